@@ -1,0 +1,105 @@
+"""The loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .callbacks import Callback, Progress
+from .checks import Integer, require
+from .core import Array, Learner, Loss, Round, Step, Term, check_composition
+from .design import Design
+from .ensemble import Ensemble
+from .learners import LEARNERS
+from .losses import LOSSES
+from .steps import STEPS, natural_step
+
+
+def boost(
+    design: Design | Array,
+    y: Array,
+    *,
+    loss: str | Loss,
+    learner: str | Learner,
+    step: str | Step = "auto",
+    n_estimators: int = 100,
+    weight: Array | None = None,
+    seed: int | None = None,
+    callbacks: Sequence[Callback] = (),
+    init: Ensemble | None = None,
+) -> Ensemble:
+    """Boost: one loop for every combination of loss, learner and step.
+
+    In each round the learner fits a term to the derivatives of the loss, the step decides how far to move
+    along it, and the raw scores are updated.
+
+    Parameters
+    ----------
+    design : Design or ndarray of shape (n, d)
+        The features.
+    y : ndarray of shape (n, 1) or (n, C)
+        The target as the loss wants it: class indices or real values.
+    loss, learner, step : str or instance
+        The parts. ``step="auto"`` takes what suits loss and learner.
+    n_estimators : int, default=100
+        Rounds.
+    weight : ndarray of shape (n,), optional
+        Sample weights, positive; 1 by default.
+    seed : int, optional
+        Fixes every random draw: round t uses ``SeedSequence(seed, spawn_key=(t,))``. None draws one.
+    callbacks : sequence of callable
+        Each is called with a :class:`~rffboost_ext.callbacks.Progress` after every round; a true result
+        ends the loop.
+    init : Ensemble, optional
+        The ensemble to go on from; its rounds come first in the result and count as rounds done.
+
+    Returns
+    -------
+    Ensemble
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a part is unknown or invalid, or two parts do not go together, before any work is done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import boost
+    >>> X = np.linspace(-3, 3, 50)[:, None]
+    >>> fitted = boost(X, np.sin(X), loss="squared_error", learner="rff_1", n_estimators=20, seed=0)
+    >>> bool(np.abs(fitted.raw(X) - np.sin(X)).mean() < 0.05)
+    True
+    """
+    loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
+    step = natural_step(loss, learner) if isinstance(step, str) and step == "auto" else STEPS.create(step)
+    require("boost", "n_estimators", n_estimators, Integer(1))
+    design = design if isinstance(design, Design) else Design(np.asarray(design))
+    weight = np.ones(design.n_samples) if weight is None else weight
+    start = init or Ensemble(loss.baseline(y, weight), (), np.empty((0, 2)))
+    check_composition(loss, learner, step, start.n_outputs)
+    seed = np.random.SeedSequence().entropy if seed is None else seed  # type: ignore[assignment]
+
+    raw = start.raw(design.original)
+    terms, moves = list(start.terms), list(start.moves)
+    for index in range(len(start), n_estimators):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
+        round = Round(design, loss, y, raw, *loss.derivatives(y, raw), weight, index, rng)
+        fitted = learner.fit(round)
+        output = design.output(fitted)
+        keep, length = step.move(round, output)
+        raw = keep * raw + length * output
+        term = design.restore(fitted)
+        terms.append(term)
+        moves.append(np.array([keep, length]))
+        progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
+        stop = [callback(progress) for callback in callbacks]
+        if any(stop):
+            break
+    return Ensemble(start.baseline, settled(terms), np.reshape(moves, (-1, 2)))
+
+
+def settled(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """All terms in a form that can be stored."""
+    return tuple(term.settled() for term in terms)

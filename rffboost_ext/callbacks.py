@@ -1,0 +1,100 @@
+"""What happens after each round: progress, and the decision to stop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from .core import Array, Loss, Round, Term
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees after a round.
+
+    Attributes
+    ----------
+    round : Round
+        The round as it began: ``round.index`` counts from 0, ``round.raw`` are the scores before it.
+    n_estimators : int
+        The number of rounds that were asked for.
+    term : Term
+        What the learner found, in the user's own units.
+    keep, length : float
+        How the step used it.
+    raw : ndarray of shape (n, C)
+        The scores after the round.
+    baseline : ndarray of shape (C,)
+        The scores before the first round of this fit.
+    """
+
+    round: Round
+    n_estimators: int
+    term: Term
+    keep: float
+    length: float
+    raw: Array
+    baseline: Array
+
+    def train_loss(self) -> float:
+        """Weighted mean of the training loss after the round."""
+        return float(self.round.mean(self.round.loss.value(self.round.y, self.raw)))
+
+
+Callback: TypeAlias = Callable[[Progress], object]
+"""Called after each round; a true result ends the fit."""
+
+
+class EarlyStopping:
+    """Stops when the loss on held-out rows has not improved for a while.
+
+    Parameters
+    ----------
+    X, y, weight : ndarray
+        Held-out rows in the user's own units, their encoded targets (n, 1) and weights (n,).
+    loss : Loss
+        The loss that is watched.
+    raw : ndarray of shape (n, C)
+        Their scores before the first round.
+    patience : int
+        Rounds without improvement after which the fit ends.
+    tol : float
+        What counts as an improvement.
+
+    Attributes
+    ----------
+    scores_ : list of float
+        Held-out loss before the first and after every round.
+    best_round_ : int
+        Number of rounds with the lowest held-out loss.
+    """
+
+    def __init__(
+        self, X: Array, y: Array, weight: Array, loss: Loss, raw: Array, patience: int, tol: float
+    ) -> None:
+        self.X, self.y, self.weight, self.loss, self.raw = X, y, weight, loss, raw
+        self.patience, self.tol = patience, tol
+        self.scores_ = [self._score()]
+        self.best_round_ = 0
+
+    def __call__(self, progress: Progress) -> bool:
+        self.raw = progress.keep * self.raw + progress.length * progress.term(self.X)
+        self.scores_.append(self._score())
+        if self.scores_[-1] < self.scores_[self.best_round_] - self.tol:
+            self.best_round_ = len(self.scores_) - 1
+        return len(self.scores_) - 1 - self.best_round_ >= self.patience
+
+    def _score(self) -> float:
+        return float(np.average(self.loss.value(self.y, self.raw), weights=self.weight))
+
+
+def print_progress(progress: Progress) -> None:
+    """Print the training loss ten times in a fit, on standard error."""
+    done = progress.round.index + 1
+    if done % max(1, progress.n_estimators // 10) == 0 or done == progress.n_estimators:
+        text = f"round {done:>{len(str(progress.n_estimators))}} of {progress.n_estimators}"
+        print(f"[rffboost] {text}: training loss {progress.train_loss():.6g}", file=sys.stderr)

@@ -1,0 +1,128 @@
+"""What a parameter may be, said once as data, checked before any work is done."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+class Check(ABC):
+    """A condition on one parameter that can describe itself."""
+
+    @abstractmethod
+    def fits(self, value: object) -> bool:
+        """Whether `value` is of a kind that can be allowed at all; if not, the error is a TypeError."""
+
+    @abstractmethod
+    def accepts(self, value: object) -> bool:
+        """Whether a `value` of a fitting kind is allowed; if not, the error is a ValueError."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """What is allowed, in words that follow 'must be'."""
+
+    def __or__(self, other: Check) -> Check:
+        return Either(self, other)
+
+
+@dataclass(frozen=True)
+class Integer(Check):
+    """An integer of at least `low`."""
+
+    low: int
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+    def accepts(self, value: object) -> bool:
+        return int(value) >= self.low  # type: ignore[call-overload]
+
+    def __str__(self) -> str:
+        return f"an integer >= {self.low}"
+
+
+@dataclass(frozen=True)
+class Real(Check):
+    """A finite number above `low` (or equal to it, if `inclusive`) and at most `high`."""
+
+    low: float
+    high: float = math.inf
+    inclusive: bool = False
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+    def accepts(self, value: object) -> bool:
+        number = float(value)  # type: ignore[arg-type]
+        above = number >= self.low if self.inclusive else number > self.low
+        return above and number <= self.high and math.isfinite(number)
+
+    def __str__(self) -> str:
+        text = f"a number {'>=' if self.inclusive else '>'} {self.low:g}"
+        return text if math.isinf(self.high) else f"{text} and <= {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Exactly(Check):
+    """One of a few values, compared by type and value."""
+
+    values: tuple[object, ...]
+
+    def fits(self, value: object) -> bool:
+        return any(type(value) is type(allowed) for allowed in self.values)
+
+    def accepts(self, value: object) -> bool:
+        return any(type(value) is type(allowed) and value == allowed for allowed in self.values)
+
+    def __str__(self) -> str:
+        return " or ".join(repr(value) for value in self.values)
+
+
+@dataclass(frozen=True, init=False)
+class Either(Check):
+    """At least one of several conditions."""
+
+    options: tuple[Check, ...]
+
+    def __init__(self, *options: Check) -> None:
+        object.__setattr__(self, "options", options)
+
+    def fits(self, value: object) -> bool:
+        return any(option.fits(value) for option in self.options)
+
+    def accepts(self, value: object) -> bool:
+        return any(option.fits(value) and option.accepts(value) for option in self.options)
+
+    def __str__(self) -> str:
+        return " or ".join(str(option) for option in self.options)
+
+
+BOOL = Exactly((True, False))
+POSITIVE = Real(0.0)
+NON_NEGATIVE = Real(0.0, inclusive=True)
+OPTIONAL = Exactly((None,))
+
+
+def require(owner: str, name: str, value: object, check: Check) -> None:
+    """Raise unless `value` is allowed for the parameter `name` of `owner`.
+
+    Raises
+    ------
+    TypeError
+        If the kind of value is never allowed.
+    ValueError
+        If the kind is right and the value is not.
+    """
+    if not check.fits(value):
+        raise TypeError(f"{owner}: {name} must be {check}, got {value!r} of type {type(value).__name__}")
+    if not check.accepts(value):
+        raise ValueError(f"{owner}: {name} must be {check}, got {value!r}")
+
+
+def require_all(owner: object, checks: Mapping[str, Check]) -> None:
+    """Apply `checks` to the attributes of `owner` that they name."""
+    for name, check in checks.items():
+        require(type(owner).__name__, name, getattr(owner, name), check)

@@ -1,0 +1,241 @@
+"""The vocabulary: what a loss, a term, a learner, a step, an optimizer and a round are, and their laws.
+
+Throughout, n counts samples, d features, C outputs and M cosines. Scores before the link are called *raw*
+and are always two-dimensional, (n, C); so are targets, (n, 1) or (n, C). A :class:`Spec` holds hyperparameters
+only; a result is a frozen dataclass that holds arrays only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .checks import Check, require_all
+
+if TYPE_CHECKING:
+    from .design import Design
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+T = TypeVar("T", bound="Term")
+
+
+class Spec(BaseEstimator):
+    """A part of a booster: hyperparameters, no data.
+
+    ``get_params``, ``clone``, ``repr`` and nested names such as ``learner__gamma`` come from scikit-learn.
+    A spec is never changed by a fit, so one instance may serve many fits at once.
+    """
+
+    constraints: ClassVar[Mapping[str, Check]] = {}
+    """What each hyperparameter may be; checked before any work is done."""
+
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Facts that this part needs of the others, by role: ``{"loss": ["bounded_ratio"]}``."""
+
+    def validate(self) -> None:
+        """Raise a TypeError or ValueError that names the first hyperparameter out of range."""
+        require_all(self, self.constraints)
+
+
+class Loss(Spec, ABC):
+    """What a booster minimises: a function of target and raw score, summed over rows.
+
+    A user's loss implements the four methods in plain NumPy; nothing needs to be compiled.
+
+    Laws (tested over the registry): the gradient is the derivative of ``value`` by the raw score, the hessian
+    its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``; the
+    baseline minimises the weighted sum of ``value`` over constant scores. For a binary classification
+    loss the second class is predicted where raw > 0.
+    """
+
+    task: ClassVar[str] = "regression"
+    """``"classification"`` (targets are class indices 0 .. K-1) or ``"regression"`` (targets are real)."""
+    match: ClassVar[str] = "newton"
+    """The registered match by which learners fit this loss when they are not told otherwise."""
+    exact_hessian: ClassVar[bool] = True
+    """Whether ``derivatives`` yields the second derivative itself, rather than an upper bound of it."""
+    bounded_ratio: ClassVar[bool] = False
+    """Whether \\|gradient\\| <= hessian everywhere, as the confidence-rated step needs."""
+    multiclass: ClassVar[bool] = False
+    """For classification: whether more than two classes are possible."""
+
+    @abstractmethod
+    def value(self, y: Array, raw: Array) -> Array:
+        """Loss of each row, (n,)."""
+
+    @abstractmethod
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        """First and second derivative of ``value`` by ``raw``, each (n, C), sample weights not applied."""
+
+    @abstractmethod
+    def baseline(self, y: Array, weight: Array) -> Array:
+        """The constant raw score, (C,), that minimises the weighted loss."""
+
+    @abstractmethod
+    def inverse_link(self, raw: Array) -> Array:
+        """Response for raw scores: class probabilities (n, K), or means (n, C) for regression."""
+
+
+class Term(ABC):
+    """A function from X (n, d) to outputs (n, C), as frozen arrays: what a learner returns.
+
+    Laws: ``t.scaled(a)(X) == a * t(X)``; ``type(t).stack([s, t])(X) == s(X) + t(X)`` for s and t of one family.
+    """
+
+    @abstractmethod
+    def __call__(self, X: Array) -> Array:
+        """Outputs, (n, C)."""
+
+    @abstractmethod
+    def scaled(self: T, factor: float) -> T:
+        """The same function times `factor`."""
+
+    @classmethod
+    @abstractmethod
+    def stack(cls: type[T], terms: Sequence[T]) -> T:
+        """The sum of `terms`, all of one ``family``, as one term."""
+
+    @property
+    def family(self) -> Hashable:
+        """Terms of equal family can be stacked; a type whose instances differ in more than arrays says how."""
+        return type(self)
+
+    def features(self, X: Array) -> Array:
+        """What the term has learned about X, (n, p): its outputs, or its cosines one by one."""
+        return self(X)
+
+    def settled(self) -> Term:
+        """The same function as arrays that can be stored; a learner may return a cheaper form of it."""
+        return self
+
+
+@dataclass(frozen=True)
+class Round:
+    """All that one boosting round knows. Row i belongs to row i of ``design``.
+
+    Attributes
+    ----------
+    design : Design
+        The features, in every layout that a learner may want; ``design.X`` is (n, d), standardised.
+    loss : Loss
+        The loss that is minimised.
+    y, raw : ndarray
+        Target, (n, 1) or (n, C), and raw scores so far, (n, C).
+    gradient, hessian : ndarray of shape (n, C)
+        Derivatives of the loss at ``raw``, sample weights not applied.
+    weight : ndarray of shape (n,)
+        Sample weights; a row of weight 2 counts as two rows.
+    index : int
+        Number of the round, from 0.
+    rng : numpy.random.Generator
+        The randomness of this round.
+    """
+
+    design: Design
+    loss: Loss
+    y: Array
+    raw: Array
+    gradient: Array
+    hessian: Array
+    weight: Array
+    index: int
+    rng: np.random.Generator
+
+    @property
+    def residual(self) -> Array:
+        """The negative gradient, (n, C): what the next term should resemble."""
+        return -self.gradient
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the sample weights: how many rows the data stand for."""
+        return float(self.weight.sum())
+
+    def mean(self, values: Array) -> Any:
+        """The weighted mean over rows, which are the last axis of `values`."""
+        return values @ self.weight / self.total_weight
+
+    def total(self, values: Array) -> float:
+        """The weighted sum of `values`, (n, C), over rows and outputs."""
+        return float(self.weight @ values.sum(axis=1))
+
+    def take(self, rows: Array) -> Round:
+        """The same round seen by some rows only, given by index."""
+        picked = {name: getattr(self, name)[rows] for name in ("y", "raw", "gradient", "hessian", "weight")}
+        return replace(self, design=self.design.take(rows), **picked)
+
+
+class Learner(Spec, ABC):
+    """Fits one term to the state of a round.
+
+    A learner reads ``round.design.X``, ``round.residual`` (or gradient and hessian), ``round.weight`` and
+    ``round.rng``, and returns a term that acts on matrices in the coordinates of ``round.design.X``; it draws
+    randomness from ``round.rng`` only.
+    """
+
+    step: ClassVar[str | None] = None
+    """The registered step that suits the learner's outputs; None leaves the choice to the loss."""
+    bounded: ClassVar[bool] = False
+    """Whether outputs are within [-1, 1]."""
+    multi_output: ClassVar[bool] = False
+    """Whether the learner can fit several outputs at once."""
+
+    @abstractmethod
+    def fit(self, round: Round) -> Term:
+        """The term of this round."""
+
+
+class Step(Spec, ABC):
+    """Decides how far to move along a term's output."""
+
+    @abstractmethod
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        """Return (keep, length) of the update ``raw <- keep * raw + length * output``.
+
+        keep is 1 for all but ridge and Frank-Wolfe steps.
+        """
+
+
+class Optimizer(Spec, ABC):
+    """Minimises a function."""
+
+    @abstractmethod
+    def minimise(self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None) -> Any:
+        """Return the best point found for `fun` from `x0`, within `bounds` if given.
+
+        A gradient-based optimizer calls ``fun(x) -> (value, gradient)``, a derivative-free one
+        ``fun(x) -> value``.
+        """
+
+
+FACTS = {
+    "bounded_ratio": "|gradient| <= hessian everywhere",
+    "bounded": "outputs within [-1, 1]",
+    "exact_hessian": "the exact second derivative",
+}
+
+
+def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int = 1) -> None:
+    """Raise a ValueError that names two parts that do not go together and what is missing.
+
+    Each part lists in ``needs`` the facts that it needs of the others.
+    """
+    roles: dict[str, Spec] = {"loss": loss, "learner": learner, "step": step}
+    for role, part in roles.items():
+        for other, facts in part.needs.items():
+            for fact in facts:
+                if not getattr(roles[other], fact, False):
+                    raise ValueError(
+                        f"{role} {part!r} does not go with {other} {roles[other]!r}: it needs a {other} "
+                        f"with {FACTS.get(fact, fact)} (attribute {fact!r})"
+                    )
+    if n_outputs > 1 and not learner.multi_output:
+        raise ValueError(
+            f"learner {learner!r} does not go with loss {loss!r} here: the loss has {n_outputs} outputs and the "
+            f"learner fits one (attribute 'multi_output')"
+        )

@@ -1,0 +1,102 @@
+"""The features of one fit, in every layout that some learner needs, each built at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .core import Array, Term
+from .terms import restore
+
+V = TypeVar("V")
+BLOCK = 8192
+
+
+class Design:
+    """Features of n rows and cached views of them.
+
+    Parameters
+    ----------
+    original : ndarray of shape (n, d)
+        The features as the user gave them, float32 or float64.
+    center, scale : ndarray of shape (d,), optional
+        Where given, learners see ``X = (original - center) / scale``.
+    n_jobs : int, default=1
+        Threads that views and learners may use.
+    """
+
+    def __init__(
+        self, original: Array, center: Array | None = None, scale: Array | None = None, n_jobs: int = 1
+    ) -> None:
+        self.original = original
+        self.center = center
+        self.scale = scale
+        self.n_jobs = n_jobs
+        self._views: dict[Hashable, Any] = {}
+        self._output: tuple[Term, Array] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows, n."""
+        return len(self.original)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, d."""
+        return int(self.original.shape[1])
+
+    @cached_property
+    def X(self) -> Array:
+        """Standardised features, (n, d), float64, row-major."""
+        if self.center is None or self.scale is None:
+            return np.ascontiguousarray(self.original, dtype=np.float64)
+        X = np.subtract(self.original, self.center, dtype=np.float64, order="C")
+        X /= self.scale
+        return X
+
+    def view(self, key: Hashable, build: Callable[[], V]) -> V:
+        """Return what was built under `key`, building it on first use.
+
+        The door by which a learner keeps a layout of its own for the length of a fit, such as a kernel matrix
+        or a binned matrix; built-in learners use the same one.
+        """
+        if key not in self._views:
+            self._views[key] = build()
+        return self._views[key]
+
+    def remember(self, term: Term, output: Array) -> None:
+        """Keep the output of the newest term on these rows, where a learner has it already."""
+        self._output = term, output
+
+    def output(self, term: Term) -> Array:
+        """Outputs of `term` on these rows, (n, C)."""
+        if self._output is not None and self._output[0] is term:
+            return self._output[1]
+        return self.restore(term)(self.original)
+
+    def restore(self, term: Term) -> Term:
+        """The same function as a term of the original features."""
+        if self.center is None or self.scale is None:
+            return term
+        return restore(term, self.center, self.scale)
+
+    def take(self, rows: Array) -> Design:
+        """The design of some rows only, given by index."""
+        return Design(self.original[rows], self.center, self.scale, self.n_jobs)
+
+
+def moments(X: Array, weight: Array) -> tuple[Array, Array]:
+    """Weighted mean and standard deviation of each column, (d,) each, in float64 and in blocks of rows.
+
+    A column that is constant but for rounding has a standard deviation of 1, so that it can be divided by.
+    """
+    total = weight.sum()
+    rows = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
+    mean = sum(weight[r] @ X[r].astype(np.float64) for r in rows) / total
+    variance = sum(weight[r] @ np.square(X[r] - mean) for r in rows) / total
+    rounding = np.finfo(np.float64).eps * len(X)
+    constant = variance <= rounding * variance + np.square(rounding * mean)
+    return mean, np.sqrt(np.where(constant, 1.0, variance))

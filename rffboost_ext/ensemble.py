@@ -1,0 +1,127 @@
+"""The result of boosting: a baseline and a sum of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from .core import Array, Term
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
+
+    Ensembles are values: ``a + b`` sums their raw scores, ``0.5 * a`` halves them, ``a[:50]`` is the first 50
+    rounds. All act on features in the user's own units.
+
+    Parameters
+    ----------
+    baseline : ndarray of shape (C,)
+        Raw score before the first round.
+    terms : tuple of Term
+        One term per round.
+    moves : ndarray of shape (T, 2)
+        (keep, length) of each round, as its step decided.
+    """
+
+    baseline: Array
+    terms: tuple[Term, ...]
+    moves: Array
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of raw scores per row, C."""
+        return len(self.baseline)
+
+    @property
+    def lengths(self) -> Array:
+        """Factor on each term in the final sum, (T,): its length, and what later rounds kept of it."""
+        keeps, lengths = self.moves.T
+        kept = np.append(np.cumprod(keeps[::-1])[::-1], 1.0)
+        return lengths * kept[1:]
+
+    def raw(self, X: Array) -> Array:
+        """Raw scores of X (n, d): (n, C)."""
+        baseline, blocks = self._blocks
+        out = np.tile(baseline, (len(X), 1))
+        for block in blocks:
+            out += block(X)
+        return out
+
+    def staged(self, X: Array) -> Iterator[Array]:
+        """Raw scores after 0, 1, 2, ... rounds, each (n, C)."""
+        raw = np.tile(self.baseline, (len(X), 1))
+        yield raw
+        for term, (keep, length) in zip(self.terms, self.moves, strict=True):
+            raw = keep * raw + length * term(X)
+            yield raw
+
+    def outputs(self, X: Array) -> Array:
+        """The learned representation, (n, p): each cosine, and each output of a round of another kind."""
+        if not self.terms:
+            return np.empty((len(X), 0))
+        return np.hstack([term.features(X) for term in self.terms])
+
+    def truncated(self, n_rounds: int) -> Ensemble:
+        """The ensemble as it was after `n_rounds` rounds."""
+        return replace(self, terms=self.terms[:n_rounds], moves=self.moves[:n_rounds])
+
+    def compact(self) -> Ensemble:
+        """The same function with one term per family of terms, each ready to be evaluated or exported."""
+        baseline, blocks = self._blocks
+        return Ensemble(baseline, blocks, np.ones((len(blocks), 2)))
+
+    @cached_property
+    def _blocks(self) -> tuple[Array, tuple[Term, ...]]:
+        families: dict[Hashable, list[Term]] = {}
+        for term, length in zip(self.terms, self.lengths, strict=True):
+            families.setdefault(term.family, []).append(term.scaled(float(length)))
+        blocks = tuple(type(terms[0]).stack(terms) for terms in families.values())
+        return self.baseline * np.prod(self.moves[:, 0]), blocks
+
+    def __getitem__(self, rounds: slice) -> Ensemble:
+        if not isinstance(rounds, slice) or rounds.start not in (None, 0) or rounds.step not in (None, 1):
+            raise TypeError(f"an Ensemble is indexed by its first rounds, as in ensemble[:50], got {rounds!r}")
+        return self.truncated(len(range(*rounds.indices(len(self)))))
+
+    def __add__(self, other: Ensemble) -> Ensemble:
+        if not isinstance(other, Ensemble):
+            return NotImplemented
+        if self.n_outputs != other.n_outputs:
+            raise ValueError(f"ensembles of {self.n_outputs} and {other.n_outputs} outputs cannot be added")
+        first, second = self.flat(), other.flat()
+        moves = np.concatenate([first.moves, second.moves])
+        return Ensemble(first.baseline + second.baseline, first.terms + second.terms, moves)
+
+    def __mul__(self, factor: float) -> Ensemble:
+        if not isinstance(factor, int | float | np.number):
+            return NotImplemented
+        moves = self.moves * [1.0, float(factor)]
+        return replace(self, baseline=float(factor) * self.baseline, moves=moves)
+
+    __rmul__ = __mul__
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: self.__dict__[name] for name in ("baseline", "terms", "moves")}
+
+    def flat(self) -> Ensemble:
+        """The same function with every keep equal to 1: a plain weighted sum of terms."""
+        moves = np.column_stack([np.ones(len(self)), self.lengths])
+        return replace(self, baseline=self._blocks[0], moves=moves)
+
+
+def mean(ensembles: Sequence[Ensemble]) -> Ensemble:
+    """The average of several ensembles, as of seeds or folds."""
+    if not ensembles:
+        raise ValueError("mean: ensembles must hold at least one ensemble, got none")
+    total = ensembles[0]
+    for ensemble in ensembles[1:]:
+        total = total + ensemble
+    return total * (1.0 / len(ensembles))

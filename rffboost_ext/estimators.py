@@ -1,0 +1,473 @@
+"""The scikit-learn estimators: validation and encoding around :func:`~rffboost_ext.boosting.boost`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .boosting import boost
+from .callbacks import Callback, EarlyStopping, print_progress
+from .checks import BOOL, NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require_all
+from .core import Array, Learner, Loss, Step, check_composition
+from .design import Design, moments
+from .ensemble import Ensemble
+from .learners import LEARNERS
+from .losses import LOSSES, Signed
+from .steps import STEPS, Shrunk, natural_step
+
+E = TypeVar("E", bound="BaseRFFBoost")
+
+PARAMETERS = """loss : str or Loss, default="auto"
+        What is minimised: a registered name or an instance; "auto" is {loss}.
+    learner : str or Learner, default="rff_1"
+        What is fitted in each round: a registered name or an instance.
+    step : str or Step, default="auto"
+        How far each round moves; "auto" takes what suits loss and learner.
+    n_estimators : int, default=100
+        Boosting rounds; a ceiling where early stopping is on.
+    learning_rate : float, default=0.1
+        Factor on every step.
+    standardize : bool, default=True
+        Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
+        features as they come in either case.
+    early_stopping : bool, default=False
+        Whether to hold out rows and stop when their loss no longer improves.
+    validation_fraction : float, default=0.1
+        Share of rows held out for early stopping.
+    n_iter_no_change : int, default=10
+        Rounds without improvement after which early stopping ends the fit.
+    tol : float, default=1e-7
+        What early stopping counts as an improvement.
+    callbacks : sequence of callable, optional
+        Each is called with a :class:`~rffboost_ext.callbacks.Progress` after every round; a true result ends
+        the fit.
+    warm_start : bool, default=False
+        Whether a fit goes on from the rounds of the previous one, up to ``n_estimators``.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same bits.
+    n_jobs : int or None, default=None
+        Threads: None for one, -1 for all.
+    verbose : int, default=0
+        1 prints the training loss ten times in a fit, on standard error."""
+
+
+class BaseRFFBoost(TransformerMixin, BaseEstimator):
+    """What classifier and regressor share: everything but the encoding of the target."""
+
+    task: ClassVar[str]
+    default_loss: ClassVar[str]
+    ensemble_: Ensemble
+    loss_: Loss
+    n_features_in_: int
+    _seed: int
+
+    constraints = {
+        "n_estimators": Integer(1),
+        "learning_rate": POSITIVE,
+        "standardize": BOOL,
+        "early_stopping": BOOL,
+        "validation_fraction": Real(0.0, 0.9),
+        "n_iter_no_change": Integer(1),
+        "tol": NON_NEGATIVE,
+        "warm_start": BOOL,
+        "n_jobs": Integer(1) | Integer(-64) | OPTIONAL,
+        "verbose": Integer(0) | BOOL,
+    }
+
+    def __init__(
+        self,
+        loss: str | Loss = "auto",
+        learner: str | Learner = "rff_1",
+        *,
+        step: str | Step = "auto",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        standardize: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.learner = learner
+        self.step = step
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.standardize = standardize
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def decision_function(self, X: Any) -> Array:
+        """Raw scores, (n,) where there is one output, else (n, C).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray
+        """
+        return squeeze(self._raw(X))
+
+    def transform(self, X: Any) -> Array:
+        """The learned representation, (n, p): each cosine, and each output of a round of another kind.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+        """
+        X = self._validated(X)
+        return self.ensemble_.outputs(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the columns of :meth:`transform`."""
+        check_is_fitted(self)
+        width = self.ensemble_.outputs(np.zeros((1, self.n_features_in_))).shape[1]
+        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)
+
+    @property
+    def n_estimators_(self) -> int:
+        """Rounds in the fitted ensemble."""
+        return len(self.ensemble_)
+
+    def _raw(self, X: Any) -> Array:
+        X = self._validated(X)
+        return self.ensemble_.raw(X)
+
+    def _staged_raw(self, X: Any) -> Iterator[Array]:
+        X = self._validated(X)
+        stages = self.ensemble_.staged(X)
+        next(stages)
+        yield from stages
+
+    def _validated(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def _parts(self) -> tuple[Loss, Learner, Step]:
+        """The parts of this booster, checked one by one and against one another."""
+        require_all(self, self.constraints)
+        loss = LOSSES.create(self.default_loss if self._loss_is_auto() else self.loss)
+        learner = LEARNERS.create(self.learner)
+        if self.task == "classification" and loss.task == "regression":
+            loss = Signed(loss)
+        if loss.task != self.task:
+            raise ValueError(f"{type(self).__name__}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
+        auto = isinstance(self.step, str) and self.step == "auto"
+        step = natural_step(loss, learner) if auto else STEPS.create(self.step)
+        check_composition(loss, learner, step)
+        return loss, learner, Shrunk(step, self.learning_rate)
+
+    def _loss_is_auto(self) -> bool:
+        return isinstance(self.loss, str) and self.loss == "auto"
+
+    def _fit(self: E, X: Array, y: Array, weight: Array, parts: tuple[Loss, Learner, Step]) -> E:
+        """Boost on validated data: y is (n, 1) and encoded, all weights are positive."""
+        loss, learner, step = parts
+        random = check_random_state(self.random_state)
+        split_seed, seed = (int(random.randint(2**31 - 1)) for _ in range(2))
+        warm = self.warm_start and hasattr(self, "ensemble_")
+        seed = self._seed if warm else seed
+        init = self.ensemble_ if warm else None
+        if init is not None and len(init) > self.n_estimators:
+            raise ValueError(
+                f"{type(self).__name__}: n_estimators must be at least the {len(init)} rounds already fitted "
+                f"when warm_start is set, got {self.n_estimators}"
+            )
+        callbacks: list[Callback] = [*(self.callbacks or []), *([print_progress] if self.verbose else [])]
+        stopping = None
+        if self.early_stopping:
+            X, y, weight, held_out = self._hold_out(X, y, weight, split_seed)
+            before = init or Ensemble(loss.baseline(y, weight), (), np.empty((0, 2)))
+            stopping = EarlyStopping(*held_out, loss, before.raw(held_out[0]), self.n_iter_no_change, self.tol)
+            callbacks.append(stopping)
+        center, scale = moments(X, weight) if self.standardize else (None, None)
+        ensemble = boost(
+            Design(X, center, scale, threads(self.n_jobs)),
+            y,
+            loss=loss,
+            learner=learner,
+            step=step,
+            n_estimators=self.n_estimators,
+            weight=weight,
+            seed=seed,
+            callbacks=callbacks,
+            init=init,
+        )
+        if stopping is not None:
+            done = 0 if init is None else len(init)
+            ensemble = ensemble.truncated(max(1, done + stopping.best_round_))
+            self.validation_scores_ = np.array(stopping.scores_)
+        self.ensemble_, self.loss_, self._seed = ensemble, loss, seed
+        return self
+
+    def _hold_out(
+        self, X: Array, y: Array, weight: Array, seed: int
+    ) -> tuple[Array, Array, Array, tuple[Array, Array, Array]]:
+        from sklearn.model_selection import train_test_split
+
+        kept, held = train_test_split(
+            np.arange(len(X)),
+            test_size=self.validation_fraction,
+            random_state=seed,
+            stratify=y if self.task == "classification" else None,
+        )
+        return X[kept], y[kept], weight[kept], (X[held], y[held], weight[held])
+
+
+class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
+    __doc__ = f"""Boosting of random Fourier features, trees or any learner, for classification.
+
+    Parameters
+    ----------
+    {PARAMETERS.format(loss='"log_loss"')}
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
+    loss_ : Loss
+        The loss that was minimised; ``loss_.inverse_link(raw)`` are probabilities.
+    n_estimators_ : int
+        Rounds in the fitted ensemble.
+    validation_scores_ : ndarray
+        Held-out loss before the first and after every round; only with early stopping.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from rffboost_ext import RFFBoostClassifier
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> clf = RFFBoostClassifier(loss="exponential", learner="rff_1", random_state=0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.95)
+    True
+    """
+
+    task = "classification"
+    default_loss = "log_loss"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostClassifier:
+        """Fit to X and y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features, finite.
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a part or the data are invalid; the message names it.
+        """
+        parts = self._parts()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        X, y, weight = weighted_rows(X, y, sample_weight)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes[0]!r}"
+            )
+        if len(classes) > 2 and not parts[0].multiclass:
+            raise ValueError(
+                f"Only binary classification is supported by loss {parts[0]!r}: "
+                f"y must have 2 classes, got {len(classes)}"
+            )
+        self.classes_ = classes
+        return self._fit(X, codes.astype(np.float64)[:, None], weight, parts)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, (n, K), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+        """
+        return self.loss_.inverse_link(self._raw(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row, (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._labels(self._raw(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Raw scores after 1, 2, ... rounds."""
+        return map(squeeze, self._staged_raw(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Class probabilities after 1, 2, ... rounds."""
+        return map(self.loss_.inverse_link, self._staged_raw(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predicted classes after 1, 2, ... rounds."""
+        return map(self._labels, self._staged_raw(X))
+
+    def _labels(self, raw: Array) -> Array:
+        index = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
+        return np.asarray(self.classes_[index])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        loss = (
+            LOSSES.get(self.default_loss if self._loss_is_auto() else self.loss)
+            if isinstance(self.loss, str)
+            else self.loss
+        )
+        tags.classifier_tags.multi_class = bool(getattr(loss, "multiclass", False))
+        return tags
+
+
+class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
+    __doc__ = f"""Boosting of random Fourier features, trees or any learner, for regression.
+
+    Parameters
+    ----------
+    {PARAMETERS.format(loss='"squared_error"')}
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
+    loss_ : Loss
+        The loss that was minimised; ``loss_.inverse_link(raw)`` are predictions.
+    n_estimators_ : int
+        Rounds in the fitted ensemble.
+    validation_scores_ : ndarray
+        Held-out loss before the first and after every round; only with early stopping.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> model = RFFBoostRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+    task = "regression"
+    default_loss = "squared_error"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostRegressor:
+        """Fit to X and y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features, finite.
+        y : array-like of shape (n,)
+            Targets, finite.
+        sample_weight : array-like of shape (n,), optional
+            Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a part or the data are invalid; the message names it.
+        """
+        parts = self._parts()
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        X, y, weight = weighted_rows(X, y, sample_weight)
+        return self._fit(X, np.asarray(y, dtype=np.float64)[:, None], weight, parts)
+
+    def predict(self, X: Any) -> Array:
+        """The predicted mean, (n,), or what else the loss's response is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        raw = self._raw(X)
+        return squeeze(self.loss_.inverse_link(raw))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predictions after 1, 2, ... rounds."""
+        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X))
+
+
+def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
+    """X, y and weights of the rows that count; a row of weight 0 is as good as absent."""
+    if sample_weight is None:
+        return X, y, np.ones(len(X))
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(len(X), float(weight))
+    if weight.shape != (len(X),):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({len(X)},), got {weight.shape}")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight must be finite, got NaN or infinity")
+    if (weight < 0.0).any():
+        raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
+    if weight.sum() <= 0.0:
+        raise ValueError("sample_weight must not sum to 0")
+    kept = weight > 0.0
+    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+
+
+def squeeze(raw: Array) -> Array:
+    """(n,) for one output, else (n, C)."""
+    return raw[:, 0] if raw.shape[1] == 1 else raw
+
+
+def threads(n_jobs: int | None) -> int:
+    """The number of threads that scikit-learn's `n_jobs` stands for."""
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))

@@ -1,0 +1,28 @@
+"""Weak learners: what fits one round. A learner that yields ``Cosines`` or ``Trees`` needs no exporter."""
+
+from ..core import Learner
+from ..registry import Registry
+
+LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-abstract]
+
+from .fourier import RFF1, RFFK  # noqa: E402
+from .matches import MATCHES, Match  # noqa: E402
+from .placement import PLACEMENTS, Placement  # noqa: E402
+from .spectrum import SPECTRA, Spectrum  # noqa: E402
+from .tree import Tree  # noqa: E402
+from .weighting import WEIGHTINGS, Weighting  # noqa: E402
+
+__all__ = [
+    "LEARNERS",
+    "MATCHES",
+    "PLACEMENTS",
+    "RFF1",
+    "RFFK",
+    "SPECTRA",
+    "WEIGHTINGS",
+    "Match",
+    "Placement",
+    "Spectrum",
+    "Tree",
+    "Weighting",
+]

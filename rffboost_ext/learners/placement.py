@@ -1,0 +1,60 @@
+"""Placements: where the landmark of a round stands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..core import Array, Optimizer, Round, Spec
+from ..registry import Registry
+from .matches import Match
+
+
+class Placement(Spec, ABC):
+    """Chooses the point from which the K frequencies of a round measure."""
+
+    @abstractmethod
+    def place(self, round: Round, omega: Array, match: Match, optimizer: Optimizer) -> Array:
+        """The landmark, (d,), in the coordinates of ``round.design.X``, for frequencies `omega` (K, d)."""
+
+
+PLACEMENTS: Registry[Placement] = Registry("placement", Placement)  # type: ignore[type-abstract]
+
+
+@PLACEMENTS.register("learned")
+class LearnedLandmark(Placement):
+    """Minimises the mean match of the uniformly weighted cosines, starting at the origin.
+
+    References
+    ----------
+    Gautheron et al., ECML-PKDD 2020, equation 6 and algorithm 1; the frequency stays inside the sum over j in
+    the gradient.
+    """
+
+    def place(self, round: Round, omega: Array, match: Match, optimizer: Optimizer) -> Array:
+        projected = round.design.X @ omega.T
+        total = round.total_weight
+
+        def objective(landmark: Array) -> tuple[float, Array]:
+            z = projected - omega @ landmark
+            value, slope = match(round, np.cos(z).mean(axis=1))
+            gradient = (round.weight * slope) @ np.sin(z) @ omega / (len(omega) * total)
+            return round.mean(value), gradient
+
+        return np.asarray(optimizer.minimise(objective, np.zeros(omega.shape[1])))
+
+
+@PLACEMENTS.register("random")
+class RandomLandmark(Placement):
+    """Draws one of the training rows, with probability proportional to its weight."""
+
+    def place(self, round: Round, omega: Array, match: Match, optimizer: Optimizer) -> Array:
+        X = round.design.X
+        # Rows are drawn by their order along a random direction, so that the draw does not depend on the
+        # order of the rows, and a row of weight 2 is the same as the row twice.
+        position = X @ round.rng.standard_normal(X.shape[1])
+        order = np.argsort(position, kind="stable")
+        cumulative = np.cumsum(round.weight[order])
+        drawn = np.searchsorted(cumulative, round.rng.uniform() * cumulative[-1], side="right")
+        return np.array(X[order[min(drawn, len(order) - 1)]])

@@ -1,0 +1,37 @@
+"""Spectra: where frequencies come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..checks import POSITIVE, Exactly
+from ..core import Array, Spec
+from ..registry import Registry
+
+GAMMA = POSITIVE | Exactly(("scale",))
+
+
+class Spectrum(Spec, ABC):
+    """The distribution of frequencies whose mean cosine is a shift-invariant kernel (Bochner's theorem)."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, size: int, n_features: int, gamma: float) -> Array:
+        """Draw frequencies, (size, n_features), for a kernel of parameter `gamma`."""
+
+
+SPECTRA: Registry[Spectrum] = Registry("spectrum", Spectrum)  # type: ignore[type-abstract]
+
+
+@SPECTRA.register("gaussian")
+class Gaussian(Spectrum):
+    """Frequencies ``N(0, 2 gamma I)`` of the RBF kernel ``exp(-gamma |x - x'|^2)`` (Rahimi and Recht, 2007)."""
+
+    def sample(self, rng: np.random.Generator, size: int, n_features: int, gamma: float) -> Array:
+        return np.sqrt(2.0 * gamma) * rng.standard_normal((size, n_features))
+
+
+def bandwidth(gamma: float | str, n_features: int) -> float:
+    """The number behind `gamma`; "scale" is 1 / n_features, which suits standardised features."""
+    return 1.0 / n_features if isinstance(gamma, str) else float(gamma)

@@ -1,0 +1,12 @@
+"""Losses: what a booster minimises. One family per file."""
+
+from ..core import Loss
+from ..registry import Registry
+
+LOSSES: Registry[Loss] = Registry("loss", Loss)  # type: ignore[type-abstract]
+
+from .margin import Exponential, LogLoss  # noqa: E402
+from .signed import Signed  # noqa: E402
+from .squared import SquaredError  # noqa: E402
+
+__all__ = ["LOSSES", "Exponential", "LogLoss", "Signed", "SquaredError"]

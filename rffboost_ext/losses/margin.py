@@ -1,0 +1,86 @@
+"""Losses of the margin s * raw, where s is -1 for the first class and +1 for the second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import Array, Loss
+from . import LOSSES
+
+# exp of more than this is treated as exp of this: scores that wrong are only met in divergence, and
+# sums over rows must stay finite.
+LARGEST_EXPONENT = 500.0
+
+
+def sign(y: Array) -> Array:
+    """Class indices 0 and 1 as -1 and +1."""
+    return 2.0 * y - 1.0
+
+
+def sigmoid(raw: Array) -> Array:
+    """1 / (1 + exp(-raw)), without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * raw))
+
+
+def two_columns(positive: Array) -> Array:
+    """Probabilities of both classes, (n, 2), from that of the second, (n, 1)."""
+    return np.hstack([1.0 - positive, positive])
+
+
+def share(y: Array, weight: Array) -> float:
+    """Weighted share of the second class, kept off 0 and 1 by what float64 can tell from them."""
+    eps = np.finfo(np.float64).eps
+    return float(np.clip(np.average(y[:, 0], weights=weight), eps, 1.0 - eps))
+
+
+@LOSSES.register("exponential")
+class Exponential(Loss):
+    """The loss of AdaBoost, ``exp(-s raw)``, and of the GBRFF algorithms.
+
+    Its minimiser over all functions is half the log-odds, hence ``p = sigmoid(2 raw)``. The
+    gradient is ``-s`` times the hessian, so the confidence-rated step applies.
+
+    References
+    ----------
+    R. E. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, 1999.
+    """
+
+    task = "classification"
+    match = "exponential"
+    bounded_ratio = True
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return np.exp(np.minimum(-sign(y) * raw, LARGEST_EXPONENT))[:, 0]
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        s = sign(y)
+        hessian = np.exp(np.minimum(-s * raw, LARGEST_EXPONENT))
+        return -s * hessian, hessian
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        p = share(y, weight)
+        return np.array([0.5 * np.log(p / (1.0 - p))])
+
+    def inverse_link(self, raw: Array) -> Array:
+        return two_columns(sigmoid(2.0 * raw))
+
+
+@LOSSES.register("log_loss")
+class LogLoss(Loss):
+    """Binary cross-entropy, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``."""
+
+    task = "classification"
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return (np.logaddexp(0.0, raw) - y * raw)[:, 0]
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        p = sigmoid(raw)
+        return p - y, p * (1.0 - p)
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        p = share(y, weight)
+        return np.array([np.log(p / (1.0 - p))])
+
+    def inverse_link(self, raw: Array) -> Array:
+        return two_columns(sigmoid(raw))

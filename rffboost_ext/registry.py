@@ -1,0 +1,116 @@
+"""Names for the parts of a booster: one table per kind, open to everyone."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from typing import Generic, TypeVar, cast
+
+T = TypeVar("T")
+C = TypeVar("C", bound=type)
+
+
+class Registry(Generic[T]):
+    """A table from names to the classes of one kind of part.
+
+    A part can also be handed over as an instance, so registering is a convenience, never a condition.
+    Packages offer parts through the entry point group ``rffboost_ext.<kind>`` (for example
+    ``rffboost_ext.learner``); these are looked up the first time that a name is not found here.
+
+    Parameters
+    ----------
+    kind : str
+        What the table holds, as it is called in error messages and in parameters: ``"loss"``.
+    base : type
+        The class that every entry derives from.
+
+    Examples
+    --------
+    >>> from rffboost_ext import LOSSES
+    >>> LOSSES.create("exponential")
+    Exponential()
+    """
+
+    def __init__(self, kind: str, base: type[T]) -> None:
+        self.kind = kind
+        self.base = base
+        self._table: dict[str, type[T]] = {}
+        self._searched = False
+
+    def register(self, name: str) -> Callable[[C], C]:
+        """Return a class decorator that enters the class under `name`.
+
+        Raises
+        ------
+        ValueError
+            If the name is taken by another class; nothing is ever overwritten.
+        TypeError
+            If the class does not derive from the table's base.
+        """
+
+        def enter(cls: C) -> C:
+            if not (inspect.isclass(cls) and issubclass(cls, self.base)):
+                raise TypeError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, got {cls!r}")
+            taken = self._table.get(name)
+            if taken is not None and _path(taken) != _path(cls):
+                raise ValueError(f"the {self.kind} name {name!r} is taken by {_path(taken)}; choose another")
+            self._table[name] = cls
+            return cast(C, cls)
+
+        return enter
+
+    def names(self) -> list[str]:
+        """All registered names, sorted, entry points included."""
+        self._search()
+        return sorted(self._table)
+
+    def get(self, name: str) -> type[T]:
+        """The class behind `name`; a ValueError that lists the choices if there is none."""
+        if name not in self._table:
+            self._search()
+        if name not in self._table:
+            close = difflib.get_close_matches(name, self._table, n=3, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise ValueError(f"unknown {self.kind} {name!r}.{hint} Registered: {', '.join(self.names())}")
+        return self._table[name]
+
+    def create(self, part: str | T, **params: object) -> T:
+        """Return `part` itself if it is an instance, else the registered class called with `params`.
+
+        Parts that know how to check their hyperparameters are checked here.
+
+        Raises
+        ------
+        ValueError
+            If the name is unknown or a hyperparameter is out of range.
+        TypeError
+            If `part` is neither a name nor an instance of the table's base.
+        """
+        made = cast(Callable[..., T], self.get(part))(**params) if isinstance(part, str) else part
+        if not isinstance(made, self.base):
+            advice = f"; pass an instance, {made.__name__}()" if isinstance(made, type) else ""
+            raise TypeError(
+                f"{self.kind} must be a registered name ({', '.join(self.names())}) or an instance of "
+                f"{self.base.__name__}, got {made!r} of type {type(made).__name__}{advice}"
+            )
+        if hasattr(made, "validate"):
+            made.validate()
+        return made
+
+    def name_of(self, part: T) -> str:
+        """The name under which the class of `part` is registered, else the name of that class."""
+        return next((name for name, cls in self._table.items() if cls is type(part)), type(part).__name__)
+
+    def _search(self) -> None:
+        if self._searched:
+            return
+        from importlib.metadata import entry_points
+
+        self._searched = True
+        for entry in entry_points(group=f"rffboost_ext.{self.kind}"):
+            self.register(entry.name)(entry.load())
+
+
+def _path(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,0 +1,140 @@
+"""Steps: how far to move along what a learner found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .checks import POSITIVE
+from .core import Array, Learner, Loss, Round, Step
+from .registry import Registry
+
+STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
+
+# A term that is right, or wrong, on every row would be followed without end.
+LARGEST_CORRELATION = 1.0 - 1e-12
+
+
+@STEPS.register("unit")
+class Unit(Step):
+    """``length = 1``: for learners that fit the size of their outputs themselves, such as trees."""
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        return 1.0, 1.0
+
+
+@STEPS.register("zero")
+class Zero(Step):
+    """``length = 0``: scores stay, so that every round sees the same residual (independent features)."""
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        return 1.0, 0.0
+
+
+@STEPS.register("confidence_rated")
+class ConfidenceRated(Step):
+    r"""The closed form of Schapire and Singer for outputs within [-1, 1].
+
+    .. math:: \alpha = \tfrac12 \log \frac{\sum_i w_i (1 + y_i h_i)}{\sum_i w_i (1 - y_i h_i)}
+              = \operatorname{artanh}\left( - \frac{\langle g, h \rangle}{\sum H} \right)
+
+    with the gradient g = -w y and the hessian H = w of the exponential loss. The right-hand side needs no
+    labels, only a loss with \|g\| <= H.
+
+    References
+    ----------
+    R. E. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, Machine
+    Learning 37, 1999, corollary 1. Gautheron et al., ECML-PKDD 2020, section 3.1.
+    """
+
+    needs = {"loss": ("bounded_ratio",), "learner": ("bounded",)}
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        correlation = ratio(-round.total(round.gradient * output), round.total(round.hessian))
+        return 1.0, float(np.arctanh(np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION)))
+
+
+@STEPS.register("newton")
+class Newton(Step):
+    """One Newton step along the output, ``length = -<g, h> / <H, h^2>``; exact for the squared error."""
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        slope = round.total(round.gradient * output)
+        return 1.0, ratio(-slope, round.total(round.hessian * np.square(output)))
+
+
+@STEPS.register("line_search")
+class LineSearch(Step):
+    """The length that minimises the loss along the output, found on its slope.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Tolerance on the length, relative to it.
+    max_length : float, default=1e6
+        Longest move; met where the loss has no minimum along the output, as on separable data.
+    """
+
+    constraints = {"tol": POSITIVE, "max_length": POSITIVE}
+
+    def __init__(self, tol: float = 1e-8, max_length: float = 1e6) -> None:
+        self.tol = tol
+        self.max_length = max_length
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        from scipy.optimize import brentq
+
+        def slope(length: float) -> float:
+            gradient, _ = round.loss.derivatives(round.y, round.raw + length * output)
+            return round.total(gradient * output)
+
+        start = slope(0.0)
+        if start == 0.0:
+            return 1.0, 0.0
+        # The loss is convex, so its slope changes sign once: double the stride until it has.
+        near, far = 0.0, -np.sign(start)
+        while slope(far) * start > 0.0:
+            near, far = far, 2.0 * far
+            if abs(far) > self.max_length:
+                return 1.0, float(np.sign(far) * self.max_length)
+        return 1.0, float(brentq(slope, near, far, xtol=1e-300, rtol=self.tol))
+
+
+class Shrunk(Step):
+    """Another step, shortened by a learning rate.
+
+    Parameters
+    ----------
+    step : Step
+        The step to shorten.
+    rate : float
+        Factor on its length, above 0.
+    """
+
+    constraints = {"rate": POSITIVE}
+
+    def __init__(self, step: Step, rate: float) -> None:
+        self.step = step
+        self.rate = rate
+
+    @property
+    def needs(self):  # type: ignore[no-untyped-def,override]
+        """What the inner step needs."""
+        return self.step.needs
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        keep, length = self.step.move(round, output)
+        return keep, self.rate * length
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """The quotient, or 0 where there is nothing to divide by: a fit that is perfect moves no further."""
+    return numerator / denominator if denominator > 0.0 else 0.0
+
+
+def natural_step(loss: Loss, learner: Learner) -> Step:
+    """The step that ``step="auto"`` stands for: the learner's own, else the best that the loss allows."""
+    if learner.step is not None:
+        return STEPS.create(learner.step)
+    if loss.bounded_ratio and learner.bounded:
+        return ConfidenceRated()
+    return Newton() if loss.exact_hessian else LineSearch()

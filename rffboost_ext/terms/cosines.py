@@ -1,0 +1,79 @@
+"""A weighted sum of cosines: what every Fourier learner yields, and a whole ensemble of them too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core import Array, Term
+
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Cosines(Term):
+    """``x -> sum_m weight[m] * cos(omega[m] . (x - center) - phase[m])``.
+
+    A landmark x_t is only a way to choose phases: ``cos(w . (x - x_t)) = cos(w . x - phi)`` with
+    ``phi = w . x_t``. So K features around a landmark, one cosine, a pair of sine and cosine and a whole
+    ensemble are the same object, closed under scaling and stacking.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (M, d)
+        Frequencies, in radians per unit of each feature.
+    phase : ndarray of shape (M,)
+        Phases, in radians.
+    weight : ndarray of shape (M, C)
+        Weights.
+    center : ndarray of shape (d,), optional
+        The point from which x is measured; the origin by default. Redundant in exact arithmetic (a shift of it
+        is a shift of phases), but a center near the data keeps ``omega . (x - center)`` small, and with it
+        the rounding error.
+    """
+
+    omega: Array
+    phase: Array
+    weight: Array
+    center: Array | None = None
+
+    def __call__(self, X: Array) -> Array:
+        out = np.empty((len(X), self.weight.shape[1]))
+        for start in range(0, len(X), BLOCK):
+            rows = slice(start, start + BLOCK)
+            out[rows] = self.features(X[rows]) @ self.weight
+        return out
+
+    def features(self, X: Array) -> Array:
+        """The cosines one by one, unweighted: (n, M)."""
+        z = (X if self.center is None else X - self.center) @ self.omega.T
+        z -= self.phase
+        return np.cos(z, out=z)
+
+    def scaled(self, factor: float) -> Cosines:
+        return replace(self, weight=factor * self.weight)
+
+    @classmethod
+    def stack(cls, terms: Sequence[Cosines]) -> Cosines:
+        center = terms[0].center
+        moved = [term.centered(center) for term in terms]
+        omega, phase, weight = (
+            np.concatenate([getattr(t, name) for t in moved]) for name in ("omega", "phase", "weight")
+        )
+        return cls(omega, phase, weight, center)
+
+    def centered(self, center: Array | None) -> Cosines:
+        """The same function with x measured from `center` (None for the origin)."""
+        if self.center is center:
+            return self
+        shift = (0.0 if center is None else center) - (0.0 if self.center is None else self.center)
+        return replace(
+            self, phase=self.phase - self.omega @ np.broadcast_to(shift, self.omega.shape[1]), center=center
+        )
+
+    def standardized(self, center: Array, scale: Array) -> Cosines:
+        """This function of ``(x - center) / scale`` as a function of x."""
+        local = self.centered(None)
+        return replace(local, omega=local.omega / scale, center=center)

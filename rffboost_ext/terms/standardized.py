@@ -1,0 +1,69 @@
+"""From the standardised features that learners see back to the user's own units."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatch
+
+from ..core import Array, Term
+from .cosines import Cosines
+from .trees import Trees
+
+
+@dataclass(frozen=True)
+class Standardized(Term):
+    """``x -> term((x - center) / scale)``.
+
+    Parameters
+    ----------
+    term : Term
+        A function of standardised features.
+    center, scale : ndarray of shape (d,)
+        Mean and standard deviation of each feature.
+    """
+
+    term: Term
+    center: Array
+    scale: Array
+
+    def __call__(self, X: Array) -> Array:
+        return self.term((X - self.center) / self.scale)
+
+    def features(self, X: Array) -> Array:
+        return self.term.features((X - self.center) / self.scale)
+
+    def scaled(self, factor: float) -> Standardized:
+        return replace(self, term=self.term.scaled(factor))
+
+    @classmethod
+    def stack(cls, terms: Sequence[Standardized]) -> Standardized:
+        return replace(terms[0], term=type(terms[0].term).stack([t.term for t in terms]))
+
+    @property
+    def family(self) -> Hashable:
+        return Standardized, self.term.family, id(self.center), id(self.scale)
+
+    def settled(self) -> Standardized:
+        return replace(self, term=self.term.settled())
+
+
+@singledispatch
+def restore(term: Term, center: Array, scale: Array) -> Term:
+    """The function ``x -> term((x - center) / scale)`` as a term in the user's own units.
+
+    Term types with a closed form register it here; any other is wrapped in :class:`Standardized`.
+    """
+    return Standardized(term, center, scale)
+
+
+@restore.register
+def _(term: Cosines, center: Array, scale: Array) -> Term:
+    return term.standardized(center, scale)
+
+
+@restore.register
+def _(term: Trees, center: Array, scale: Array) -> Term:
+    # Trees are grown on the features as they came: a split is the same in any unit but for rounding, and
+    # with the original ones the thresholds are exactly XGBoost's.
+    return term
