@@ -28,6 +28,7 @@ def boost(
     seed: int | None = None,
     callbacks: Sequence[Callback] = (),
     init: Ensemble | None = None,
+    init_raw: Array | None = None,
 ) -> Ensemble:
     """Boost: one loop for every combination of loss, learner and step.
 
@@ -53,6 +54,10 @@ def boost(
         ends the loop.
     init : Ensemble, optional
         The ensemble to go on from; its rounds come first in the result and count as rounds done.
+    init_raw : ndarray of shape (n, C), optional
+        The scores with which the loop of `init` ended on these rows, ``Progress.raw``. From them the loop goes
+        on bit for bit as if it had never stopped; without them it starts from ``init.raw``, which is the
+        same but for rounding.
 
     Returns
     -------
@@ -75,13 +80,12 @@ def boost(
     loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
     step = natural_step(loss, learner) if isinstance(step, str) and step == "auto" else STEPS.create(step)
     require("boost", "n_estimators", n_estimators, Integer(1))
-    design = design if isinstance(design, Design) else Design(np.asarray(design))
-    weight = np.ones(design.n_samples) if weight is None else weight
-    start = init or Ensemble(loss.baseline(y, weight), (), np.empty((0, 2)))
+    design, y, weight = checked_data(design, y, weight)
+    start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence().entropy if seed is None else seed  # type: ignore[assignment]
 
-    raw = start.raw(design.original)
+    raw = start.raw(design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
     for index in range(len(start), n_estimators):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
@@ -98,6 +102,23 @@ def boost(
         if any(stop):
             break
     return Ensemble(start.baseline, settled(terms), np.reshape(moves, (-1, 2)))
+
+
+def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
+    """The data of :func:`boost`, or a ValueError if their shapes do not go together."""
+    if not isinstance(design, Design):
+        if np.ndim(design) != 2:
+            raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
+        design = Design(np.asarray(design))
+    n, y = design.n_samples, np.asarray(y)
+    if y.ndim != 2 or len(y) != n:
+        raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
+    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
+    if not (weight > 0.0).all():
+        raise ValueError(f"boost: weight must be positive, got {weight.min():g}")
+    return design, y, weight
 
 
 def settled(terms: Sequence[Term]) -> tuple[Term, ...]:

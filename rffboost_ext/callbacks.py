@@ -92,6 +92,22 @@ class EarlyStopping:
         return float(np.average(self.loss.value(self.y, self.raw), weights=self.weight))
 
 
+class KeepScores:
+    """Keeps the training scores of the last round, from which a later fit on the same rows can go on.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n, C), optional
+        The scores that the fit starts from, if they are known.
+    """
+
+    def __init__(self, raw: Array | None = None) -> None:
+        self.raw = raw
+
+    def __call__(self, progress: Progress) -> None:
+        self.raw = progress.raw
+
+
 def print_progress(progress: Progress) -> None:
     """Print the training loss ten times in a fit, on standard error."""
     done = progress.round.index + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -79,6 +79,20 @@ class Exactly(Check):
 
     def __str__(self) -> str:
         return " or ".join(repr(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Callables(Check):
+    """A sequence of callables."""
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, Sequence) and all(callable(item) for item in value)
+
+    def accepts(self, value: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "a sequence of callables"
 
 
 @dataclass(frozen=True, init=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -151,7 +152,7 @@ class Round:
         """The negative gradient, (n, C): what the next term should resemble."""
         return -self.gradient
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
         """The sum of the sample weights: how many rows the data stand for."""
         return float(self.weight.sum())
@@ -160,9 +161,9 @@ class Round:
         """The weighted mean over rows, which are the last axis of `values`."""
         return values @ self.weight / self.total_weight
 
-    def total(self, values: Array) -> float:
-        """The weighted sum of `values`, (n, C), over rows and outputs."""
-        return float(self.weight @ values.sum(axis=1))
+    def inner(self, *factors: Array) -> float:
+        """The weighted sum over rows and outputs of the product of arrays, (n, C) each."""
+        return float(np.einsum("i" + ",ic" * len(factors) + "->", self.weight, *factors))
 
     def take(self, rows: Array) -> Round:
         """The same round seen by some rows only, given by index."""
@@ -188,6 +189,14 @@ class Learner(Spec, ABC):
     @abstractmethod
     def fit(self, round: Round) -> Term:
         """The term of this round."""
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """Whether equal rows are merged into one of their joint weight before a fit on so many rows.
+
+        For learners that multiply rounding errors from round to round, so that weight 2 and the row twice agree to
+        the bit all the same.
+        """
+        return False
 
 
 class Step(Spec, ABC):

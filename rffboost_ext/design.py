@@ -10,6 +10,7 @@ import numpy as np
 
 from .core import Array, Term
 from .terms import restore
+from .tiles import Tiles
 
 V = TypeVar("V")
 BLOCK = 8192
@@ -26,15 +27,23 @@ class Design:
         Where given, learners see ``X = (original - center) / scale``.
     n_jobs : int, default=1
         Threads that views and learners may use.
+    precision : {"float64", "float32"}, default="float64"
+        Precision of the compiled passes; sums over rows are in float64 in either case.
     """
 
     def __init__(
-        self, original: Array, center: Array | None = None, scale: Array | None = None, n_jobs: int = 1
+        self,
+        original: Array,
+        center: Array | None = None,
+        scale: Array | None = None,
+        n_jobs: int = 1,
+        precision: str = "float64",
     ) -> None:
         self.original = original
         self.center = center
         self.scale = scale
         self.n_jobs = n_jobs
+        self.precision = precision
         self._views: dict[Hashable, Any] = {}
         self._output: tuple[Term, Array] | None = None
 
@@ -56,6 +65,13 @@ class Design:
         X = np.subtract(self.original, self.center, dtype=np.float64, order="C")
         X /= self.scale
         return X
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        """Standardised features as the compiled passes read them."""
+        center = np.zeros(self.n_features) if self.center is None else self.center
+        scale = np.ones(self.n_features) if self.scale is None else self.scale
+        return Tiles(self.original, center, scale, np.dtype(self.precision), self.n_jobs)
 
     def view(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return what was built under `key`, building it on first use.
@@ -85,7 +101,7 @@ class Design:
 
     def take(self, rows: Array) -> Design:
         """The design of some rows only, given by index."""
-        return Design(self.original[rows], self.center, self.scale, self.n_jobs)
+        return Design(self.original[rows], self.center, self.scale, self.n_jobs, self.precision)
 
 
 def moments(X: Array, weight: Array) -> tuple[Array, Array]:

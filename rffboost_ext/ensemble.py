@@ -50,7 +50,8 @@ class Ensemble:
     def raw(self, X: Array) -> Array:
         """Raw scores of X (n, d): (n, C)."""
         baseline, blocks = self._blocks
-        out = np.tile(baseline, (len(X), 1))
+        out = np.empty((len(X), len(baseline)))
+        out[:] = baseline
         for block in blocks:
             out += block(X)
         return out

@@ -12,13 +12,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .boosting import boost
-from .callbacks import Callback, EarlyStopping, print_progress
-from .checks import BOOL, NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require_all
+from .callbacks import Callback, EarlyStopping, KeepScores, print_progress
+from .checks import BOOL, NON_NEGATIVE, OPTIONAL, POSITIVE, Callables, Exactly, Integer, Real, require_all
 from .core import Array, Learner, Loss, Step, check_composition
 from .design import Design, moments
 from .ensemble import Ensemble
 from .learners import LEARNERS
 from .losses import LOSSES, Signed
+from .parallel import threads
+from .rows import distinct_rows
 from .steps import STEPS, Shrunk, natural_step
 
 E = TypeVar("E", bound="BaseRFFBoost")
@@ -51,8 +53,11 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Whether a fit goes on from the rounds of the previous one, up to ``n_estimators``.
     random_state : int, RandomState or None, default=None
         Seed; the same seed gives the same bits.
+    precision : "float32" or "float64", default="float32"
+        Precision of the compiled passes over the features in fit; sums over rows are in float64. Predictions
+        are in the precision of X.
     n_jobs : int or None, default=None
-        Threads: None for one, -1 for all.
+        Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0
         1 prints the training loss ten times in a fit, on standard error."""
 
@@ -66,6 +71,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
     loss_: Loss
     n_features_in_: int
     _seed: int
+    _scores: tuple[str, Array | None] | None = None
 
     constraints = {
         "n_estimators": Integer(1),
@@ -75,7 +81,9 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         "validation_fraction": Real(0.0, 0.9),
         "n_iter_no_change": Integer(1),
         "tol": NON_NEGATIVE,
+        "callbacks": Callables() | OPTIONAL,
         "warm_start": BOOL,
+        "precision": Exactly(("float32", "float64")),
         "n_jobs": Integer(1) | Integer(-64) | OPTIONAL,
         "verbose": Integer(0) | BOOL,
     }
@@ -96,6 +104,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         random_state: Any = None,
+        precision: str = "float32",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -112,21 +121,9 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.random_state = random_state
+        self.precision = precision
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def decision_function(self, X: Any) -> Array:
-        """Raw scores, (n,) where there is one output, else (n, C).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        ndarray
-        """
-        return squeeze(self._raw(X))
 
     def transform(self, X: Any) -> Array:
         """The learned representation, (n, p): each cosine, and each output of a round of another kind.
@@ -139,8 +136,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, p)
         """
-        X = self._validated(X)
-        return self.ensemble_.outputs(X)
+        return self.ensemble_.outputs(self._validated(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of :meth:`transform`."""
@@ -155,17 +151,35 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
 
     def _raw(self, X: Any) -> Array:
         X = self._validated(X)
-        return self.ensemble_.raw(X)
+        with threads(self.n_jobs):
+            return self.ensemble_.raw(X)
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
         X = self._validated(X)
         stages = self.ensemble_.staged(X)
         next(stages)
-        yield from stages
+        for _ in range(len(self.ensemble_)):
+            with threads(self.n_jobs):
+                raw = next(stages)
+            yield raw
 
     def _validated(self, X: Any) -> Array:
         check_is_fitted(self)
+        if self._is_valid(X):
+            return np.asarray(X)
         return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def _is_valid(self, X: Any) -> bool:
+        """Whether X is a small array that the full validation would return as it is, at 50 times the price."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.ndim == 2
+            and 0 < X.size <= 4096
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
+        )
 
     def _parts(self) -> tuple[Loss, Learner, Step]:
         """The parts of this booster, checked one by one and against one another."""
@@ -187,11 +201,12 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
     def _fit(self: E, X: Array, y: Array, weight: Array, parts: tuple[Loss, Learner, Step]) -> E:
         """Boost on validated data: y is (n, 1) and encoded, all weights are positive."""
         loss, learner, step = parts
+        if learner.merges_rows(len(X)):
+            X, y, weight = distinct_rows(X, y, weight)
         random = check_random_state(self.random_state)
         split_seed, seed = (int(random.randint(2**31 - 1)) for _ in range(2))
-        warm = self.warm_start and hasattr(self, "ensemble_")
-        seed = self._seed if warm else seed
-        init = self.ensemble_ if warm else None
+        seed = self._seed if self._goes_on() else seed
+        init = self.ensemble_ if self._goes_on() else None
         if init is not None and len(init) > self.n_estimators:
             raise ValueError(
                 f"{type(self).__name__}: n_estimators must be at least the {len(init)} rounds already fitted "
@@ -201,28 +216,44 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         stopping = None
         if self.early_stopping:
             X, y, weight, held_out = self._hold_out(X, y, weight, split_seed)
-            before = init or Ensemble(loss.baseline(y, weight), (), np.empty((0, 2)))
+            before = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
             stopping = EarlyStopping(*held_out, loss, before.raw(held_out[0]), self.n_iter_no_change, self.tol)
             callbacks.append(stopping)
+        scores = KeepScores(self._scores_left_by_last_fit(X, y, weight))
+        if self.warm_start:
+            callbacks.append(scores)
         center, scale = moments(X, weight) if self.standardize else (None, None)
-        ensemble = boost(
-            Design(X, center, scale, threads(self.n_jobs)),
-            y,
-            loss=loss,
-            learner=learner,
-            step=step,
-            n_estimators=self.n_estimators,
-            weight=weight,
-            seed=seed,
-            callbacks=callbacks,
-            init=init,
-        )
+        with threads(self.n_jobs) as n_jobs:
+            ensemble = boost(
+                Design(X, center, scale, n_jobs, self.precision),
+                y,
+                loss=loss,
+                learner=learner,
+                step=step,
+                n_estimators=self.n_estimators,
+                weight=weight,
+                seed=seed,
+                callbacks=callbacks,
+                init=init,
+                init_raw=scores.raw,
+            )
         if stopping is not None:
             done = 0 if init is None else len(init)
             ensemble = ensemble.truncated(max(1, done + stopping.best_round_))
             self.validation_scores_ = np.array(stopping.scores_)
+        resumable = self.warm_start and stopping is None
+        self._scores = (_data_key(X, y, weight), scores.raw) if resumable else None
         self.ensemble_, self.loss_, self._seed = ensemble, loss, seed
         return self
+
+    def _goes_on(self) -> bool:
+        """Whether a fit starts from the rounds of the previous one."""
+        return bool(self.warm_start) and hasattr(self, "ensemble_")
+
+    def _scores_left_by_last_fit(self, X: Array, y: Array, weight: Array) -> Array | None:
+        if not self._goes_on() or self._scores is None or self._scores[0] != _data_key(X, y, weight):
+            return None
+        return self._scores[1]
 
     def _hold_out(
         self, X: Array, y: Array, weight: Array, seed: int
@@ -272,6 +303,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     task = "classification"
     default_loss = "log_loss"
+    classes_: Array
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostClassifier:
         """Fit to X and y.
@@ -295,7 +327,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=not self._goes_on())
         check_classification_targets(y)
         X, y, weight = weighted_rows(X, y, sample_weight)
         classes, codes = np.unique(y, return_inverse=True)
@@ -308,8 +340,26 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
                 f"Only binary classification is supported by loss {parts[0]!r}: "
                 f"y must have 2 classes, got {len(classes)}"
             )
+        if self._goes_on() and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
+                f"warm_start is set, got {classes}"
+            )
         self.classes_ = classes
         return self._fit(X, codes.astype(np.float64)[:, None], weight, parts)
+
+    def decision_function(self, X: Any) -> Array:
+        """Raw scores, (n,) where there is one output, else (n, C).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray
+        """
+        return squeeze(self._raw(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
@@ -322,7 +372,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n, K)
         """
-        return self.loss_.inverse_link(self._raw(X))
+        raw = self._raw(X)
+        return self.loss_.inverse_link(raw)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row, (n,).
@@ -343,7 +394,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Class probabilities after 1, 2, ... rounds."""
-        return map(self.loss_.inverse_link, self._staged_raw(X))
+        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds."""
@@ -419,7 +470,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        kinds = [np.float64, np.float32]
+        X, y = validate_data(self, X, y, dtype=kinds, y_numeric=True, reset=not self._goes_on())
         X, y, weight = weighted_rows(X, y, sample_weight)
         return self._fit(X, np.asarray(y, dtype=np.float64)[:, None], weight, parts)
 
@@ -456,18 +508,18 @@ def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array,
     if (weight < 0.0).any():
         raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
     if weight.sum() <= 0.0:
-        raise ValueError("sample_weight must not sum to 0")
+        raise ValueError("sample_weight must not sum to zero")
     kept = weight > 0.0
     return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+
+
+def _data_key(X: Array, y: Array, weight: Array) -> str:
+    """A hash that tells data apart."""
+    from joblib import hash
+
+    return str(hash((X, y, weight)))
 
 
 def squeeze(raw: Array) -> Array:
     """(n,) for one output, else (n, C)."""
     return raw[:, 0] if raw.shape[1] == 1 else raw
-
-
-def threads(n_jobs: int | None) -> int:
-    """The number of threads that scikit-learn's `n_jobs` stands for."""
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(n_jobs))

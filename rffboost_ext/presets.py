@@ -1,5 +1,8 @@
 """The published algorithms, each a composition of the same parts. Names and symbols are the papers'.
 
+They compute in float32 unless told otherwise; ``precision="float64"`` follows the published implementations to
+rounding.
+
 References
 ----------
 Gautheron, Germain, Habrard, Morvant, Sebban and Zantedeschi, Landmark-based ensemble learning with random
@@ -172,5 +175,5 @@ def gbrff2(
 
 def _exponential(learner: Any, n_estimators: int, random_state: Any, params: dict[str, Any]) -> RFFBoostClassifier:
     """The setting that all algorithms of the ECML paper share."""
-    shared = {"step": "confidence_rated", "learning_rate": 1.0, "random_state": random_state}
+    shared: dict[str, Any] = {"step": "confidence_rated", "learning_rate": 1.0, "random_state": random_state}
     return RFFBoostClassifier("exponential", learner, n_estimators=n_estimators, **(shared | params))

@@ -49,7 +49,7 @@ class ConfidenceRated(Step):
     needs = {"loss": ("bounded_ratio",), "learner": ("bounded",)}
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        correlation = ratio(-round.total(round.gradient * output), round.total(round.hessian))
+        correlation = ratio(-round.inner(round.gradient, output), round.inner(round.hessian))
         return 1.0, float(np.arctanh(np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION)))
 
 
@@ -58,8 +58,8 @@ class Newton(Step):
     """One Newton step along the output, ``length = -<g, h> / <H, h^2>``; exact for the squared error."""
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        slope = round.total(round.gradient * output)
-        return 1.0, ratio(-slope, round.total(round.hessian * np.square(output)))
+        slope = round.inner(round.gradient, output)
+        return 1.0, ratio(-slope, round.inner(round.hessian, output, output))
 
 
 @STEPS.register("line_search")
@@ -85,7 +85,7 @@ class LineSearch(Step):
 
         def slope(length: float) -> float:
             gradient, _ = round.loss.derivatives(round.y, round.raw + length * output)
-            return round.total(gradient * output)
+            return round.inner(gradient, output)
 
         start = slope(0.0)
         if start == 0.0:

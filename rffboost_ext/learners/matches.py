@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,12 +11,35 @@ from ..core import Array, Round, Spec
 from ..losses.margin import LARGEST_EXPONENT
 from ..registry import Registry
 
+EXPONENTIAL, NEWTON = 0, 1
+# Gradients are cut here: sums of exp(g h) over rows must stay finite, also in float32.
+LARGEST_GRADIENT = 1e8
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A match as the compiled passes know it; weights included.
+
+    A sum over rows is ``offset + factor * sum_i q_i exp(p_i h_i)`` where kind is EXPONENTIAL, and
+    ``offset + factor * sum_i (p_i + q_i h_i / 2) h_i`` where kind is NEWTON.
+    """
+
+    kind: int
+    p: Array
+    q: Array
+    factor: float = 1.0
+    offset: float = 0.0
+
 
 class Match(Spec, ABC):
     """How badly an output h of one column fits the derivatives of a round.
 
     Law: ``slope`` is the derivative of ``value`` by the output.
     """
+
+    def compiled(self, round: Round) -> Compiled | None:
+        """The match as the compiled passes know it, or None where it must be called as it is."""
+        return None
 
     @abstractmethod
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
@@ -34,6 +58,10 @@ class ExponentialMatch(Match):
         value = np.exp(np.minimum(-residual * output, LARGEST_EXPONENT))
         return value, -residual * value
 
+    def compiled(self, round: Round) -> Compiled:
+        gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
+        return Compiled(EXPONENTIAL, gradient, round.weight)
+
 
 @MATCHES.register("squared")
 class SquaredMatch(Match):
@@ -42,6 +70,12 @@ class SquaredMatch(Match):
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
         error = output - round.residual[:, 0]
         return np.square(error), 2.0 * error
+
+    def compiled(self, round: Round) -> Compiled:
+        # (r - h)^2 = r^2 - 2 r h + h^2: the constant apart, so that float32 sees only what h can change.
+        residual = round.residual[:, 0]
+        constant = float(round.weight @ np.square(residual))
+        return quadratic(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
 
 
 @MATCHES.register("linear")
@@ -52,6 +86,9 @@ class LinearMatch(Match):
         residual = round.residual[:, 0]
         return -residual * output, np.broadcast_to(-residual, output.shape)
 
+    def compiled(self, round: Round) -> Compiled:
+        return quadratic(round.gradient[:, 0] * round.weight, np.zeros(len(round.weight)))
+
 
 @MATCHES.register("newton")
 class NewtonMatch(Match):
@@ -61,6 +98,15 @@ class NewtonMatch(Match):
         gradient, hessian = round.gradient[:, 0], round.hessian[:, 0]
         curved = hessian * output
         return (gradient + 0.5 * curved) * output, gradient + curved
+
+    def compiled(self, round: Round) -> Compiled:
+        return quadratic(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
+
+
+def quadratic(p: Array, q: Array, offset: float = 0.0) -> Compiled:
+    """``offset + sum_i (p_i + q_i h_i / 2) h_i``, with p and q brought to order 1 for float32."""
+    factor = float(max(np.abs(p).max(), np.abs(q).max())) or 1.0
+    return Compiled(NEWTON, p / factor, q / factor, factor, offset)
 
 
 def choose_match(match: str | Match, round: Round) -> Match:

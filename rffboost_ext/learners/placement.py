@@ -8,15 +8,18 @@ import numpy as np
 
 from ..core import Array, Optimizer, Round, Spec
 from ..registry import Registry
-from .matches import Match
+from .objectives import CosineObjective
 
 
 class Placement(Spec, ABC):
     """Chooses the point from which the K frequencies of a round measure."""
 
     @abstractmethod
-    def place(self, round: Round, omega: Array, match: Match, optimizer: Optimizer) -> Array:
-        """The landmark, (d,), in the coordinates of ``round.design.X``, for frequencies `omega` (K, d)."""
+    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+        """The landmark, (d,), in the coordinates of ``round.design.X``, for frequencies `omega` (K, d).
+
+        `objective` is the mean match of the cosines of `omega`, as a function of their phases.
+        """
 
 
 PLACEMENTS: Registry[Placement] = Registry("placement", Placement)  # type: ignore[type-abstract]
@@ -32,24 +35,19 @@ class LearnedLandmark(Placement):
     the gradient.
     """
 
-    def place(self, round: Round, omega: Array, match: Match, optimizer: Optimizer) -> Array:
-        projected = round.design.X @ omega.T
-        total = round.total_weight
+    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+        def at_landmark(landmark: Array) -> tuple[float, Array]:
+            value, gradient = objective.at_phases(omega @ landmark)
+            return value, gradient @ omega
 
-        def objective(landmark: Array) -> tuple[float, Array]:
-            z = projected - omega @ landmark
-            value, slope = match(round, np.cos(z).mean(axis=1))
-            gradient = (round.weight * slope) @ np.sin(z) @ omega / (len(omega) * total)
-            return round.mean(value), gradient
-
-        return np.asarray(optimizer.minimise(objective, np.zeros(omega.shape[1])))
+        return np.asarray(optimizer.minimise(at_landmark, np.zeros(omega.shape[1])))
 
 
 @PLACEMENTS.register("random")
 class RandomLandmark(Placement):
     """Draws one of the training rows, with probability proportional to its weight."""
 
-    def place(self, round: Round, omega: Array, match: Match, optimizer: Optimizer) -> Array:
+    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
         X = round.design.X
         # Rows are drawn by their order along a random direction, so that the draw does not depend on the
         # order of the rows, and a row of weight 2 is the same as the row twice.

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from ..checks import POSITIVE, Exactly
-from ..core import Array, Spec
+from ..core import Array, Round, Spec
 from ..registry import Registry
 
 GAMMA = POSITIVE | Exactly(("scale",))
@@ -17,8 +17,8 @@ class Spectrum(Spec, ABC):
     """The distribution of frequencies whose mean cosine is a shift-invariant kernel (Bochner's theorem)."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, size: int, n_features: int, gamma: float) -> Array:
-        """Draw frequencies, (size, n_features), for a kernel of parameter `gamma`."""
+    def sample(self, round: Round, size: int, gamma: float) -> Array:
+        """Frequencies, (size, d), for a kernel of parameter `gamma`; what is random comes from ``round.rng``."""
 
 
 SPECTRA: Registry[Spectrum] = Registry("spectrum", Spectrum)  # type: ignore[type-abstract]
@@ -28,8 +28,8 @@ SPECTRA: Registry[Spectrum] = Registry("spectrum", Spectrum)  # type: ignore[typ
 class Gaussian(Spectrum):
     """Frequencies ``N(0, 2 gamma I)`` of the RBF kernel ``exp(-gamma |x - x'|^2)`` (Rahimi and Recht, 2007)."""
 
-    def sample(self, rng: np.random.Generator, size: int, n_features: int, gamma: float) -> Array:
-        return np.sqrt(2.0 * gamma) * rng.standard_normal((size, n_features))
+    def sample(self, round: Round, size: int, gamma: float) -> Array:
+        return np.sqrt(2.0 * gamma) * round.rng.standard_normal((size, round.design.n_features))
 
 
 def bandwidth(gamma: float | str, n_features: int) -> float:

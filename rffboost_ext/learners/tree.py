@@ -87,6 +87,10 @@ class Tree(Learner):
         self.colsample_bynode = colsample_bynode
         self.max_bin = max_bin
 
+    def merges_rows(self, n_samples: int) -> bool:
+        """Only where each value has a bin of its own: elsewhere XGBoost's bins depend on how rows are weighted."""
+        return n_samples <= self.max_bin
+
     def fit(self, round: Round) -> Term:
         """The tree of this round; one per output where there are several."""
         grower = round.design.view((Tree, id(self)), lambda: Grower(self.get_params(), round))

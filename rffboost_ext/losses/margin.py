@@ -18,8 +18,9 @@ def sign(y: Array) -> Array:
 
 
 def sigmoid(raw: Array) -> Array:
-    """1 / (1 + exp(-raw)), without overflow."""
-    return 0.5 * (1.0 + np.tanh(0.5 * raw))
+    """1 / (1 + exp(-raw)), without overflow and with all digits of small probabilities."""
+    tail = np.exp(-np.abs(raw))
+    return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
 
 
 def two_columns(positive: Array) -> Array:
@@ -53,9 +54,11 @@ class Exponential(Loss):
         return np.exp(np.minimum(-sign(y) * raw, LARGEST_EXPONENT))[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        s = sign(y)
-        hessian = np.exp(np.minimum(-s * raw, LARGEST_EXPONENT))
-        return -s * hessian, hessian
+        from ..kernels.losses import exponential_derivatives
+
+        gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+        exponential_derivatives(y, raw, LARGEST_EXPONENT, gradient, hessian)
+        return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
         p = share(y, weight)
@@ -75,8 +78,11 @@ class LogLoss(Loss):
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        p = sigmoid(raw)
-        return p - y, p * (1.0 - p)
+        from ..kernels.losses import logistic_derivatives
+
+        gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+        logistic_derivatives(y, raw, gradient, hessian)
+        return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
         p = share(y, weight)

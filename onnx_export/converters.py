@@ -1,0 +1,121 @@
+"""Converters for skl2onnx, so that our estimators export inside any estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+from . import trees  # noqa: F401  registers Trees with lower
+from .export import class_tensor, label
+from .graph import FLOAT32, FLOAT64, Graph
+from .links import sides
+from .lowering import lower_ensemble
+from .source import read
+
+CLASSIFIER_OPTIONS = {
+    "zipmap": [True, False, "columns"],
+    "nocl": [True, False],
+    "raw_scores": [True, False],
+    "output_class_labels": [False, True],
+}
+
+
+def register_skl2onnx() -> None:
+    """Teach skl2onnx our classifier and regressor; to be called once, before ``skl2onnx.to_onnx``.
+
+    Then Pipeline, ColumnTransformer, CalibratedClassifierCV with sigmoid, OneVsRestClassifier, VotingClassifier
+    with ``flatten_transform=False``, stacking, bagging and searches that hold our estimators can be exported.
+    skl2onnx itself is wrong for CalibratedClassifierCV around a Pipeline, for isotonic and temperature calibration
+    and for FrozenEstimator; ONNX Runtime 1.31 does not run its SimpleImputer in float64.
+
+    Examples
+    --------
+    >>> import numpy as np, skl2onnx
+    >>> from sklearn.impute import SimpleImputer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from onnx_export import register_skl2onnx
+    >>> register_skl2onnx()
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> pipeline = make_pipeline(SimpleImputer(), RFFBoostRegressor(n_estimators=5)).fit(X, np.sin(X[:, 0]))
+    >>> skl2onnx.to_onnx(pipeline, X).graph.output[0].name
+    'variable'
+    """
+    from skl2onnx import update_registered_converter
+    from skl2onnx.common import shape_calculator as shapes
+
+    update_registered_converter(
+        RFFBoostClassifier,
+        "RFFBoostClassifier",
+        shapes.calculate_linear_classifier_output_shapes,
+        convert_classifier,
+        options=CLASSIFIER_OPTIONS,
+    )
+    update_registered_converter(
+        RFFBoostRegressor,
+        "RFFBoostRegressor",
+        shapes.calculate_linear_regressor_output_shapes,
+        convert_regressor,
+    )
+
+
+# The names of the parameters are prescribed by skl2onnx.
+def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+    """Label and probabilities, or raw scores, one column per class."""
+    from skl2onnx.common.utils_classifier import get_label_classes
+
+    source = read(operator.raw_operator)
+    graph, raw = begin(scope, operator, container)
+    options = container.get_options(operator.raw_operator, {"raw_scores": False})
+    n_outputs = source.ensemble.n_outputs
+    if options["raw_scores"]:
+        second = sides(graph, raw) if n_outputs == 1 else raw
+    else:
+        second = source.link.response(graph, raw)
+    classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
+    names = [output.full_name for output in operator.outputs]
+    graph.finish(label(graph, raw, n_outputs, classes), names[0], classes.dtype)
+    graph.finish(second, names[1], graph.types[second])
+    merge(graph, container)
+
+
+def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
+    """The mean."""
+    source = read(operator.raw_operator)
+    graph, raw = begin(scope, operator, container)
+    response = source.link.response(graph, raw)
+    graph.finish(response, operator.outputs[0].full_name, graph.types[response])
+    merge(graph, container)
+
+
+def begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
+    """A graph with names of its own that holds the raw scores, and their name."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
+
+    source, given = read(operator.raw_operator), operator.inputs[0]
+    dtype = FLOAT64 if isinstance(given.type, DoubleTensorType) else FLOAT32
+    graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
+    known = isinstance(given.type, DoubleTensorType | FloatTensorType)
+    x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
+    return graph, lower_ensemble(source.ensemble, graph, graph.cast(x, dtype))
+
+
+def merge(graph: Graph, container: Any) -> None:
+    """Hand a finished graph over to skl2onnx."""
+    for name, constant in graph.constants.items():
+        values = numpy_helper.to_array(constant).ravel().tolist()
+        container.add_initializer(name, constant.data_type, list(constant.dims), values)
+    for node in graph.nodes:
+        container.add_node(
+            node.op_type,
+            list(node.input),
+            list(node.output),
+            op_domain=node.domain,
+            op_version=1 if node.domain else graph.opset,
+            name=node.output[0],
+            **{entry.name: helper.get_attribute_value(entry) for entry in node.attribute},
+        )

@@ -1,0 +1,127 @@
+"""What a model file holds, for people."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from onnx import ModelProto
+
+from .graph import ML
+from .metadata import Metadata, metadata_of
+from .model import load
+
+RUNTIMES = (
+    ("1.15", 9, 19, 3),
+    ("1.17", 9, 20, 4),
+    ("1.18", 10, 21, 5),
+    ("1.21", 10, 22, 5),
+    ("1.23", 11, 23, 5),
+    ("1.24", 13, 25, 5),
+    ("1.25", 13, 26, 5),
+)
+"""Versions of ONNX Runtime and the newest format, ai.onnx and ai.onnx.ml that each loads, found by trying."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model file holds; ``print`` shows it.
+
+    Attributes
+    ----------
+    metadata : Metadata
+        The file's own record.
+    inputs, outputs : dict of str to str
+        Names and shapes.
+    nodes : int
+        Nodes of the graph.
+    size : int
+        Bytes.
+    ir_version, opset, ml_opset : int
+        Versions of the format and of the operator sets; 0 for one that is not used.
+    minimum_onnxruntime : str
+        The oldest ONNX Runtime that loads the file, of those since 1.15.
+    """
+
+    metadata: Metadata
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+    nodes: int
+    size: int
+    ir_version: int
+    opset: int
+    ml_opset: int
+    minimum_onnxruntime: str
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<14}{value}" for name, value in self._lines().items())
+
+    def _lines(self) -> dict[str, str]:
+        known = self.metadata
+        return {
+            "estimator": known.estimator,
+            "loss": f"{known.loss}, link {known.link}",
+            "ensemble": f"{known.n_cosines} cosines, {known.n_trees} trees, {known.n_outputs} raw scores",
+            "classes": "none" if known.classes is None else ", ".join(map(str, known.classes)),
+            "features": f"{known.n_features}"
+            + (f": {', '.join(known.feature_names)}" if known.feature_names else ""),
+            "inputs": ", ".join(f"{name} {shape}" for name, shape in self.inputs.items()),
+            "outputs": ", ".join(f"{name} {shape}" for name, shape in self.outputs.items()),
+            "numbers": known.dtype,
+            "tolerance": known.tolerance,
+            "file": f"{self.size} bytes, {self.nodes} nodes",
+            "format": f"IR {self.ir_version}, opset {self.opset}"
+            + (f", {ML} {self.ml_opset}" * bool(self.ml_opset)),
+            "runs on": f"ONNX Runtime {self.minimum_onnxruntime} and newer",
+            "written by": ", ".join(f"{name} {version}" for name, version in known.versions.items()),
+        }
+
+
+def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Description:
+    """Read what a model file says about itself, and what it needs.
+
+    Parameters
+    ----------
+    model : path-like, bytes or ModelProto
+        A model written by this package.
+
+    Returns
+    -------
+    Description
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or was written by another program.
+    """
+    proto = load(model)
+    name = str(model) if isinstance(model, str | os.PathLike) else "the model"
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    opset, ml_opset = versions.get("", 0), versions.get(ML, 0)
+    return Description(
+        metadata=metadata_of(proto, name),
+        inputs={entry.name: shape_of(entry) for entry in proto.graph.input},
+        outputs={entry.name: shape_of(entry) for entry in proto.graph.output},
+        nodes=len(proto.graph.node),
+        size=proto.ByteSize(),
+        ir_version=proto.ir_version,
+        opset=opset,
+        ml_opset=ml_opset,
+        minimum_onnxruntime=minimum_onnxruntime(proto.ir_version, opset, ml_opset),
+    )
+
+
+def shape_of(value: object) -> str:
+    """The shape of a declared value, as ``(N, 3)``."""
+    dims = value.type.tensor_type.shape.dim  # type: ignore[attr-defined]
+    sizes = [dim.dim_param or (str(dim.dim_value) if dim.HasField("dim_value") else "N") for dim in dims]
+    return f"({', '.join(sizes)})"
+
+
+def minimum_onnxruntime(ir_version: int, opset: int, ml_opset: int) -> str:
+    """The oldest ONNX Runtime that loads these versions; a remark where none of those tried does."""
+    needed = (ir_version, opset, ml_opset)
+    for runtime, *loads in RUNTIMES:
+        if all(need <= most for need, most in zip(needed, loads, strict=True)):
+            return runtime
+    return f"newer than {RUNTIMES[-1][0]}"

@@ -1,0 +1,159 @@
+"""From a fitted estimator to an ONNX model."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, ValueInfoProto
+
+from rffboost_ext.checks import Exactly, Integer, require
+from rffboost_ext.core import Array
+
+from . import trees  # noqa: F401  registers Trees with lower
+from .front import Front, convert_front
+from .graph import FLOAT32, FLOAT64, INT64, Graph
+from .links import sides
+from .lowering import lower_ensemble
+from .metadata import record, write
+from .model import assemble, save, value_info
+from .source import Source, read
+
+DTYPES = ("float32", "float64", "mixed")
+OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 7, 26
+
+
+def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int = OPSET) -> ModelProto:
+    """Export a fitted estimator as an ONNX model.
+
+    The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d). A
+    classifier's outputs are ``label`` (n,), int64 or text, ``probabilities`` (n, K) and ``score`` (n, C), the
+    raw scores; a regressor's is ``variable`` (n, C), and ``score`` where that is another number.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted classifier or regressor of rffboost_ext; a Pipeline that ends in one (StandardScaler right
+        before it becomes part of the ensemble, other steps are converted by skl2onnx); a search whose best
+        estimator is one; a tree model of XGBoost.
+    X : array-like of shape (n, d), optional
+        A few rows of features. Only needed for a pipeline whose first steps take columns by name or take
+        text: names and types of the inputs are taken from it.
+    dtype : {"float32", "float64", "mixed"}, default="float32"
+        Type of numbers; "mixed" is float32 at the inputs and outputs and float64 inside.
+    opset : int, default=13
+        Version of the operator set, 7 to 26. Every ONNX Runtime from 1.15 on loads the default.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Raises
+    ------
+    TypeError
+        If the estimator is of a kind that cannot be exported, or holds a term or loss without an ONNX form;
+        the message says how to register one.
+    ValueError
+        If `dtype` or `opset` is out of range, or the estimator is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from rffboost_ext import RFFBoostClassifier
+    >>> from onnx_export import to_onnx
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> model = to_onnx(RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y))
+    >>> [node.op_type for node in model.graph.node][:4]
+    ['Sub', 'MatMul', 'Add', 'Cos']
+    """
+    require("to_onnx", "dtype", dtype, Exactly(DTYPES))
+    require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
+    if opset > HIGHEST_OPSET:
+        raise ValueError(f"to_onnx: opset must be at most {HIGHEST_OPSET}, the newest that is tested, got {opset}")
+    source = read(estimator)
+    front = None if source.front is None else convert_front(source, X, dtype, opset)
+    model = build(source, dtype, opset, front)
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def save_onnx(
+    estimator: Any, path: str | os.PathLike[str], X: Any = None, *, dtype: str = "float32", opset: int = OPSET
+) -> ModelProto:
+    """Export a fitted estimator into a file.
+
+    The file appears, or is replaced, all at once; when anything fails the path is left as it was.
+
+    Parameters
+    ----------
+    estimator, X, dtype, opset
+        As in :func:`to_onnx`.
+    path : path-like
+        Where to.
+
+    Returns
+    -------
+    onnx.ModelProto
+        What was written.
+    """
+    model = to_onnx(estimator, X, dtype=dtype, opset=opset)
+    save(model, path)
+    return model
+
+
+def build(source: Source, dtype: str, opset: int, front: Front | None = None) -> ModelProto:
+    """The model of a source, behind the nodes of `front` if there are any."""
+    outer = FLOAT64 if dtype == "float64" else FLOAT32
+    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if front is None else front.opset(opset))
+    if front is None:
+        inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
+    else:
+        inputs, x = front.inputs, front.open(graph)
+    raw = lower_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
+    outputs = outputs_of(source, graph, raw, outer)
+    model = assemble(graph, inputs, outputs)
+    if front is not None:
+        front.merge_opsets(model)
+    write(model, record(source, dtype, graph.kinds))
+    return model
+
+
+def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[ValueInfoProto]:
+    """Finish the graph: label, probabilities and score, or variable, and their declarations."""
+    n_outputs = source.ensemble.n_outputs
+    response = source.link.response(graph, raw)
+    if source.classes is None:
+        shapes = {"variable": (response, n_outputs)} | ({"score": (raw, n_outputs)} if response != raw else {})
+        labels = []
+    else:
+        known = class_tensor(source.classes)
+        graph.finish(label(graph, raw, n_outputs, known), "label", known.dtype)
+        labels = [value_info("label", known.dtype, ["N"])]
+        shapes = {"probabilities": (response, len(known)), "score": (raw, n_outputs)}
+    for name, (value, _) in shapes.items():
+        graph.finish(value, name, dtype)
+    return labels + [value_info(name, dtype, ["N", width]) for name, (_, width) in shapes.items()]
+
+
+def label(graph: Graph, raw: str, n_outputs: int, classes: Array) -> str:
+    """The class of each row, (n,): the second where the only raw score is above 0, else that of the largest."""
+    columns = sides(graph, raw) if n_outputs == 1 else raw
+    index = graph.node("ArgMax", columns, axis=1, keepdims=0, dtype=INT64)
+    return graph.node("Gather", graph.constant(classes, "classes"), index, axis=0)
+
+
+def class_tensor(classes: Array) -> Array:
+    """Class labels as ONNX can hold them: text, or int64 for whole numbers and truth values.
+
+    Raises
+    ------
+    TypeError
+        If they are neither.
+    """
+    if classes.dtype.kind in "UO" and all(isinstance(name, str) for name in classes):
+        return classes.astype(np.str_)
+    if classes.dtype.kind in "iufb" and np.array_equal(classes.astype(np.int64), classes):
+        return classes.astype(np.int64)
+    raise TypeError(f"class labels must be text, whole numbers or truth values for export, got {classes!r}")

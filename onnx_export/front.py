@@ -1,0 +1,90 @@
+"""Steps that come before an ensemble, converted by skl2onnx."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, ValueInfoProto, helper
+
+from .graph import ML, Graph
+from .model import ML_OPSET
+from .source import Source
+
+
+@dataclass(frozen=True)
+class Front:
+    """The steps before an ensemble as a model of their own, ready to be gone on from."""
+
+    model: ModelProto
+
+    @property
+    def inputs(self) -> list[ValueInfoProto]:
+        """The declared inputs."""
+        return list(self.model.graph.input)
+
+    def opset(self, asked: int) -> int:
+        """The version that skl2onnx chose, at most the one asked for: its nodes are right for that one only."""
+        return next((entry.version for entry in self.model.opset_import if entry.domain == ""), asked)
+
+    def open(self, graph: Graph) -> str:
+        """Begin `graph` with these steps and return the name of what comes out of them."""
+        graph.nodes.extend(self.model.graph.node)
+        graph.constants.update((tensor.name, tensor) for tensor in self.model.graph.initializer)
+        end = self.model.graph.output[0]
+        names = [*graph.constants, *(name for node in graph.nodes for name in node.output)]
+        graph.types.update(dict.fromkeys(names, np.dtype(object)))
+        return graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
+
+    def merge_opsets(self, model: ModelProto) -> None:
+        """Add to `model` the operator sets that only these steps use."""
+        known = {entry.domain for entry in model.opset_import}
+        model.opset_import.extend(entry for entry in self.model.opset_import if entry.domain not in known)
+
+
+def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
+    """Convert the steps before the ensemble.
+
+    Raises
+    ------
+    ValueError
+        If `dtype` is "mixed", or skl2onnx cannot convert a step.
+    """
+    import skl2onnx
+
+    if dtype == "mixed":
+        raise ValueError(
+            "to_onnx: dtype must be 'float32' or 'float64' where steps other than StandardScaler come before the "
+            "ensemble, got 'mixed'"
+        )
+    types = initial_types(source, X, dtype)
+    try:
+        model = skl2onnx.to_onnx(source.front, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
+    # Its errors have no common base.
+    except Exception as error:
+        advice = "; pass X, a few rows, where steps take columns by name" if X is None else ""
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(
+            f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
+        ) from error
+    return Front(model)
+
+
+def initial_types(source: Source, X: Any, dtype: str) -> list[tuple[str, Any]]:
+    """Names and types of the inputs: one matrix, or one column each where X is a table."""
+    from skl2onnx.common import data_types as types
+
+    real = types.DoubleTensorType if dtype == "float64" else types.FloatTensorType
+    if not hasattr(X, "columns"):
+        return [("X", real([None, source.n_features]))]
+    kinds = {"f": real, "i": types.Int64TensorType, "u": types.Int64TensorType, "b": types.BooleanTensorType}
+    return [
+        (str(name), kinds.get(np.dtype(kind_of(X[name])).kind, types.StringTensorType)([None, 1]))
+        for name in X.columns
+    ]
+
+
+def kind_of(column: Any) -> Any:
+    """The NumPy type of a table's column; object for text and whatever else NumPy has no type for."""
+    return column.dtype if isinstance(column.dtype, np.dtype) else object

@@ -1,0 +1,190 @@
+"""Links: from raw scores to probabilities or means, as nodes. ``lower_link`` maps losses to links."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from onnx.reference import ReferenceEvaluator
+
+from rffboost_ext import Loss
+from rffboost_ext.core import Array
+from rffboost_ext.losses import Exponential as ExponentialLoss
+from rffboost_ext.losses import LogLoss, Signed, SquaredError
+
+from .graph import FLOAT64, Graph
+from .model import assemble, value_info
+
+HOW_TO_LINK = """Register one:
+
+    from onnx_export import Identity, lower_link  # or Exp, Logistic, Sigmoid, Softmax, a Link of your own
+
+    @lower_link.register
+    def _(loss: {name}) -> Link:
+        return Identity()"""
+
+
+class Link(ABC):
+    """The function from raw scores to the response, as nodes. Subclasses are frozen dataclasses."""
+
+    @abstractmethod
+    def response(self, graph: Graph, raw: str) -> str:
+        """Append nodes that turn `raw` (n, C) into class probabilities (n, K) or means (n, C)."""
+
+
+@dataclass(frozen=True)
+class Identity(Link):
+    """``raw``: the mean itself."""
+
+    def response(self, graph: Graph, raw: str) -> str:
+        return raw
+
+
+@dataclass(frozen=True)
+class Exp(Link):
+    """``exp(raw)``: the mean of a positive quantity."""
+
+    def response(self, graph: Graph, raw: str) -> str:
+        return graph.node("Exp", raw)
+
+
+@dataclass(frozen=True)
+class Logistic(Link):
+    """``1 / (1 + exp(-raw))``: a mean between 0 and 1."""
+
+    def response(self, graph: Graph, raw: str) -> str:
+        return graph.node("Sigmoid", raw)
+
+
+@dataclass(frozen=True)
+class Sigmoid(Link):
+    """``1 / (1 + exp(-slope raw))`` for the second of two classes, and what is left for the first.
+
+    Parameters
+    ----------
+    slope : float, default=1.0
+        Log-odds per unit of raw score.
+    """
+
+    slope: float = 1.0
+
+    def response(self, graph: Graph, raw: str) -> str:
+        # Each class from its own score: in float32, 1 - p has no digits left for a small probability.
+        return graph.node("Sigmoid", sides(graph, raw, self.slope))
+
+
+@dataclass(frozen=True)
+class Softmax(Link):
+    """``exp(raw_c) / sum_k exp(raw_k)``, one raw score per class."""
+
+    def response(self, graph: Graph, raw: str) -> str:
+        return graph.node("Softmax", raw, axis=1)
+
+
+@dataclass(frozen=True)
+class HalfWay(Link):
+    """``(1 + mean) / 2``, cut at 0 and 1, for the second of two classes, where means stand for -1 and +1.
+
+    Parameters
+    ----------
+    mean : Link
+        From raw scores to means.
+    """
+
+    mean: Link
+
+    def response(self, graph: Graph, raw: str) -> str:
+        halves = graph.node("Mul", self.mean.response(graph, raw), graph.constant([[-0.5, 0.5]], "halves"))
+        shifted = graph.node("Add", halves, graph.constant([[0.5, 0.5]], "half"))
+        # 1 - relu(1 - relu(p)): older operator sets have no Clip of float64.
+        one = graph.constant(1.0, "one")
+        beyond = graph.node("Sub", one, graph.node("Relu", shifted))
+        return graph.node("Sub", one, graph.node("Relu", beyond))
+
+
+def sides(graph: Graph, raw: str, slope: float = 1.0) -> str:
+    """``[-slope raw, slope raw]``, (n, 2), from raw scores (n, 1): one column for each of two classes."""
+
+    def build() -> str:
+        return graph.node("Mul", raw, graph.constant([[-slope, slope]], "sides"))
+
+    return graph.once(("sides", raw, slope), build)
+
+
+@singledispatch
+def lower_link(loss: Loss) -> Link:
+    """The link of a loss: ``loss.inverse_link`` as nodes.
+
+    The extension point for losses of one's own: ``@lower_link.register`` on a function whose argument is
+    annotated with the type of loss. That the link agrees with the loss is checked at every export.
+
+    Parameters
+    ----------
+    loss : Loss
+
+    Returns
+    -------
+    Link
+
+    Raises
+    ------
+    TypeError
+        If nothing is registered for the type of `loss`.
+    """
+    name = type(loss).__name__
+    raise TypeError(f"the loss {name} has no ONNX link. {HOW_TO_LINK.format(name=name)}")
+
+
+@lower_link.register
+def _(loss: LogLoss) -> Link:
+    return Sigmoid()
+
+
+@lower_link.register
+def _(loss: ExponentialLoss) -> Link:
+    return Sigmoid(2.0)
+
+
+@lower_link.register
+def _(loss: SquaredError) -> Link:
+    return Identity()
+
+
+@lower_link.register
+def _(loss: Signed) -> Link:
+    return HalfWay(lower_link(loss.loss))
+
+
+def checked_link(loss: Loss, n_outputs: int) -> Link:
+    """The link of `loss`, after comparing it with ``loss.inverse_link``.
+
+    A subclass takes its base's link, which is right only as long as it keeps the base's response.
+
+    Raises
+    ------
+    ValueError
+        If the registered link computes something else.
+    """
+    link = lower_link(loss)
+    raw = np.random.default_rng(0).uniform(-4.0, 4.0, (64, n_outputs))
+    found, wanted = evaluate(link, raw), np.asarray(loss.inverse_link(raw))
+    if found.shape != wanted.shape or not np.allclose(found, wanted, rtol=1e-10, atol=1e-12):
+        name = type(loss).__name__
+        raise ValueError(
+            f"the ONNX link {link} is not the inverse_link of the loss {name}. {HOW_TO_LINK.format(name=name)}"
+        )
+    return link
+
+
+def evaluate(link: Link, raw: Array) -> Array:
+    """The response for raw scores (n, C), computed in float64 by the nodes of `link`."""
+    graph = Graph(FLOAT64, opset=13)
+    out = link.response(graph, graph.input("raw", FLOAT64))
+    graph.finish(out, "response", FLOAT64)
+    inputs = [value_info("raw", FLOAT64, ["N", raw.shape[1]])]
+    outputs: list[Any] = [value_info("response", FLOAT64, ["N", None])]
+    results: Any = ReferenceEvaluator(assemble(graph, inputs, outputs)).run(None, {"raw": raw})
+    return np.asarray(results[0])

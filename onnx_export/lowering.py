@@ -1,0 +1,137 @@
+"""Terms as nodes: ``lower`` has one implementation per type of term, a user's own included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext import Cosines, Ensemble, Term
+from rffboost_ext.core import Array
+from rffboost_ext.terms import Standardized
+
+from .graph import FLOAT32, FLOAT64, Graph
+
+FOLDABLE = 1.0
+"""A shift of the features that moves no phase by more than this is made part of the phases."""
+
+HOW_TO_LOWER = """Register one:
+
+    from onnx_export import Graph, lower
+
+    @lower.register
+    def _(term: {name}, graph: Graph, x: str) -> str:
+        ...  # add nodes with graph.node(...) and constants with graph.constant(...)
+        return name_of_the_output  # (n, C)"""
+
+
+@singledispatch
+def lower(term: Term, graph: Graph, x: str) -> str:
+    """Append nodes that compute a term, and return the name of their output.
+
+    The extension point for terms of one's own: ``@lower.register`` on a function whose first argument is
+    annotated with the type of term.
+
+    Parameters
+    ----------
+    term : Term
+        What to compute; it acts on the user's features.
+    graph : Graph
+        Where to. Within its current scope names are free; real numbers are of type ``graph.dtype``.
+    x : str
+        Name of the features, (n, d), of type ``graph.dtype``.
+
+    Returns
+    -------
+    str
+        Name of the term's outputs, (n, C), of type ``graph.dtype``.
+
+    Raises
+    ------
+    TypeError
+        If nothing is registered for the type of `term`.
+    """
+    name = type(term).__name__
+    raise TypeError(f"terms of type {name} have no ONNX form. {HOW_TO_LOWER.format(name=name)}")
+
+
+@lower.register
+def _(term: Cosines, graph: Graph, x: str) -> str:
+    center, bias = placed(term, graph.dtype)
+    if center is not None:
+        x = graph.node("Sub", x, graph.constant(center, "center"))
+    z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
+    # ONNX Runtime before 1.29 has no cosine of float64, but has the sine.
+    wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
+    z = graph.node("Add", z, graph.constant(bias + quarter, "bias"))
+    return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
+
+
+@lower.register
+def _(term: Standardized, graph: Graph, x: str) -> str:
+    # In float64 whatever the graph's type: a tree behind it must see the very number that it sees in Python,
+    # and with a mean far from 0 float32 has no digits to spare.
+    x = graph.node("Sub", graph.cast(x, FLOAT64), graph.constant(term.center, "center", FLOAT64))
+    x = graph.node("Div", x, graph.constant(term.scale, "scale", FLOAT64))
+    return lower_term(term.term, graph, graph.cast(x, graph.dtype), "inner")
+
+
+def placed(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
+    """From where to measure the features, if not from the origin, and what to add to ``omega . x`` then.
+
+    A center that matters is subtracted from the features, rounded to `dtype`, and the cosines take up what
+    the rounding left out: with a mean of 1e5 a phase of ``omega . mean`` would leave float32 few digits.
+    """
+    center, bias = term.center, -term.phase
+    if center is not None and np.abs(term.omega * center).sum(axis=1).max(initial=0.0) <= FOLDABLE:
+        center, bias = None, bias - term.omega @ center
+    if center is not None:
+        rounded = center.astype(dtype)
+        center, bias = rounded, bias - term.omega @ (center - rounded)
+    if dtype == FLOAT32:
+        bias = np.remainder(bias + np.pi, 2.0 * np.pi) - np.pi
+    return center, bias
+
+
+def lower_term(term: Term, graph: Graph, x: str, name: str) -> str:
+    """Lower `term` into the scope `name` and note its type, for those who read the graph back."""
+    known = implementer(lower, term, "__call__", HOW_TO_LOWER)
+    with graph.scope(name) as scope:
+        graph.kinds[scope.rstrip(".")] = known.__name__
+        return lower(term, graph, x)
+
+
+def lower_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
+    """Raw scores, (n, C): one group of nodes for each family of terms, whatever the number of rounds."""
+    compact = ensemble.compact()
+    outputs = [lower_term(term, graph, x, f"t{i}") for i, term in enumerate(compact.terms)]
+    if not outputs:
+        return graph.rows_of(x, compact.baseline)
+    total = outputs[0]
+    for output in outputs[1:]:
+        total = graph.node("Add", total, output)
+    return graph.node("Add", total, graph.constant(compact.baseline, "baseline"))
+
+
+def implementer(generic: Callable[..., Any], thing: Any, method: str, advice: str) -> type:
+    """The type whose registered implementation serves `thing`.
+
+    A subclass is served like its base unless it computes something else, that is, overrides `method`:
+    exporting its base would then be silently wrong.
+
+    Raises
+    ------
+    TypeError
+        If `thing` overrides `method`.
+    """
+    registry = generic.registry  # type: ignore[attr-defined]
+    kind = type(thing)
+    known: type = next((base for base in kind.__mro__ if base in registry and base is not object), kind)
+    if getattr(kind, method) is not getattr(known, method):
+        raise TypeError(
+            f"{kind.__name__} overrides {method} of {known.__name__}, so the ONNX form of {known.__name__} "
+            f"does not fit it. {advice.format(name=kind.__name__)}"
+        )
+    return known

@@ -1,0 +1,126 @@
+"""What a file says about itself: ``metadata_props``, written and read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, helper
+
+import rffboost_ext
+from rffboost_ext.core import Array
+
+from .source import Source
+from .tolerance import explained
+
+FORMAT = "rffboost-onnx 1"
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The record in a file written by this package.
+
+    Attributes
+    ----------
+    estimator, loss, link : str
+        What was exported.
+    dtype : str
+        "float32", "float64" or "mixed".
+    classes : ndarray or None
+        Class labels, of the type that they had; None for a regressor.
+    feature_names : tuple of str
+        Names of the columns, if the estimator knew them.
+    n_features, n_outputs, n_cosines, n_trees : int
+        Sizes: columns of X, raw scores, cosines and trees.
+    terms : dict of str to str
+        Type of term for each scope of names in the graph; with it ``from_onnx`` finds its way.
+    standalone : bool
+        Whether the file holds an ensemble only, and no steps before it.
+    tolerance : str
+        By what ``verify_onnx`` judges the scores, and why.
+    versions : dict of str to str
+        Packages that wrote the file.
+    """
+
+    estimator: str
+    loss: str
+    link: str
+    dtype: str
+    n_features: int
+    n_outputs: int
+    terms: dict[str, str]
+    tolerance: str
+    versions: dict[str, str]
+    classes: Array | None = None
+    feature_names: tuple[str, ...] = ()
+    n_cosines: int = 0
+    n_trees: int = 0
+    standalone: bool = True
+
+
+KEYS = (*Metadata.__annotations__, "labels")
+
+
+def record(source: Source, dtype: str, terms: dict[str, str]) -> Metadata:
+    """The metadata of an export."""
+    blocks = source.ensemble.terms
+    return Metadata(
+        estimator=source.estimator,
+        loss=source.loss,
+        link=repr(source.link),
+        dtype=dtype,
+        classes=source.classes,
+        feature_names=source.feature_names,
+        n_features=source.n_features,
+        n_outputs=source.ensemble.n_outputs,
+        n_cosines=sum(count(term, "omega") for term in blocks),
+        n_trees=sum(count(term, "roots") for term in blocks),
+        terms=terms,
+        standalone=source.front is None,
+        tolerance=explained(source, dtype),
+        versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
+    )
+
+
+def count(term: Any, name: str) -> int:
+    """Length of the array `name` of a term, or of the term inside it; 0 where there is none."""
+    if hasattr(term, name):
+        return len(getattr(term, name))
+    return count(term.term, name) if hasattr(term, "term") else 0
+
+
+def write(model: ModelProto, metadata: Metadata) -> None:
+    """Put `metadata` into `model`, each entry as JSON, those left out that are at their default."""
+    entries = {name: value for name, value in vars(metadata).items() if name != "classes"}
+    entries = {name: value for name, value in entries.items() if value != getattr(Metadata, name, None)}
+    if metadata.classes is not None:
+        entries |= {"classes": metadata.classes.tolist(), "labels": metadata.classes.dtype.str}
+    props = {name: json.dumps(value, ensure_ascii=False) for name, value in entries.items()}
+    helper.set_model_props(model, {"format": FORMAT} | props)
+
+
+def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
+    """The metadata of a model written by this package.
+
+    Raises
+    ------
+    ValueError
+        If it was written by another program, or a newer format.
+    """
+    props = {prop.key: prop.value for prop in model.metadata_props}
+    if props.pop("format", None) != FORMAT:
+        raise ValueError(
+            f"{name} was not written by onnx_export (or by another version of its format): "
+            f"producer {model.producer_name or 'unknown'!r}, no entry 'format' equal to {FORMAT!r}"
+        )
+    try:
+        entries = {key: json.loads(text) for key, text in props.items() if key in KEYS}
+        if "classes" in entries:
+            entries["classes"] = np.array(entries["classes"], dtype=np.dtype(entries.pop("labels")))
+        entries["feature_names"] = tuple(entries.get("feature_names", ()))
+        return Metadata(**entries)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} has damaged metadata: {error}") from error

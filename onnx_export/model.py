@@ -1,0 +1,83 @@
+"""From a finished graph to a model, and between models and files."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+from numpy.typing import DTypeLike
+from onnx import ModelProto, ValueInfoProto, helper
+
+from .graph import ML, Graph
+
+ML_OPSET = 3
+IR_VERSION = 8
+PRODUCER = "rffboost-ext"
+
+
+def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any]) -> ValueInfoProto:
+    """The declaration of an input or output; text is any dtype of kind U or O."""
+    dtype = np.dtype(dtype)
+    text = dtype.kind in "UO"
+    kind = onnx.TensorProto.STRING if text else helper.np_dtype_to_tensor_dtype(dtype)
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
+    """The model of a finished graph, in the lowest version of the format that can hold it, at least 8."""
+    imports = [helper.make_opsetid("", graph.opset)]
+    if any(node.domain == ML for node in graph.nodes):
+        imports.append(helper.make_opsetid(ML, ML_OPSET))
+    proto = helper.make_graph(graph.nodes, "rffboost", inputs, outputs, list(graph.constants.values()))
+    # An opset newer than the default needs the version of the format that introduced it.
+    ir_version = max(IR_VERSION, helper.find_min_ir_version_for(imports[:1]))
+    return helper.make_model(proto, opset_imports=imports, ir_version=ir_version, producer_name=PRODUCER)
+
+
+def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
+    """A model from a path, bytes or itself.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the content is not an ONNX model.
+    TypeError
+        If `model` is none of these.
+    """
+    if isinstance(model, ModelProto):
+        return model
+    if not isinstance(model, str | os.PathLike | bytes):
+        raise TypeError(f"model must be a path, bytes or a ModelProto, got {model!r}")
+    content, name = (model, "the bytes") if isinstance(model, bytes) else (Path(model).read_bytes(), str(model))
+    try:
+        proto = onnx.load_model_from_string(content)
+    except DecodeError as error:
+        raise ValueError(
+            f"{name} cannot be read as an ONNX model: the content is damaged or of another kind"
+        ) from error
+    if not proto.graph.output:
+        raise ValueError(f"{name} cannot be read as an ONNX model: it holds no graph")
+    return proto
+
+
+def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
+    """Write a model; the file appears, or is replaced, all at once or not at all."""
+    target = Path(path)
+    content = model.SerializeToString()
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        with draft.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,216 @@
+"""Prediction from a file, with ONNX Runtime."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from math import ceil
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto
+
+from rffboost_ext.checks import OPTIONAL, Integer, require
+from rffboost_ext.core import Array
+
+from .metadata import Metadata, metadata_of
+from .model import load
+
+ELEMENTS = 2**18
+"""Cosines or trees of a chunk, over all its rows: few enough to stay in a core's cache."""
+
+
+class OnnxPredictor:
+    """A model file as a predictor with the methods of scikit-learn.
+
+    Rows are cut into chunks that fit into the cache, and threads work on them: ONNX Runtime itself does not
+    spread a cosine over threads.
+
+    Parameters
+    ----------
+    model : path-like, bytes or ModelProto
+        A model written by this package.
+    n_jobs : int or None, default=None
+        Threads; None for as many as there are cores.
+
+    Attributes
+    ----------
+    metadata : Metadata
+        What the file says about itself.
+    classes_ : ndarray
+        Class labels, of the type that they had at the fit; only for a classifier.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray
+        Names of the features; only where the file knows them.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or was written by another program.
+    ImportError
+        If onnxruntime is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> from onnx_export import OnnxPredictor, to_onnx
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> model = RFFBoostRegressor(n_estimators=20, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(np.allclose(OnnxPredictor(to_onnx(model)).predict(X), model.predict(X), atol=1e-5))
+    True
+    """
+
+    def __init__(self, model: str | os.PathLike[str] | bytes | ModelProto, *, n_jobs: int | None = None) -> None:
+        require("OnnxPredictor", "n_jobs", n_jobs, Integer(1) | OPTIONAL)
+        proto = load(model)
+        name = str(model) if isinstance(model, str | os.PathLike) else "the model"
+        self.metadata: Metadata = metadata_of(proto, name)
+        self.n_jobs = n_jobs or os.cpu_count() or 1
+        self.n_features_in_ = self.metadata.n_features
+        if self.metadata.classes is not None:
+            self.classes_ = self.metadata.classes
+        if self.metadata.feature_names:
+            self.feature_names_in_ = np.array(self.metadata.feature_names, dtype=object)
+        self._inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
+        self._outputs = [entry.name for entry in proto.graph.output]
+        self._session = open_session(proto.SerializeToString())
+
+    def predict(self, X: Any) -> Array:
+        """Class labels, or means, (n,) or (n, C).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features; they are converted to the type of the file.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X has another number of columns, other names than those at the fit, or is not numeric.
+        """
+        if self.metadata.classes is None:
+            return squeeze(self._run("variable", X))
+        return self._run("label", X).astype(self.classes_.dtype)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, (n, K), in the order of ``classes_``."""
+        return self._run("probabilities", X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Raw scores, (n,) where there is one output, else (n, C)."""
+        return squeeze(self._run("score" if "score" in self._outputs else "variable", X))
+
+    def _run(self, output: str, X: Any) -> Array:
+        if output not in self._outputs:
+            raise AttributeError(f"the model is of a regressor: it has {self._outputs}, no {output!r}")
+        feed = feeds(X, self._inputs, self.metadata)
+        n = len(next(iter(feed.values())))
+        size = self._rows_per_chunk(n)
+        if n <= size:
+            return np.asarray(self._session.run([output], feed)[0])
+
+        def part(start: int) -> Array:
+            rows = {name: values[start : start + size] for name, values in feed.items()}
+            return np.asarray(self._session.run([output], rows)[0])
+
+        starts = range(0, n, size)
+        if self.n_jobs == 1:
+            return np.concatenate([part(start) for start in starts])
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            return np.concatenate(list(pool.map(part, starts)))
+
+    def _rows_per_chunk(self, n: int) -> int:
+        """Rows of a chunk, such that the threads have equal shares of the n rows."""
+        most = max(16, ELEMENTS // max(1, self.metadata.n_cosines + self.metadata.n_trees))
+        if n <= most:
+            return most
+        chunks = self.n_jobs * ceil(n / most / self.n_jobs)
+        return max(1, ceil(n / chunks))
+
+
+def squeeze(scores: Array) -> Array:
+    """(n,) for one column, else (n, C)."""
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def open_session(content: bytes) -> Any:
+    """A session of ONNX Runtime on one thread.
+
+    Raises
+    ------
+    ImportError
+        If onnxruntime is not installed.
+    ValueError
+        If it refuses the model.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ImportError(
+            "this needs onnxruntime, which is not installed: pip install 'rffboost-ext[onnx]'"
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    # ONNX Runtime's errors have no common base of their own.
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"ONNX Runtime {onnxruntime.__version__} cannot load the model: {reason}") from error
+
+
+def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """X as a graph's inputs want it: name to array.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame
+    inputs : dict of str to int
+        ONNX's element type of each input.
+    metadata : Metadata
+        What is known of the features.
+    """
+    columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    if list(inputs) != ["X"]:
+        return table_feeds(X, columns, inputs)
+    if columns and metadata.feature_names and tuple(columns) != metadata.feature_names:
+        raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
+    return {"X": matrix(X, inputs["X"], metadata.n_features)}
+
+
+def matrix(X: Any, kind: int, n_features: int) -> Array:
+    """X as a row-major matrix of an element type, its shape checked."""
+    from onnx import helper
+
+    try:
+        array = np.ascontiguousarray(X, dtype=helper.tensor_dtype_to_np_dtype(kind))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
+    if np.ndim(X) != 2:
+        raise ValueError(f"X must be two-dimensional, (n, {n_features}), got shape {np.shape(X)}")
+    if array.shape[1] != n_features:
+        raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
+    return array
+
+
+def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int]) -> dict[str, Array]:
+    """Each column of a table as an input of its own, (n, 1)."""
+    from onnx import TensorProto, helper
+
+    if columns is None:
+        raise TypeError(f"X must be a table with the columns {list(inputs)}, got {type(X).__name__}")
+    missing = [name for name in inputs if name not in columns]
+    if missing:
+        raise ValueError(f"X must have the columns {list(inputs)}, got {columns} without {missing}")
+    types = {
+        name: object if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
+        for name, kind in inputs.items()
+    }
+    return {name: np.asarray(X[name]).astype(dtype)[:, None] for name, dtype in types.items()}

@@ -1,0 +1,175 @@
+"""What an estimator comes down to: an ensemble, a link, classes and names. ``read`` finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from rffboost_ext import Cosines, Ensemble, Term
+from rffboost_ext.core import Array
+from rffboost_ext.estimators import BaseRFFBoost
+from rffboost_ext.terms import Standardized
+
+from .links import Link, checked_link
+
+ADAPTERS = {"xgboost": "onnx_export.boosters"}
+"""Modules that teach ``read`` the models of other packages, imported when such a model comes."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A fitted estimator, as the exporter sees it.
+
+    Attributes
+    ----------
+    estimator, loss : str
+        What was exported, for the record.
+    ensemble : Ensemble
+        Raw scores as a function of the features, of those behind `front` if there is one.
+    link : Link
+        From raw scores to the response.
+    n_features : int
+        Columns of X.
+    raw : callable
+        Raw scores (n, C) for X, computed by the estimator itself.
+    response : callable
+        Probabilities or means for raw scores, computed by the estimator's own loss.
+    classes : ndarray, optional
+        Class labels; None for a regressor.
+    feature_names : tuple of str
+        Names of the columns of X, if known.
+    front : transformer, optional
+        Fitted steps that come before and are not part of `ensemble`.
+    eps : float
+        Relative precision in which the estimator itself computes.
+    """
+
+    estimator: str
+    loss: str
+    ensemble: Ensemble
+    link: Link
+    n_features: int
+    raw: Callable[[Any], Array]
+    response: Callable[[Array], Array]
+    classes: Array | None = None
+    feature_names: tuple[str, ...] = ()
+    front: BaseEstimator | None = None
+    eps: float = float(np.finfo(np.float64).eps)
+
+    def features(self, X: Any) -> Array:
+        """What the ensemble acts on, for X as the user has it."""
+        return np.asarray(X if self.front is None else self.front.transform(X))
+
+
+@singledispatch
+def read(estimator: Any) -> Source:
+    """Find out what a fitted estimator computes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or regressor of rffboost_ext, a pipeline that ends in one, a search over one, or a tree
+        model of XGBoost.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    TypeError
+        If the estimator is of another kind.
+    sklearn.exceptions.NotFittedError
+        If it is not fitted.
+    """
+    package = type(estimator).__module__.partition(".")[0]
+    if package in ADAPTERS and read.dispatch(type(estimator)) is read.dispatch(object):
+        import_module(ADAPTERS[package])
+        if read.dispatch(type(estimator)) is not read.dispatch(object):
+            return read(estimator)
+    if package == "lightgbm":
+        raise TypeError(
+            "LightGBM models cannot be read: their trees compare float64 numbers by <=, ours float32 by <. "
+            "Fit RFFBoostClassifier or RFFBoostRegressor with learner='tree', or an XGBoost model, for export"
+        )
+    advice = "; pass an instance that is fitted" if isinstance(estimator, type) else ""
+    raise TypeError(
+        f"estimator must be a fitted RFFBoostClassifier or RFFBoostRegressor, a Pipeline that ends in one, or a "
+        f"tree model of XGBoost, got {estimator!r}{advice}. For one of ours inside another scikit-learn "
+        f"estimator call onnx_export.register_skl2onnx() and then skl2onnx.to_onnx()"
+    )
+
+
+@read.register
+def _(estimator: BaseRFFBoost) -> Source:
+    check_is_fitted(estimator)
+    loss, compact = estimator.loss_, estimator.ensemble_.compact()
+    return Source(
+        estimator=type(estimator).__name__,
+        loss=repr(loss),
+        ensemble=compact,
+        link=checked_link(loss, compact.n_outputs),
+        n_features=estimator.n_features_in_,
+        raw=estimator._raw,
+        response=loss.inverse_link,
+        classes=getattr(estimator, "classes_", None),
+        feature_names=names_of(estimator),
+    )
+
+
+@read.register
+def _(pipeline: Pipeline) -> Source:
+    check_is_fitted(pipeline)
+    source = read(pipeline[-1])
+    before = pipeline[:-1]
+    steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
+    if not steps:
+        return source
+    ensemble = source.ensemble
+    while steps and type(steps[-1][1]) is StandardScaler:
+        ensemble = unscaled(ensemble, steps.pop()[1])
+    return replace(
+        source,
+        estimator=f"Pipeline({', '.join(type(step).__name__ for _, step in pipeline.steps)})",
+        ensemble=ensemble,
+        n_features=pipeline.n_features_in_,
+        feature_names=names_of(pipeline),
+        front=Pipeline(steps) if steps else None,
+        raw=lambda X: source.raw(before.transform(X)),
+    )
+
+
+@read.register
+def _(search: BaseSearchCV) -> Source:
+    check_is_fitted(search)
+    return read(search.best_estimator_)
+
+
+def names_of(estimator: BaseEstimator) -> tuple[str, ...]:
+    """The names of the columns that `estimator` was fitted on, where it knows them."""
+    return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
+
+
+def unscaled(ensemble: Ensemble, scaler: StandardScaler) -> Ensemble:
+    """The ensemble of the features before `scaler`, given that of the features behind it."""
+    d = scaler.n_features_in_
+    center = scaler.mean_ if scaler.with_mean else np.zeros(d)
+    scale = scaler.scale_ if scaler.with_std else np.ones(d)
+    return replace(ensemble, terms=tuple(behind(term, center, scale) for term in ensemble.terms))
+
+
+def behind(term: Term, center: Array, scale: Array) -> Term:
+    """``x -> term((x - center) / scale)``, in closed form where there is one that is exact."""
+    if type(term) is Cosines:
+        return term.standardized(center, scale)
+    return Standardized(term, center, scale)

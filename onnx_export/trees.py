@@ -1,0 +1,127 @@
+"""Trees as one TreeEnsembleRegressor, exact in float64 too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext import Trees
+from rffboost_ext.core import Array
+
+from .graph import FLOAT32, FLOAT64, ML, Graph
+from .lowering import lower
+
+MANTISSA = 24
+"""Integers up to 2 to this power are exact in float32."""
+BITS = 60
+"""Bits below the largest leaf value that float64 graphs keep: float64's 53 and some for the sum."""
+
+
+@lower.register
+def _(term: Trees, graph: Graph, x: str) -> str:
+    nodes, tree = walk(term)
+    grown = np.bincount(tree, minlength=len(term.roots)) > 1
+    # Some runtimes refuse a tree of one leaf. It is a constant, which the leaves of another tree take up.
+    constant = term.value[term.roots[~grown]].sum(axis=0)
+    if not grown.any():
+        return graph.rows_of(x, constant)
+    kept = grown[tree]
+    nodes, tree = nodes[kept], np.unique(tree[kept], return_inverse=True)[1]
+    leaf = term.left[nodes] < 0
+    values, scale = term.value[nodes[leaf]] + (tree[leaf] == 0)[:, None] * constant, None
+    if graph.dtype == FLOAT64:
+        values, scale = sliced(values, int(grown.sum()))
+    attributes = structure(term, nodes, tree) | targets(values, nodes, tree, leaf)
+    # Trees compare in float32, in XGBoost as here, so the features are rounded first.
+    features = graph.cast(x, FLOAT32)
+    out = graph.node("TreeEnsembleRegressor", features, domain=ML, name=f"{graph.prefix}trees", **attributes)
+    if scale is not None:
+        out = graph.node("MatMul", graph.cast(out, FLOAT64), graph.constant(scale, "scale"))
+    return out
+
+
+def walk(term: Trees) -> tuple[Array, Array]:
+    """Nodes that are reached from a root, tree by tree and each root first, and the tree of each."""
+    nodes, tree = [term.roots], [np.arange(len(term.roots))]
+    while len(nodes[-1]):
+        inner = term.left[nodes[-1]] >= 0
+        at, of = nodes[-1][inner], tree[-1][inner]
+        nodes.append(np.concatenate([term.left[at], term.right[at]]).astype(np.int64))
+        tree.append(np.concatenate([of, of]))
+    all_nodes, all_trees = np.concatenate(nodes), np.concatenate(tree)
+    order = np.argsort(all_trees, kind="stable")
+    return all_nodes[order], all_trees[order]
+
+
+def numbered(tree: Array) -> Array:
+    """Number of each node within its tree, given the tree of each node, sorted."""
+    starts = np.flatnonzero(np.diff(tree, prepend=-1))
+    return np.asarray(np.arange(len(tree)) - starts[tree])
+
+
+def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
+    """Attributes that say where rows go: left, which is 'true', where ``x < threshold``."""
+    number = numbered(tree)
+    inner = term.left[nodes] >= 0
+    local = np.zeros(len(term.left), dtype=np.int64)
+    local[nodes] = number
+    children = {
+        "nodes_truenodeids": np.where(inner, local[term.left[nodes]], 0),
+        "nodes_falsenodeids": np.where(inner, local[term.right[nodes]], 0),
+    }
+    arrays = children | {
+        "nodes_treeids": tree,
+        "nodes_nodeids": number,
+        "nodes_featureids": np.where(inner, term.feature[nodes], 0),
+        "nodes_values": np.where(inner, term.threshold[nodes], 0.0),
+        "nodes_missing_value_tracks_true": (inner & term.missing_left[nodes]).astype(np.int64),
+    }
+    modes = np.where(inner, "BRANCH_LT", "LEAF")
+    return {"nodes_modes": modes.tolist()} | {name: array.tolist() for name, array in arrays.items()}
+
+
+def targets(values: Array, nodes: Array, tree: Array, leaf: Array) -> dict[str, Any]:
+    """Attributes that say what leaves are worth: `values` has one row per leaf, one column per target."""
+    needed = values != 0.0
+    # A leaf without any entry is an error in some runtimes.
+    needed[~needed.any(axis=1), 0] = True
+    row, column = np.nonzero(needed)
+    return {
+        "n_targets": values.shape[1],
+        "target_treeids": tree[leaf][row].tolist(),
+        "target_nodeids": numbered(tree)[leaf][row].tolist(),
+        "target_ids": column.tolist(),
+        "target_weights": values[row, column].tolist(),
+    }
+
+
+def sliced(values: Array, n_trees: int) -> tuple[Array, Array]:
+    """Split float64 leaf values so that float32 sums of `n_trees` of them are exact.
+
+    The operator adds up in float32. Leaf values are therefore cut into slices of few bits, each an integer
+    times a power of two: the integers of one slice, summed over all trees, stay below 2^24, so that no
+    sum is ever rounded, in whatever order a runtime takes it. The sums of the slices are put together in
+    float64. (The splitting is that of error-free matrix products: Ozaki, Ogita, Oishi and Rump, 2012.)
+
+    Returns
+    -------
+    integers : ndarray of shape (leaves, K * C)
+        The slices side by side.
+    scale : ndarray of shape (K * C, C)
+        What each is worth: ``integers @ scale`` are the leaf values.
+    """
+    n_outputs = values.shape[1]
+    bits = max(1, MANTISSA - int(np.ceil(np.log2(max(2, n_trees)))))
+    largest = np.abs(values).max(initial=0.0) or 1.0
+    unit = 2.0 ** (np.floor(np.log2(largest)) + 1 - bits)
+    least = largest * 2.0**-BITS
+    slices: list[Array] = []
+    units: list[float] = []
+    rest = values
+    while not units or (units[-1] > least and rest.any()):
+        slices.append(np.rint(rest / unit))
+        units.append(unit)
+        rest = rest - unit * slices[-1]
+        unit *= 2.0 ** -(bits + 1)
+    return np.hstack(slices), np.vstack([u * np.eye(n_outputs) for u in units])

@@ -1,0 +1,206 @@
+"""Comparing a graph with the estimator that it came from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto
+from onnx.reference import ReferenceEvaluator
+
+from rffboost_ext.checks import Exactly, require
+from rffboost_ext.core import Array
+
+from .metadata import Metadata, metadata_of
+from .model import load
+from .predictor import feeds, open_session
+from .source import Source, read
+from .tolerance import EPS, response_tolerance, score_tolerance
+
+RUNTIMES = ("onnxruntime", "reference", "auto")
+
+
+class MismatchError(ValueError):
+    """A graph that does not compute what its estimator computes; the message is the report."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output of a graph beside the estimator's.
+
+    Attributes
+    ----------
+    output : str
+        Name of the output.
+    error : float
+        Largest absolute difference; for labels the share of rows that differ although the score is clear.
+    tolerance : float
+        Largest difference that rounding explains.
+    """
+
+    output: str
+    error: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error is within the tolerance."""
+        return self.error <= self.tolerance
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.passed else "MISMATCH"
+        return f"{self.output:<14}error {self.error:9.3g}   tolerance {self.tolerance:9.3g}   {verdict}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of :func:`verify_onnx`; ``print`` shows it.
+
+    Attributes
+    ----------
+    rows : int
+        Rows compared.
+    runtime : str
+        What ran the graph.
+    dtype : str
+        Type of the graph's numbers.
+    comparisons : tuple of Comparison
+        One per output.
+    """
+
+    rows: int
+    runtime: str
+    dtype: str
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every output is within its tolerance."""
+        return all(comparison.passed for comparison in self.comparisons)
+
+    def __getitem__(self, output: str) -> Comparison:
+        return next(comparison for comparison in self.comparisons if comparison.output == output)
+
+    def __str__(self) -> str:
+        head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
+        return "\n".join([head, *(f"  {comparison}" for comparison in self.comparisons)])
+
+
+def verify_onnx(
+    estimator: Any,
+    model: str | os.PathLike[str] | bytes | ModelProto,
+    X: Any,
+    *,
+    runtime: str = "onnxruntime",
+    raise_on_mismatch: bool = False,
+) -> Report:
+    """Compare what a model file computes with what the estimator computes in Python.
+
+    Both see the same numbers: X as the file's type holds it. The tolerance of the scores is what rounding
+    explains for these rows (:func:`onnx_export.tolerance.score_tolerance`), that of probabilities and means
+    follows from it, and labels must be equal wherever the score is further than it from the boundary.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What was exported.
+    model : path-like, bytes or ModelProto
+        The export.
+    X : array-like of shape (n, d)
+        Features to compare on.
+    runtime : {"onnxruntime", "reference", "auto"}, default="onnxruntime"
+        What runs the graph: ONNX Runtime, the (slow) reference evaluator of the onnx package, or ONNX Runtime
+        where it is installed and else the reference.
+    raise_on_mismatch : bool, default=False
+        Whether to raise when an output is off.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    MismatchError
+        If an output is further off than its tolerance and `raise_on_mismatch` is set. It is a ValueError.
+    ValueError, TypeError
+        If the file is not readable or does not fit the estimator's features.
+    """
+    require("verify_onnx", "runtime", runtime, Exactly(RUNTIMES))
+    source, proto = read(estimator), load(model)
+    metadata = metadata_of(proto)
+    feed = feeds(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
+    runtime, run = runner(proto, runtime)
+    if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
+        kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
+        raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
+    outputs = run(feed)
+    seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
+    report = Report(len(seen), runtime, metadata.dtype, compare(source, metadata, outputs, seen))
+    if raise_on_mismatch and not report.passed:
+        raise MismatchError(str(report))
+    return report
+
+
+def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Array]], dict[str, Array]]]:
+    """The runtime that will be used and a function from inputs to outputs, by name."""
+    names = [entry.name for entry in model.graph.output]
+    if runtime != "reference":
+        try:
+            session = open_session(model.SerializeToString())
+            return "onnxruntime", lambda feed: dict(zip(names, session.run(names, feed), strict=True))
+        except ImportError:
+            if runtime != "auto":
+                raise
+    evaluator = ReferenceEvaluator(model)
+    return "reference", lambda feed: dict(zip(names, evaluator.run(names, feed), strict=True))
+
+
+def rounded(X: Any, dtype: str) -> Any:
+    """X rounded to `dtype` and given back in float64; text columns of a table stay as they are."""
+    if not hasattr(X, "columns"):
+        return np.asarray(X, dtype=dtype).astype(np.float64)
+    real = X.select_dtypes("floating").columns
+    return X.astype(dict.fromkeys(real, dtype)).astype(dict.fromkeys(real, "float64"))
+
+
+def compare(source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any) -> tuple[Comparison, ...]:
+    """Each output beside the estimator's."""
+    raw = source.raw(X) if len(X) else np.empty((0, source.ensemble.n_outputs))
+    eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
+    score = score_tolerance(source, X, metadata.dtype) if len(X) else 0.0
+    response = source.response(raw) if len(X) else np.empty_like(outputs.get("probabilities", raw))
+    allowed = response_tolerance(source, raw, score, eps)
+    wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
+    found = [
+        Comparison(name, distance(outputs[name], values), limit)
+        for name, (values, limit) in wanted.items()
+        if name in outputs
+    ]
+    if source.classes is not None:
+        found.append(Comparison("label", wrong_labels(source.classes, outputs["label"], raw, score), 0.0))
+    return tuple(found)
+
+
+def distance(found: Array, wanted: Array) -> float:
+    """The largest absolute difference; infinite where one is NaN and the other is not, or shapes differ."""
+    if found.shape != wanted.shape or not np.array_equal(np.isnan(found), np.isnan(wanted)):
+        return float("inf")
+    same = found == wanted
+    return float(np.nanmax(np.where(same, 0.0, np.abs(found - np.where(same, 0.0, wanted))), initial=0.0))
+
+
+def wrong_labels(classes: Array, found: Array, raw: Array, tolerance: float) -> float:
+    """The share of rows whose label differs though the raw score is clear of the boundary."""
+    if not len(raw):
+        return 0.0
+    if raw.shape[1] == 1:
+        index, gap = (raw[:, 0] > 0.0).astype(int), np.abs(raw[:, 0])
+    else:
+        best = np.sort(raw, axis=1)
+        index, gap = raw.argmax(axis=1), 0.5 * (best[:, -1] - best[:, -2])
+    text = classes.dtype.kind in "UO"
+    wanted = classes[index].astype(np.str_ if text else np.int64)
+    return float(np.mean((found.astype(wanted.dtype) != wanted) & (gap > tolerance)))

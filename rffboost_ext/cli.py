@@ -1,0 +1,99 @@
+"""The command ``rffboost``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+NEEDED = ("typer", "rich", "pandas")
+FAILURE = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 2 after one line on standard error that says what is wrong, or 130 if interrupted.
+    """
+    missing = [package for package in NEEDED if find_spec(package) is None]
+    if missing:
+        return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
+    import typer
+
+    # The class above UsageError: versions of typer differ in where they keep it.
+    click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
+    command = typer.main.get_command(application())
+    try:
+        code = command.main(None if argv is None else list(argv), prog_name="rffboost", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return fail("interrupted", code=130)
+    except (ValueError, TypeError, OSError) as error:
+        return fail(" ".join([str(error), *getattr(error, "__notes__", ())]))
+    except click_exception as error:
+        return fail(usage_message(error))
+    return code if isinstance(code, int) else 0
+
+
+def application() -> Typer:
+    """The program and its commands."""
+    import typer
+
+    from .compare import command as compare
+
+    app = typer.Typer(add_completion=False)
+    version = Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit.")
+    ]
+
+    def root(ctx: typer.Context, version: bool = False) -> None:
+        """Boosting with random Fourier features and trees."""
+        if ctx.invoked_subcommand is None:
+            typer.echo(ctx.get_help())
+
+    root.__annotations__ = {"ctx": typer.Context, "version": version, "return": None}
+    app.callback(invoke_without_command=True)(root)
+    compare.add_to(app)
+    return app
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave, if `wanted`."""
+    import typer
+
+    from . import __version__
+
+    if wanted:
+        typer.echo(f"rffboost-ext {__version__}")
+        raise typer.Exit
+
+
+def usage_message(error: Any) -> str:
+    """What click has to say of a wrong option or command, with the choices where it names none."""
+    text = error.format_message()
+    context = getattr(error, "ctx", None)
+    if context is None or "Did you mean" in text or "Possible options" in text:
+        return str(text)
+    if "No such option" in text:
+        options = [name for p in context.command.params for name in p.opts if name.startswith("--")]
+        return f"{text} Options: {', '.join(sorted(options))}"
+    if "No such command" in text:
+        return f"{text} Commands: {', '.join(sorted(context.command.commands))}"
+    return str(text)
+
+
+def fail(message: str, code: int = FAILURE) -> int:
+    """Say what is wrong, in one line on standard error, and return the exit code."""
+    print("rffboost: error: " + " ".join(message.split()), file=sys.stderr)
+    return code

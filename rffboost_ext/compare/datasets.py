@@ -1,0 +1,176 @@
+"""Data sets for binary classification, by name or from CSV files."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core import Array
+
+SUFFIXES = (".csv", ".csv.gz")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features and labels.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+    X : ndarray of shape (n, d)
+        Features, float64, finite, as they come.
+    y : ndarray of shape (n,)
+        1 for the positive class, else 0.
+    """
+
+    name: str
+    X: Array
+    y: Array
+
+
+def wine(name: str) -> Dataset:
+    """UCI Wine, 178 x 13: the first cultivar against the others, as in the papers."""
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True)
+    return Dataset(name, X, (y == 0).astype(np.int64))
+
+
+def wdbc(name: str) -> Dataset:
+    """UCI Breast Cancer Wisconsin (Diagnostic), 569 x 30: malignant against benign, as in the papers."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return Dataset(name, X, (y == 0).astype(np.int64))
+
+
+SHIPPED: dict[str, Callable[[str], Dataset]] = {"breast_cancer": wdbc, "wdbc": wdbc, "wine": wine}
+
+
+def load(name: str, data_dir: str | Path | None = None, target: str = "target") -> Dataset:
+    """Load one data set.
+
+    Parameters
+    ----------
+    name : str
+        The path of a CSV or CSV.gz file, the stem of one in `data_dir`, or one of ``wine`` and ``wdbc`` (also
+        called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` comes before a shipped set
+        of the same name.
+    data_dir : path, optional
+        Folder in which stems are looked up; its subfolders are not.
+    target : str, default="target"
+        Column of a file that holds the labels: two distinct values, the larger one positive.
+
+    Returns
+    -------
+    Dataset
+        Text, categories and dates are one-hot encoded, one column per value, after the numeric columns.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set, the file is no CSV table, or it holds missing or infinite values or a
+        target of other than two values. The message names the data set and the column.
+    """
+    if data_dir is not None and not Path(data_dir).is_dir():
+        raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
+    path = find(name, data_dir)
+    if path is not None:
+        return read(path, target)
+    if name in SHIPPED:
+        return SHIPPED[name](name)
+    choices = unknown(repr(name), name, sorted({*SHIPPED, *stems(data_dir)}))
+    raise ValueError(f"unknown data set {choices}, or the path of a CSV file")
+
+
+def find(name: str, data_dir: str | Path | None) -> Path | None:
+    """The file behind `name`, if it is a path or a stem in `data_dir`.
+
+    Raises
+    ------
+    ValueError
+        If `name` is a path and there is no such file.
+    """
+    if os.sep in name or name.endswith(SUFFIXES):
+        if not Path(name).is_file():
+            raise ValueError(f"data set {name!r}: there is no such file")
+        return Path(name)
+    if data_dir is None:
+        return None
+    candidates = (Path(data_dir, name + suffix) for suffix in SUFFIXES)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def stem(path: Path) -> str:
+    """The file's name without .csv or .csv.gz."""
+    return path.name.removesuffix(".gz").removesuffix(".csv")
+
+
+def stems(data_dir: str | Path | None) -> list[str]:
+    """The names of the CSV files in a folder."""
+    files = () if data_dir is None else Path(data_dir).iterdir()
+    return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
+
+
+def unknown(what: str, name: str, choices: Sequence[str]) -> str:
+    """What was not found, the choices close to it, and all choices."""
+    close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return f"{what}.{hint} Choices: {', '.join(choices)}"
+
+
+def read(path: Path, target: str) -> Dataset:
+    """Load the CSV file at `path`; see :func:`load`."""
+    name = stem(path)
+    frame = table(path)
+    if target not in frame.columns:
+        raise ValueError(f"data set {name!r} has no {unknown(f'column {target!r}', target, frame.columns)}")
+    gaps = frame.columns[frame.isna().any()]
+    if len(gaps):
+        raise ValueError(f"data set {name!r}: column {gaps[0]!r} has missing values")
+    return Dataset(name, features(name, frame.drop(columns=target)), labels(name, frame[target]))
+
+
+def table(path: Path) -> Any:
+    """The file as a pandas data frame."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(path)
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
+    if frame.shape[0] < 2 or frame.shape[1] < 2:
+        raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, got {frame.shape}")
+    return frame.rename(columns=str)
+
+
+def labels(name: str, column: Any) -> Array:
+    """1 where the target has the larger one of its two values, else 0."""
+    values, codes = np.unique(column.to_numpy(), return_inverse=True)
+    if len(values) != 2:
+        raise ValueError(
+            f"data set {name!r}: column {column.name!r} must have 2 classes, got {len(values)}: "
+            f"{', '.join(map(str, values[:5]))}{', ...' if len(values) > 5 else ''}"
+        )
+    return codes.astype(np.int64)
+
+
+def features(name: str, frame: Any) -> Array:
+    """The features as numbers, (n, d): numeric columns first, then one column per category."""
+    import pandas as pd
+
+    categorical = list(frame.select_dtypes(exclude=["number", "bool"]).columns)
+    encoded = pd.get_dummies(frame, columns=categorical, dtype=np.float64)
+    X = np.ascontiguousarray(encoded.to_numpy(dtype=np.float64))
+    finite = np.isfinite(X).all(axis=0)
+    if not finite.all():
+        raise ValueError(f"data set {name!r}: column {encoded.columns[~finite][0]!r} has infinite values")
+    return X

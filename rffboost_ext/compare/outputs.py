@@ -1,0 +1,43 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def check_outputs(paths: Mapping[str, Path]) -> None:
+    """Raise unless each path, by the option that names it, can be written.
+
+    Raises
+    ------
+    ValueError
+        If a folder does not exist or cannot be written to, a path is no regular file, or two are the same.
+    """
+    owners: dict[Path, str] = {}
+    for option, path in paths.items():
+        real = path.resolve()
+        if not real.parent.is_dir():
+            raise ValueError(f"{option}: there is no folder {str(real.parent)!r}")
+        if not os.access(real.parent, os.W_OK | os.X_OK):
+            raise ValueError(f"{option}: the folder {str(real.parent)!r} cannot be written to")
+        if real.exists() and not real.is_file():
+            raise ValueError(f"{option}: {str(path)!r} is not a file")
+        if real in owners:
+            raise ValueError(f"{option} and {owners[real]} name the same file, {str(path)!r}")
+        owners[real] = option
+
+
+def write_all(contents: Mapping[Path, bytes]) -> None:
+    """Write all files, or none if one of them cannot be written."""
+    real = {path.resolve(): content for path, content in contents.items()}
+    drafts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in real}
+    try:
+        for path, draft in drafts.items():
+            draft.write_bytes(real[path])
+        for path, draft in drafts.items():
+            os.replace(draft, path)
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""XGBoost's own loop, fed with one of our losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..core import Array, Loss
+from ..interop.xgboost import objective
+from ..losses import LOSSES
+
+
+class XGBoostLoop(ClassifierMixin, BaseEstimator):
+    """``xgboost.train`` with a binary loss of ours: the same baseline, objective and link as in our own loop.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="exponential"
+        A loss for two classes.
+    n_estimators : int, default=100
+        Rounds.
+    learning_rate : float, default=0.1
+        XGBoost's ``eta``.
+    max_depth : int, default=5
+        Depth of the trees.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf values.
+    random_state : int, default=0
+        XGBoost's ``seed``.
+    n_jobs : int, default=1
+        Threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    booster_ : xgboost.Booster
+        The fitted trees.
+    loss_ : Loss
+        The loss that was minimised.
+    baseline_ : float
+        The margin before the first tree, which XGBoost does not store.
+    """
+
+    booster_: Any
+    loss_: Loss
+
+    def __init__(
+        self,
+        loss: str | Loss = "exponential",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int = 5,
+        reg_lambda: float = 1.0,
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.reg_lambda = reg_lambda
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> XGBoostLoop:
+        """Fit to X (n, d) and y (n,).
+
+        Raises
+        ------
+        ValueError
+            If y does not have two classes, or the data are not finite.
+        """
+        from xgboost import train
+
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(f"XGBoostLoop: y must have 2 classes, got {len(self.classes_)}")
+        self.loss_ = LOSSES.create(self.loss)
+        self.baseline_ = float(self.loss_.baseline(codes[:, None].astype(np.float64), np.ones(len(X)))[0])
+        matrix = self._matrix(X, self.baseline_, label=codes)
+        self.booster_ = train(self._params(), matrix, self.n_estimators, obj=objective(self.loss_))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Margins, (n,)."""
+        X = self._validated(X)
+        return self._margin(self._matrix(X, self.baseline_))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, (n, 2), by the loss's own link."""
+        return self.loss_.inverse_link(self.decision_function(X)[:, None])
+
+    def predict(self, X: Any) -> Array:
+        """The more probable class of each row, (n,)."""
+        return self._labels(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predicted classes after 1, 2, ... rounds."""
+        X = self._validated(X)
+        # A base margin of 0 leaves what each tree adds, so that all stages cost one pass.
+        matrix = self._matrix(X, 0.0)
+        margin = np.full(len(X), self.baseline_)
+        for t in range(self.n_estimators):
+            margin = margin + self._margin(matrix, iteration_range=(t, t + 1))
+            yield self._labels(margin)
+
+    def _params(self) -> dict[str, Any]:
+        names = ("max_depth", "learning_rate", "reg_lambda")
+        fixed = {"base_score": 0.0, "tree_method": "hist", "disable_default_eval_metric": True}
+        own = {name: getattr(self, name) for name in names}
+        return own | fixed | {"seed": self.random_state, "nthread": self.n_jobs}
+
+    def _matrix(self, X: Array, margin: float, **label: Array) -> Any:
+        from xgboost import DMatrix
+
+        return DMatrix(X, base_margin=np.full(len(X), margin), nthread=self.n_jobs, **label)
+
+    def _margin(self, matrix: Any, **rounds: tuple[int, int]) -> Array:
+        margin = self.booster_.predict(matrix, output_margin=True, **rounds)
+        return np.asarray(margin, dtype=np.float64)
+
+    def _validated(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def _labels(self, margin: Array) -> Array:
+        return np.asarray(self.classes_[(margin > 0.0).astype(int)])

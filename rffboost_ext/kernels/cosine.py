@@ -1,0 +1,66 @@
+"""Passes for one cosine: its phase and its frequency."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .elementary import cosine, sincos
+from .matches import match_slope, match_value
+from .tiles import correlate_tile, project_tile
+
+
+@numba.njit(fastmath=True, cache=True)
+def cosines_of(z, phase, out):  # type: ignore[no-untyped-def]
+    """Write ``cos(z - phase)`` of a tile, (B,)."""
+    for i in range(len(z)):
+        out[i] = cosine(z[i] - phase)
+
+
+@numba.njit(fastmath=True, cache=True)
+def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
+    """Put ``cos(z - phase)`` in the place of z (B,); two names for one array would defeat vectorisation."""
+    for i in range(len(z)):
+        z[i] = cosine(z[i] - phase)
+
+
+@numba.njit(cache=True, nogil=True)
+def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
+    """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B)."""
+    h = np.empty_like(z[0])
+    for t in range(first, last):
+        cosines_of(z[t], phase, h)
+        sums[t, 0] = match_value(kind, h, p[t], q[t])
+
+
+@numba.njit(fastmath=True, cache=True)
+def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
+    """Write the cosine of a tile z (B,), and put the sine in the place of z."""
+    for i in range(len(z)):
+        z[i], out[i] = sincos(z[i])
+
+
+@numba.njit(fastmath=True, cache=True)
+def negated_product(slope, sine):  # type: ignore[no-untyped-def]
+    """Put ``-slope * sine``, the derivative by the angle, in the place of slope."""
+    for i in range(len(slope)):
+        slope[i] *= -sine[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def frequency_pass(tiles, omega, phase, kind, p, q, outputs, sums, first, last):  # type: ignore[no-untyped-def]
+    """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
+
+    h goes to outputs (T, B), the sums to sums (T, 1 + d), in float64.
+    """
+    z = np.empty_like(p[0])
+    slope = np.empty_like(z)
+    gradient = np.empty_like(omega)
+    for t in range(first, last):
+        z[:] = -phase
+        project_tile(tiles[t], omega, z)
+        sine_cosine_of(z, outputs[t])
+        sums[t, 0] = match_slope(kind, outputs[t], p[t], q[t], slope)
+        negated_product(slope, z)
+        correlate_tile(tiles[t], slope, gradient)
+        sums[t, 1:] = gradient

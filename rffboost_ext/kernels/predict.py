@@ -1,0 +1,91 @@
+"""Prediction of a weighted sum of cosines: blocks of rows that never leave the cache."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .elementary import cospi
+from .landmark import add_scaled
+from .tiles import project_tile
+
+# Rows per block: as many as fill the first-level cache with 30 features in float32.
+BLOCK = 256
+
+
+@numba.njit(cache=True, nogil=True)
+def gather_rows(X, center, start, stop, x):  # type: ignore[no-untyped-def]
+    """Write rows start .. stop-1 of ``X - center`` feature-major into x (d, BLOCK), in the precision of x."""
+    for i in range(start, stop):
+        for f in range(X.shape[1]):
+            x[f, i - start] = X[i, f] - center[f]
+
+
+@numba.njit(fastmath=True, cache=True)
+def project_four(x, omega, z):  # type: ignore[no-untyped-def]
+    """Add ``omega . x`` for four frequencies (4, d) to z (4, BLOCK), three features at a time.
+
+    Each feature that is loaded serves four cosines: the loop is bound by arithmetic, not by the cache.
+    """
+    d = omega.shape[1]
+    z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
+    whole = d - d % 3
+    for f in range(0, whole, 3):
+        a0, a1, a2 = omega[0, f], omega[0, f + 1], omega[0, f + 2]
+        b0, b1, b2 = omega[1, f], omega[1, f + 1], omega[1, f + 2]
+        c0, c1, c2 = omega[2, f], omega[2, f + 1], omega[2, f + 2]
+        d0, d1, d2 = omega[3, f], omega[3, f + 1], omega[3, f + 2]
+        for i in range(BLOCK):
+            x0, x1, x2 = x[f, i], x[f + 1, i], x[f + 2, i]
+            z0[i] += a0 * x0 + a1 * x1 + a2 * x2
+            z1[i] += b0 * x0 + b1 * x1 + b2 * x2
+            z2[i] += c0 * x0 + c1 * x1 + c2 * x2
+            z3[i] += d0 * x0 + d1 * x1 + d2 * x2
+    for f in range(whole, d):
+        for i in range(BLOCK):
+            z0[i] += omega[0, f] * x[f, i]
+            z1[i] += omega[1, f] * x[f, i]
+            z2[i] += omega[2, f] * x[f, i]
+            z3[i] += omega[3, f] * x[f, i]
+
+
+@numba.njit(fastmath=True, cache=True)
+def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
+    """Put ``cos(pi z)`` in the place of z (BLOCK,)."""
+    for i in range(BLOCK):
+        z[i] = cospi(z[i])
+
+
+@numba.njit(cache=True, nogil=True)
+def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
+    """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
+
+    X is (n, d), float32 or float64; omega (M, d), phase (M,) and weight (M, C) are in the precision of the
+    computation, omega and phase in half turns. No array of n times M is made.
+    """
+    n, d = X.shape
+    M, C = weight.shape
+    x = np.zeros((d, BLOCK), dtype=omega.dtype)
+    z = np.empty((4, BLOCK), dtype=omega.dtype)
+    sums = np.empty((C, BLOCK), dtype=omega.dtype)
+    for b in range(first, last):
+        start = b * BLOCK
+        stop = min(start + BLOCK, n)
+        gather_rows(X, center, start, stop, x)
+        sums[:] = 0
+        for m in range(0, M, 4):
+            group = min(4, M - m)
+            for j in range(group):
+                z[j, :] = -phase[m + j]
+            if group == 4:
+                project_four(x, omega[m : m + 4], z)
+            else:
+                for j in range(group):
+                    project_tile(x, omega[m + j], z[j])
+            for j in range(group):
+                cosines_of_half_turns(z[j])
+                for c in range(C):
+                    add_scaled(z[j], weight[m + j, c], sums[c])
+        for i in range(start, stop):
+            for c in range(C):
+                out[i, c] += sums[c, i - start]

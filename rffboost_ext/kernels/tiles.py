@@ -1,0 +1,78 @@
+"""The layout that passes over the data read: tiles of rows, feature-major inside a tile, (n / B, d, B).
+
+A pass visits a tile once: features times frequency, the elementwise part, and features times coefficients while
+the tile is still in cache. Rows that fill up the last tile are zero and have weight zero.
+"""
+
+from __future__ import annotations
+
+import numba
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
+    """Write ``(X - center) / scale`` of X (n, d) into tiles (T, d, B), tiles first .. last-1."""
+    n, d = X.shape
+    size = tiles.shape[2]
+    for t in range(first, last):
+        start = t * size
+        rows = min(size, n - start)
+        for f in range(d):
+            for i in range(rows):
+                tiles[t, f, i] = (X[start + i, f] - center[f]) / scale[f]
+            for i in range(rows, size):
+                tiles[t, f, i] = 0.0
+
+
+@numba.njit(fastmath=True, cache=True)
+def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
+    """Add ``omega . x`` to z (B,) for one tile x (d, B), several features at a time."""
+    d = len(omega)
+    eights = d - d % 8
+    for f in range(0, eights, 8):
+        w0, w1, w2, w3 = omega[f], omega[f + 1], omega[f + 2], omega[f + 3]
+        w4, w5, w6, w7 = omega[f + 4], omega[f + 5], omega[f + 6], omega[f + 7]
+        for i in range(len(z)):
+            even = (w0 * x[f, i] + w1 * x[f + 1, i]) + (w2 * x[f + 2, i] + w3 * x[f + 3, i])
+            odd = (w4 * x[f + 4, i] + w5 * x[f + 5, i]) + (w6 * x[f + 6, i] + w7 * x[f + 7, i])
+            z[i] += even + odd
+    whole = d - d % 4
+    for f in range(eights, whole, 4):
+        w0, w1, w2, w3 = omega[f], omega[f + 1], omega[f + 2], omega[f + 3]
+        for i in range(len(z)):
+            z[i] += (w0 * x[f, i] + w1 * x[f + 1, i]) + (w2 * x[f + 2, i] + w3 * x[f + 3, i])
+    for f in range(whole, d):
+        w = omega[f]
+        for i in range(len(z)):
+            z[i] += w * x[f, i]
+
+
+@numba.njit(fastmath=True, cache=True)
+def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
+    """Write the sums over rows of ``coefficient * x``, (d,), for one tile x (d, B), four features at a time."""
+    d = len(out)
+    whole = d - d % 4
+    zero = coefficient.dtype.type(0)
+    for f in range(0, whole, 4):
+        s0, s1, s2, s3 = zero, zero, zero, zero
+        for i in range(len(coefficient)):
+            c = coefficient[i]
+            s0 += c * x[f, i]
+            s1 += c * x[f + 1, i]
+            s2 += c * x[f + 2, i]
+            s3 += c * x[f + 3, i]
+        out[f], out[f + 1], out[f + 2], out[f + 3] = s0, s1, s2, s3
+    for f in range(whole, d):
+        s = zero
+        for i in range(len(coefficient)):
+            s += coefficient[i] * x[f, i]
+        out[f] = s
+
+
+@numba.njit(cache=True, nogil=True)
+def project(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
+    """Write ``omega . x`` for K frequencies (K, d) into z (T, K, B), tiles first .. last-1."""
+    for t in range(first, last):
+        for k in range(omega.shape[0]):
+            z[t, k, :] = 0
+            project_tile(tiles[t], omega[k], z[t, k])

@@ -1,0 +1,153 @@
+"""What a Fourier learner minimises: the mean match of its cosines, as a function of phase, frequency or landmark.
+
+Two forms of each: a compiled one that reads the tiles of the design, for the built-in matches, and a plain one in
+NumPy for a user's own match. Both are functions of float64 arguments with float64 values and gradients.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ..core import Array, Round
+from .matches import Compiled, Match
+
+
+class CosineObjective(ABC):
+    """The mean match of K cosines of given frequencies."""
+
+    @abstractmethod
+    def project(self, omega: Array) -> None:
+        """Fix the frequencies, (K, d), at which phases and landmarks are tried."""
+
+    @abstractmethod
+    def at_phase(self, phase: float) -> float:
+        """Mean match of one cosine with that phase."""
+
+    @abstractmethod
+    def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
+        """Mean match of ``cos(omega . x - phase)`` and its gradient by omega, (d,)."""
+
+    @abstractmethod
+    def at_phases(self, phases: Array) -> tuple[float, Array]:
+        """Mean match of the average of K cosines and its gradient by their phases, (K,)."""
+
+    @abstractmethod
+    def alone(self, phases: Array) -> Array:
+        """Mean match of each of the K cosines alone, (K,); call it last, before :meth:`combined`."""
+
+    @abstractmethod
+    def combined(self, weight: Array) -> Array:
+        """The K cosines of :meth:`alone` summed with weights (K,): output on the training rows, (n,)."""
+
+    @abstractmethod
+    def output(self, omega: Array, phase: float) -> Array:
+        """``cos(omega . x - phase)`` on the training rows, (n,)."""
+
+
+class PlainObjective(CosineObjective):
+    """In NumPy, for any match."""
+
+    def __init__(self, round: Round, match: Match) -> None:
+        self.round, self.match, self.X = round, match, round.design.X
+
+    def project(self, omega: Array) -> None:
+        self.z = self.X @ omega.T
+
+    def at_phase(self, phase: float) -> float:
+        return float(self.round.mean(self.match(self.round, np.cos(self.z[:, 0] - phase))[0]))
+
+    def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
+        z = self.X @ omega - phase
+        value, slope = self.match(self.round, np.cos(z))
+        gradient = -(self.round.weight * slope * np.sin(z)) @ self.X
+        return float(self.round.mean(value)), gradient / self.round.total_weight
+
+    def at_phases(self, phases: Array) -> tuple[float, Array]:
+        z = self.z - phases
+        value, slope = self.match(self.round, np.cos(z).mean(axis=1))
+        gradient = (self.round.weight * slope) @ np.sin(z) / len(phases)
+        return float(self.round.mean(value)), gradient / self.round.total_weight
+
+    def alone(self, phases: Array) -> Array:
+        self.cosines = np.cos(self.z - phases)
+        return np.asarray(self.round.mean(self.match(self.round, self.cosines.T)[0]))
+
+    def combined(self, weight: Array) -> Array:
+        return self.cosines @ weight
+
+    def output(self, omega: Array, phase: float) -> Array:
+        return np.cos(self.X @ omega - phase)
+
+
+class TiledObjective(CosineObjective):
+    """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order."""
+
+    def __init__(self, round: Round, match: Compiled) -> None:
+        self.tiles = round.design.tiles
+        self.total = round.total_weight
+        self.match = match
+        self.arrays = match.kind, self.tiles.rows(match.p), self.tiles.rows(match.q)
+        self.outputs = np.empty(self.tiles.shape, dtype=self.tiles.dtype)
+        self.newest: tuple[bytes, float] | None = None
+
+    def project(self, omega: Array) -> None:
+        from ..kernels.tiles import project
+
+        T, B = self.tiles.shape
+        self.z = np.empty((T, len(omega), B), dtype=self.tiles.dtype)
+        self.tiles.run(project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
+
+    def at_phase(self, phase: float) -> float:
+        from ..kernels.cosine import phase_pass
+
+        return self._sums(1, phase_pass, self.z[:, 0], self.tiles.dtype.type(phase))[0]
+
+    def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
+        from ..kernels.cosine import frequency_pass
+
+        dtype = self.tiles.dtype
+        point = self.tiles.blocks, omega.astype(dtype), dtype.type(phase)
+        self.newest = omega.tobytes(), phase
+        return self._sums(1 + len(omega), frequency_pass, *point, results=(self.outputs,))
+
+    def at_phases(self, phases: Array) -> tuple[float, Array]:
+        from ..kernels.landmark import landmark_pass
+
+        return self._sums(1 + len(phases), landmark_pass, self.z, phases.astype(self.tiles.dtype))
+
+    def alone(self, phases: Array) -> Array:
+        from ..kernels.landmark import risk_pass
+
+        risks = np.empty((self.tiles.n_tiles, len(phases)))
+        self.tiles.run(risk_pass, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks)
+        sums = self.match.offset + self.match.factor * risks.sum(axis=0)
+        return np.asarray(sums / self.total)
+
+    def combined(self, weight: Array) -> Array:
+        from ..kernels.landmark import combine_pass
+
+        self.tiles.run(combine_pass, self.z, weight.astype(self.tiles.dtype), self.outputs)
+        return self.tiles.flat(self.outputs)
+
+    def output(self, omega: Array, phase: float) -> Array:
+        # The search has usually just been there.
+        if self.newest != (omega.tobytes(), phase):
+            self.at_frequency(omega, phase)
+        return self.tiles.flat(self.outputs)
+
+    def _sums(self, width: int, kernel: Any, *point: Any, results: tuple[Array, ...] = ()) -> tuple[float, Array]:
+        """Run a pass that leaves a value and a gradient per tile, and take their means over rows."""
+        sums = np.empty((self.tiles.n_tiles, width))
+        self.tiles.run(kernel, *point, *self.arrays, *results, sums)
+        total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
+        total *= self.match.factor / self.total
+        return float(total[0]) + self.match.offset / self.total, total[1:]
+
+
+def cosine_objective(round: Round, match: Match) -> CosineObjective:
+    """The fastest form of the objective for this match."""
+    compiled = match.compiled(round)
+    return PlainObjective(round, match) if compiled is None else TiledObjective(round, compiled)

@@ -1,0 +1,66 @@
+"""Features in the layout of the compiled passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .core import Array
+from .parallel import over_tiles
+
+# Rows per tile: enough for the reader of the next tile to be ahead, few enough for a tile to stay in cache.
+ROWS = 2048
+# Tiles are cut to whole vectors, so that loops over them have no remainder.
+LANES = 16
+
+
+class Tiles:
+    """Standardised features as tiles of rows, feature-major inside a tile: blocks (T, d, B).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features, float32 or float64.
+    center, scale : ndarray of shape (d,)
+        What is subtracted, and what divides.
+    dtype : dtype
+        Precision of the tiles, and of the passes over them.
+    n_jobs : int
+        Threads for passes.
+    """
+
+    def __init__(self, X: Array, center: Array, scale: Array, dtype: Any, n_jobs: int) -> None:
+        from .kernels.tiles import fill_tiles
+
+        self.n_samples, d = X.shape
+        size = min(ROWS, -(-self.n_samples // LANES) * LANES)
+        self.n_tiles = -(-self.n_samples // size)
+        self.n_jobs = n_jobs
+        self.blocks = np.empty((self.n_tiles, d, size), dtype=dtype)
+        over_tiles(fill_tiles, self.n_tiles, n_jobs, X, center, scale, self.blocks)
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the tiles."""
+        return self.blocks.dtype
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (T, B) of an array with one entry per row."""
+        return self.n_tiles, self.blocks.shape[2]
+
+    def rows(self, values: Array) -> Array:
+        """Values (n,) as (T, B) in the tiles' precision, zero where a tile has no row."""
+        out = np.zeros(self.shape, dtype=self.dtype)
+        out.reshape(-1)[: self.n_samples] = values
+        return out
+
+    def flat(self, tiled: Array) -> Array:
+        """Values (T, B) as (n,)."""
+        return tiled.reshape(-1)[: self.n_samples]
+
+    def run(self, kernel: Callable[..., Any], *args: Any) -> None:
+        """Run a compiled pass ``kernel(*args, first, last)`` over all tiles."""
+        over_tiles(kernel, self.n_tiles, self.n_jobs, *args)

@@ -1,0 +1,1 @@
+"""Tests: a file per property, parametrised over the registries by ``cases.py``."""

@@ -1,0 +1,1 @@
+"""Tests of onnx_export."""

@@ -1,0 +1,112 @@
+"""Scores computed in another way, fitted models shared between tests, and models made by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from onnx_export.tolerance import EPS
+from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term, Trees
+from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.terms import Standardized
+
+from ..cases import PAIRS, make_data, make_estimator
+
+Array = np.ndarray
+DTYPES = ("float32", "float64", "mixed")
+
+
+@cache
+def fitted(index: int) -> tuple[Any, Array]:
+    """The fitted estimator of one pair of loss and learner, and features that it was not fitted on."""
+    loss, learner = PAIRS[index]
+    X, y = make_data(loss)
+    return make_estimator(loss, learner).fit(X, y), make_data(loss, seed=1, n=40)[0]
+
+
+def posed(ensemble: Ensemble, n_features: int, loss: Any = None, classes: Any = (0, 1)) -> Any:
+    """A fitted estimator that holds a given ensemble: a regressor, or a classifier where a loss is given."""
+    model = RFFBoostRegressor() if loss is None else RFFBoostClassifier()
+    model.ensemble_, model.loss_, model.n_features_in_ = ensemble, loss or SquaredError(), n_features
+    if loss is not None:
+        model.classes_ = np.asarray(classes)
+    return model
+
+
+def classifier(ensemble: Ensemble, n_features: int) -> Any:
+    """A fitted classifier that holds a given ensemble of one output."""
+    return posed(ensemble, n_features, LogLoss())
+
+
+def ensemble_of(*terms: Term, baseline: Any = 0.0) -> Ensemble:
+    """The sum of some terms and a baseline."""
+    return Ensemble(np.atleast_1d(np.asarray(baseline, dtype=float)), terms, np.ones((len(terms), 2)))
+
+
+def random_cosines(
+    seed: int, m: int, d: int, n_outputs: int = 1, spread: float = 1.0, center: Any = None
+) -> Cosines:
+    """Cosines of standard normal frequencies times `spread`."""
+    rng = np.random.default_rng(seed)
+    omega = spread * rng.standard_normal((m, d))
+    phase = rng.uniform(-np.pi, np.pi, m)
+    return Cosines(omega, phase, rng.standard_normal((m, n_outputs)), center)
+
+
+def random_trees(seed: int, n_trees: int, d: int, n_outputs: int = 1, depth: int = 4) -> Trees:
+    """Trees that are grown in random places, some of them a single leaf."""
+    rng = np.random.default_rng(seed)
+    return Trees.stack([random_tree(rng, d, n_outputs, int(rng.integers(0, depth + 1))) for _ in range(n_trees)])
+
+
+def random_tree(rng: np.random.Generator, d: int, n_outputs: int, depth: int) -> Trees:
+    """A full binary tree."""
+    nodes, inner = 2 ** (depth + 1) - 1, 2**depth - 1
+    index = np.arange(nodes)
+    is_leaf = index >= inner
+    return Trees(
+        roots=np.zeros(1, dtype=np.int64),
+        left=np.where(is_leaf, -1, 2 * index + 1).astype(np.int32),
+        right=np.where(is_leaf, -1, 2 * index + 2).astype(np.int32),
+        feature=rng.integers(0, d, nodes).astype(np.int32),
+        threshold=rng.standard_normal(nodes).astype(np.float32),
+        missing_left=rng.integers(0, 2, nodes).astype(bool),
+        value=np.where(is_leaf[:, None], rng.standard_normal((nodes, n_outputs)), 0.0),
+    )
+
+
+def exact(ensemble: Ensemble, X: Array) -> Array:
+    """Raw scores (n, C) term by term, in extended precision and by walking each tree row by row."""
+    total = np.tile(ensemble.baseline.astype(np.longdouble), (len(X), 1))
+    for term, length in zip(ensemble.terms, ensemble.lengths, strict=True):
+        total = total + length * exact_term(term, np.asarray(X, dtype=np.float64))
+    return total
+
+
+def exact_term(term: Term, X: Array) -> Array:
+    """Outputs of one term."""
+    if isinstance(term, Standardized):
+        return exact_term(term.term, (X - term.center) / term.scale)
+    if isinstance(term, Trees):
+        return np.array([[*sum(walked(term, root, row) for root in term.roots)] for row in X], dtype=np.longdouble)
+    wide = [np.asarray(a, dtype=np.longdouble) for a in (X, term.omega, term.phase, term.weight)]
+    x, omega, phase, weight = wide
+    z = (x if term.center is None else x - term.center.astype(np.longdouble)) @ omega.T - phase
+    return np.cos(z) @ weight
+
+
+def walked(trees: Trees, node: int, row: Array) -> Array:
+    """The value of the leaf in which one row ends."""
+    while trees.left[node] >= 0:
+        x = np.float32(row[trees.feature[node]])
+        left = trees.missing_left[node] if np.isnan(x) else x < trees.threshold[node]
+        node = trees.left[node] if left else trees.right[node]
+    return trees.value[node].astype(np.longdouble)
+
+
+def published_tolerance(term: Cosines, baseline: float, X: Array, eps: float = EPS["float32"]) -> float:
+    """``4 eps (1 + max|z|) |v|_2 + eps |baseline|`` for one output, written out."""
+    z = (X if term.center is None else X - term.center) @ term.omega.T - term.phase
+    return 4 * eps * (1 + np.abs(z).max()) * np.linalg.norm(term.weight) + eps * abs(baseline)

@@ -1,0 +1,135 @@
+"""XGBoost's own tree models: every objective with a link, and clear words for what cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from onnx_export import from_onnx, to_onnx, verify_onnx
+from onnx_export.boosters import OBJECTIVES, base_score
+from onnx_export.predictor import open_session
+
+from .oracle import DTYPES
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((200, 4))
+SIGNAL = X[:, 0] + np.sin(X[:, 1])
+TARGETS = {
+    "binary": (SIGNAL > 0.5).astype(int),
+    "multi": np.digitize(SIGNAL, [-0.5, 0.5]),
+    "count": np.round(np.exp(SIGNAL)),
+    "reg:logistic": 1.0 / (1.0 + np.exp(-SIGNAL)),
+    "reg:gamma": np.exp(SIGNAL),
+    "reg:tweedie": np.exp(SIGNAL),
+    "rank": (SIGNAL > 0.5).astype(int),
+}
+
+
+def trained(objective: str, **params: Any) -> xgboost.Booster:
+    """A booster of few trees."""
+    target = TARGETS.get(objective, TARGETS.get(objective.partition(":")[0], SIGNAL))
+    settings = {"objective": objective, "max_depth": 3, "nthread": 1} | params
+    if objective.startswith("multi"):
+        settings["num_class"] = 3
+    if objective == "reg:quantileerror":
+        settings["quantile_alpha"] = [0.3, 0.7]
+    data = xgboost.DMatrix(X, target)
+    if objective.startswith("rank"):
+        data.set_group([50] * 4)
+    return xgboost.train(settings, data, 5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("objective", sorted(OBJECTIVES))
+def test_every_objective(objective: str, dtype: str) -> None:
+    booster = trained(objective)
+    model = to_onnx(booster, dtype=dtype)
+    rows = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
+    verify_onnx(booster, model, rows, raise_on_mismatch=True)
+    wanted = booster.predict(xgboost.DMatrix(X, missing=np.nan))
+    outputs = open_session(model.SerializeToString()).run(
+        None, {"X": X.astype(np.float64 if dtype == "float64" else np.float32)}
+    )
+    found = outputs[1] if len(outputs) == 3 else outputs[0]
+    if objective in ("multi:softmax", "binary:logitraw"):
+        found = outputs[0] if objective == "multi:softmax" else outputs[2]
+    columns = found[:, 1] if objective == "binary:logistic" else found.reshape(wanted.shape)
+    # The share of rows near a threshold that rounding to float32 could move is nil: XGBoost rounds too.
+    assert np.abs(columns - wanted).max() <= 1e-5 * max(1.0, np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("score", [None, 0.5, 0.2])
+def test_base_score(score: float | None) -> None:
+    booster = trained("binary:logistic", **({} if score is None else {"base_score": score}))
+    verify_onnx(booster, to_onnx(booster), X, raise_on_mismatch=True)
+
+
+def test_spellings_of_base_score() -> None:
+    for text, wanted in (("5E-1", [0.5]), ("[5E-1]", [0.5]), ("[1E0,-2E0]", [1.0, -2.0]), ("0.5", [0.5])):
+        assert base_score(text).tolist() == wanted
+
+
+@pytest.mark.parametrize("shell", [xgboost.XGBClassifier, xgboost.XGBRFClassifier])
+def test_classifiers_and_read_back(shell: Any) -> None:
+    model = shell(n_estimators=5, max_depth=3, n_jobs=1).fit(X, TARGETS["multi"])
+    onnx_model = to_onnx(model)
+    verify_onnx(model, onnx_model, X, raise_on_mismatch=True)
+    label = open_session(onnx_model.SerializeToString()).run(["label"], {"X": X.astype(np.float32)})[0]
+    assert np.array_equal(label, model.predict(X.astype(np.float32)))
+    back = from_onnx(to_onnx(model, dtype="float64"))
+    assert np.abs(back.raw(X) - model.predict(X, output_margin=True)).max() < 1e-5
+
+
+def test_early_stopping_uses_the_best_iteration() -> None:
+    model = xgboost.XGBClassifier(n_estimators=60, early_stopping_rounds=2, n_jobs=1)
+    model.fit(X[:100], RNG.integers(0, 2, 100), eval_set=[(X[100:], RNG.integers(0, 2, 100))], verbose=False)
+    assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+    found = open_session(to_onnx(model).SerializeToString()).run(["probabilities"], {"X": X.astype(np.float32)})[0]
+    assert np.abs(found - model.predict_proba(X.astype(np.float32))).max() < 1e-5
+
+
+def test_behind_a_scaler() -> None:
+    pipeline = make_pipeline(StandardScaler(), xgboost.XGBRegressor(n_estimators=5, n_jobs=1)).fit(X, SIGNAL)
+    verify_onnx(pipeline, to_onnx(pipeline), X, raise_on_mismatch=True)
+
+
+def own_objective(y: Any, score: Any) -> Any:
+    return score - y, np.ones_like(score)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (xgboost.XGBRegressor(n_estimators=2, booster="dart"), "booster must be 'gbtree'"),
+        (xgboost.XGBRegressor(n_estimators=2, booster="gblinear"), "booster must be 'gbtree'"),
+        (xgboost.XGBRegressor(n_estimators=2, objective=own_objective), "objective must be one of XGBoost's own"),
+        (xgboost.XGBRegressor(n_estimators=2, missing=-1.0), "missing must be NaN"),
+        (xgboost.XGBClassifier(n_estimators=2, objective="binary:hinge"), "'binary:hinge' has no ONNX link"),
+    ],
+)
+def test_what_cannot_be_read(model: Any, words: str) -> None:
+    model.fit(X, (SIGNAL > 0).astype(int))
+    with pytest.raises(ValueError, match=words):
+        to_onnx(model)
+
+
+def test_vector_leaves_and_categories_cannot_be_read() -> None:
+    pandas = pytest.importorskip("pandas")
+    vector = xgboost.XGBRegressor(n_estimators=2, multi_strategy="multi_output_tree").fit(X, X[:, :2])
+    with pytest.raises(ValueError, match="vector leaves"):
+        to_onnx(vector)
+    table = pandas.DataFrame({"a": pandas.Categorical(RNG.choice(list("xyz"), 200)), "b": SIGNAL})
+    split = xgboost.XGBRegressor(n_estimators=2, enable_categorical=True).fit(table, (table["a"] == "x") * 1.0)
+    with pytest.raises(ValueError, match="categorical"):
+        to_onnx(split)
+
+
+def test_lightgbm_is_refused_in_words() -> None:
+    with pytest.raises(TypeError, match="LightGBM models cannot be read"):
+        to_onnx(lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(X, SIGNAL))

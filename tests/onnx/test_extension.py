@@ -1,0 +1,229 @@
+"""What a user adds: terms, losses, links; and what the errors say when something is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_export import (
+    LIFTS,
+    Exp,
+    Graph,
+    Link,
+    Parts,
+    Sigmoid,
+    Softmax,
+    from_onnx,
+    lower,
+    lower_link,
+    to_onnx,
+    verify_onnx,
+)
+from onnx_export.export import DTYPES
+from rffboost_ext import Cosines, Learner, Loss, RFFBoostClassifier, RFFBoostRegressor, Term
+from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.terms import Standardized
+
+from .oracle import ensemble_of, posed, random_cosines, random_trees
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.1] + [0.0, 1e3, 5.0]
+
+
+@dataclass(frozen=True)
+class Affine(Term):
+    """A user's own term: ``x . slope + shift``."""
+
+    slope: np.ndarray
+    shift: np.ndarray
+
+    def __call__(self, X):
+        return X @ self.slope + self.shift
+
+    def scaled(self, factor):
+        return replace(self, slope=factor * self.slope, shift=factor * self.shift)
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(sum(t.slope for t in terms), sum(t.shift for t in terms))
+
+
+class LeastSquares(Learner):
+    """A user's own learner, which yields that term."""
+
+    step = "newton"
+
+    def fit(self, round):
+        A = np.column_stack([round.design.X, np.ones(round.design.n_samples)])
+        solution = np.linalg.lstsq(A, round.residual, rcond=None)[0]
+        return Affine(solution[:-1], solution[-1])
+
+
+@lower.register
+def _(term: Affine, graph: Graph, x: str) -> str:
+    product = graph.node("MatMul", x, graph.constant(term.slope, "slope"))
+    return graph.node("Add", product, graph.constant(term.shift, "shift"))
+
+
+def lift_affine(parts: Parts) -> Affine:
+    return Affine(parts.array("slope"), parts.array("shift"))
+
+
+class Constant(Term):
+    """A term that nobody registered."""
+
+    def __call__(self, X):
+        return np.ones((len(X), 1))
+
+    def scaled(self, factor):
+        return self
+
+    @classmethod
+    def stack(cls, terms):
+        return terms[0]
+
+
+def test_an_unknown_term_says_how_to_register() -> None:
+    with pytest.raises(TypeError, match=r"Constant have no ONNX form. Register one(.|\n)*lower.register"):
+        to_onnx(posed(ensemble_of(Constant()), 3))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_term_of_a_users_own(monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
+    monkeypatch.setitem(LIFTS, "Affine", lift_affine)
+    y = X[:, 0] + 0.3 * X[:, 1]
+    model = RFFBoostRegressor(learner=LeastSquares(), n_estimators=4, learning_rate=0.5).fit(X, y)
+    graph = to_onnx(model, dtype=dtype)
+    assert any(isinstance(term, Standardized) for term in model.ensemble_.compact().terms)
+    verify_onnx(model, graph, X, raise_on_mismatch=True)
+    back = from_onnx(to_onnx(model, dtype="float64"))
+    assert np.allclose(back.raw(X), model.ensemble_.raw(X), rtol=1e-12, atol=1e-12)
+
+
+def test_a_term_that_cannot_be_read_back_says_how() -> None:
+    model = to_onnx(posed(ensemble_of(Affine(np.ones((3, 1)), np.zeros(1))), 3))
+    with pytest.raises(TypeError, match=r"LIFTS\['Affine'\]"):
+        from_onnx(model)
+
+
+class Tagged(Cosines):
+    """A subclass that computes the same."""
+
+
+class Doubled(Cosines):
+    """A subclass that computes something else."""
+
+    def __call__(self, X):
+        return 2.0 * super().__call__(X)
+
+
+def test_a_subclass_of_a_term_is_served_unless_it_computes_something_else() -> None:
+    arrays = vars(random_cosines(0, 5, 3))
+    tagged = posed(ensemble_of(Tagged(**arrays)), 3)
+    verify_onnx(tagged, to_onnx(tagged), X, raise_on_mismatch=True)
+    with pytest.raises(TypeError, match=r"Doubled overrides __call__ of Cosines"):
+        to_onnx(posed(ensemble_of(Doubled(**arrays)), 3))
+
+
+class Positive(SquaredError):
+    """A user's own loss with a response of its own."""
+
+    def inverse_link(self, raw):
+        return np.exp(raw)
+
+
+class Scaled(Positive):
+    """The same with another scale."""
+
+
+class Multinomial(Loss):
+    """A user's own loss of three outputs."""
+
+    task = "classification"
+    multiclass = True
+
+    def value(self, y, raw):
+        return np.logaddexp.reduce(raw, axis=1) - np.take_along_axis(raw, y.astype(int), axis=1)[:, 0]
+
+    def derivatives(self, y, raw):
+        p = self.inverse_link(raw)
+        return p - np.eye(raw.shape[1])[y[:, 0].astype(int)], p * (1 - p)
+
+    def baseline(self, y, weight):
+        return np.log(np.bincount(y[:, 0].astype(int), weights=weight) / weight.sum())
+
+    def inverse_link(self, raw):
+        e = np.exp(raw - raw.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+
+def test_a_loss_whose_link_is_not_registered() -> None:
+    model = posed(ensemble_of(random_cosines(0, 5, 3)), 3)
+    model.loss_ = Positive()
+    with pytest.raises(ValueError, match=r"Identity\(\) is not the inverse_link of the loss Positive. Register"):
+        to_onnx(model)
+    model.loss_ = Multinomial()
+    with pytest.raises(TypeError, match=r"Multinomial has no ONNX link. Register one(.|\n)*lower_link.register"):
+        to_onnx(model)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_loss_and_a_link_of_a_users_own(dtype: str) -> None:
+    @lower_link.register
+    def _(loss: Scaled) -> Link:
+        return Exp()
+
+    model = posed(ensemble_of(random_cosines(0, 5, 3), baseline=1.0), 3)
+    model.loss_ = Scaled()
+    graph = to_onnx(model, dtype=dtype)
+    assert [entry.name for entry in graph.graph.output] == ["variable", "score"]
+    report = verify_onnx(model, graph, X, raise_on_mismatch=True)
+    assert report["variable"].tolerance > 0.0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_several_outputs(dtype: str) -> None:
+    class Local(Multinomial):
+        pass
+
+    @lower_link.register(Local)
+    def _(loss: Loss) -> Link:
+        return Softmax()
+
+    terms = random_cosines(0, 20, 3, n_outputs=3), random_trees(0, 10, 3, n_outputs=3)
+    model = posed(ensemble_of(*terms, baseline=[0.1, -0.2, 0.0]), 3, Local(), ["x", "y", "z"])
+    graph = to_onnx(model, dtype=dtype)
+    verify_onnx(model, graph, X, raise_on_mismatch=True)
+    verify_onnx(model, graph, X[:5], runtime="reference", raise_on_mismatch=True)
+    regressor = posed(ensemble_of(*terms, baseline=[0.1, -0.2, 0.0]), 3)
+    verify_onnx(regressor, to_onnx(regressor, dtype=dtype), X, raise_on_mismatch=True)
+
+
+def test_probabilities_near_zero_keep_their_digits_in_float32() -> None:
+    far = ensemble_of(baseline=17.0)
+    model = posed(far, 3, LogLoss())
+    probabilities = run_probabilities(to_onnx(model))
+    assert abs(probabilities[0, 0] / (1.0 / (1.0 + np.exp(17.0))) - 1.0) < 1e-5
+
+
+def run_probabilities(model: Any) -> np.ndarray:
+    from onnx.reference import ReferenceEvaluator
+
+    return ReferenceEvaluator(model).run(["probabilities"], {"X": np.zeros((1, 3), dtype=np.float32)})[0]
+
+
+def test_a_steeper_link() -> None:
+    class Steep(LogLoss):
+        def inverse_link(self, raw):
+            return super().inverse_link(3.0 * raw)
+
+    @lower_link.register(Steep)
+    def _(loss: Loss) -> Link:
+        return Sigmoid(3.0)
+
+    y = (X[:, 0] > 0).astype(int)
+    model = RFFBoostClassifier(Steep(), n_estimators=5, random_state=0).fit(X, y)
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)

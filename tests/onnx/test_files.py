@@ -1,0 +1,228 @@
+"""Files: saved at once or not at all, read back as an ensemble, described; and errors in one sentence."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from onnx_export import OnnxPredictor, describe_onnx, from_onnx, save_onnx, to_onnx, verify_onnx
+from onnx_export.describe import minimum_onnxruntime
+from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.terms import Standardized
+
+from ..cases import PAIR_NAMES, PAIRS
+from .oracle import DTYPES, classifier, ensemble_of, exact, fitted, posed, random_cosines, random_trees
+
+INDICES = pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
+
+
+@INDICES
+def test_an_ensemble_comes_back(index: int, tmp_path: Path) -> None:
+    estimator, X = fitted(index)
+    save_onnx(estimator, tmp_path / "model.onnx", dtype="float64")
+    back = from_onnx(tmp_path / "model.onnx")
+    wanted = estimator.ensemble_.raw(X)
+    assert np.abs(back.raw(X) - wanted).max() <= 1e-12 * max(1.0, np.abs(wanted).max())
+    rough = from_onnx(to_onnx(estimator)).raw(X)
+    assert np.abs(rough - wanted).max() <= 1e-4 * max(1.0, np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_any_mixture_comes_back_and_can_be_exported_again(n_outputs: int) -> None:
+    rng = np.random.default_rng(0)
+    scaler = np.array([0.3, 1e4]), np.array([2.0, 30.0])
+    trees = random_trees(1, 50, 2, n_outputs)
+    terms = random_cosines(0, 30, 2, n_outputs, center=scaler[0]), trees, Standardized(trees, *scaler)
+    estimator = posed(ensemble_of(*terms, baseline=rng.standard_normal(n_outputs)), 2)
+    X = scaler[0] + scaler[1] * rng.standard_normal((40, 2))
+    back = from_onnx(to_onnx(estimator, dtype="float64"))
+    assert np.abs(back.raw(X) - exact(estimator.ensemble_, X)).max() < 1e-11
+    again = to_onnx(posed(back, 2), dtype="float64")
+    verify_onnx(estimator, again, X, raise_on_mismatch=True)
+    assert pickle.loads(pickle.dumps(back)).raw(X).tolist() == back.raw(X).tolist()
+
+
+@pytest.mark.parametrize("terms", [(), (random_trees(0, 2, 3, depth=0),)])
+def test_a_constant_comes_back(terms: Any) -> None:
+    estimator = classifier(ensemble_of(*terms, baseline=0.7), 3)
+    X = np.zeros((2, 3))
+    assert np.allclose(
+        from_onnx(to_onnx(estimator, dtype="float64")).raw(X), estimator.ensemble_.raw(X), rtol=1e-15
+    )
+
+
+def test_the_description() -> None:
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).standard_normal((40, 2)), columns=["höhe", "b c"])
+    y = np.where(X["höhe"] > 0, "yes", "no")
+    estimator = RFFBoostClassifier("exponential", n_estimators=7, random_state=0).fit(X, y)
+    description = describe_onnx(to_onnx(estimator))
+    known = description.metadata
+    assert known.estimator == "RFFBoostClassifier"
+    assert (known.loss, known.link, known.dtype) == ("Exponential()", "Sigmoid(slope=2.0)", "float32")
+    assert known.feature_names == ("höhe", "b c")
+    assert list(known.classes) == ["no", "yes"]
+    assert (known.n_features, known.n_outputs, known.n_cosines, known.n_trees) == (2, 1, 7, 0)
+    assert set(known.versions) == {"rffboost_ext", "onnx"}
+    norm = np.linalg.norm(estimator.ensemble_.compact().terms[0].weight)
+    assert float(known.tolerance.split()[0]) == pytest.approx(4 * np.finfo(np.float32).eps * norm, rel=0.01)
+    assert description.minimum_onnxruntime == "1.15"
+    for word in ("Exponential()", "höhe, b c", "7 cosines", "ONNX Runtime 1.15", "probabilities (N, 2)"):
+        assert word in str(description)
+
+
+@pytest.mark.parametrize(
+    ("versions", "runtime"),
+    [
+        ((8, 13, 0), "1.15"),
+        ((8, 13, 3), "1.15"),
+        ((9, 20, 0), "1.17"),
+        ((10, 21, 5), "1.18"),
+        ((8, 26, 0), "1.25"),
+        ((14, 28, 5), "newer than 1.25"),
+    ],
+)
+def test_the_oldest_runtime(versions: tuple[int, int, int], runtime: str) -> None:
+    assert minimum_onnxruntime(*versions) == runtime
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"dtype": "float16"}, ValueError, "dtype must be 'float32' or 'float64' or 'mixed', got 'float16'"),
+        ({"dtype": np.float32}, TypeError, "dtype must be"),
+        ({"opset": 6}, ValueError, "opset must be an integer >= 7, got 6"),
+        ({"opset": 27}, ValueError, "opset must be at most 26"),
+        ({"opset": "13"}, TypeError, "opset must be an integer"),
+    ],
+)
+def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: str, tmp_path: Path) -> None:
+    with pytest.raises(error, match=words):
+        save_onnx(fitted(0)[0], tmp_path / "model.onnx", **params)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "error", "words"),
+    [
+        (RFFBoostClassifier(), NotFittedError, "not fitted yet"),
+        (make_pipeline(StandardScaler(), RFFBoostClassifier()), NotFittedError, "not fitted yet"),
+        (RFFBoostClassifier, TypeError, "pass an instance"),
+        (LogisticRegression(), TypeError, r"register_skl2onnx\(\)"),
+        (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
+    ],
+)
+def test_bad_estimators(estimator: Any, error: type[Exception], words: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"what was there")
+    with pytest.raises(error, match=words):
+        save_onnx(estimator, path)
+    assert path.read_bytes() == b"what was there"
+    assert os.listdir(tmp_path) == ["model.onnx"]
+
+
+def test_labels_that_onnx_cannot_hold() -> None:
+    estimator = posed(fitted(0)[0].ensemble_, 3, fitted(0)[0].loss_, np.array([1.5, 2.5]))
+    with pytest.raises(TypeError, match="class labels must be text, whole numbers or truth values"):
+        to_onnx(estimator)
+
+
+def test_a_save_replaces_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, estimator = tmp_path / "model.onnx", fitted(0)[0]
+    save_onnx(estimator, path)
+    before = path.read_bytes()
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError("no space left")))
+        with pytest.raises(OSError, match="no space left"):
+            save_onnx(estimator, path, dtype="float64")
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["model.onnx"]
+    save_onnx(estimator, path, dtype="float64")
+    assert path.read_bytes() == to_onnx(estimator, dtype="float64").SerializeToString()
+    with pytest.raises(FileNotFoundError):
+        save_onnx(estimator, tmp_path / "missing" / "model.onnx")
+
+
+def foreign() -> bytes:
+    """A valid model of another program."""
+    node = onnx.helper.make_node("Relu", ["X"], ["Y"])
+    values = [onnx.helper.make_tensor_value_info(name, 1, ["N", 2]) for name in "XY"]
+    return onnx.helper.make_model(onnx.helper.make_graph([node], "g", values[:1], values[1:])).SerializeToString()
+
+
+def damaged_metadata() -> bytes:
+    """One of ours whose metadata lacks an entry."""
+    model = to_onnx(fitted(0)[0])
+    kept = {prop.key: prop.value for prop in model.metadata_props if prop.key != "n_features"}
+    onnx.helper.set_model_props(model, kept)
+    return model.SerializeToString()
+
+
+BAD_FILES = {
+    "text": (b"this is no model", "cannot be read as an ONNX model"),
+    "empty": (b"", "cannot be read as an ONNX model"),
+    "cut": (
+        to_onnx(classifier(ensemble_of(random_cosines(0, 9, 3)), 3)).SerializeToString()[:-90],
+        "cannot be read",
+    ),
+    "foreign": (foreign(), "was not written by onnx_export"),
+    "metadata": (damaged_metadata(), "has damaged metadata"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+def test_damaged_and_foreign_files(reader: Any, name: str, tmp_path: Path) -> None:
+    content, words = BAD_FILES[name]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=words) as caught:
+        reader(path)
+    assert "model.onnx" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_wrong_argument() -> None:
+    with pytest.raises(FileNotFoundError):
+        from_onnx("no_such_file.onnx")
+    with pytest.raises(TypeError, match="model must be a path, bytes or a ModelProto"):
+        from_onnx(3)  # type: ignore[arg-type]
+
+
+def test_a_graph_without_a_constant_is_damaged() -> None:
+    names = [entry.name for entry in to_onnx(fitted(0)[0]).graph.initializer]
+    for name in names:
+        model = to_onnx(fitted(0)[0])
+        del model.graph.initializer[names.index(name)]
+        with pytest.raises(ValueError, match=f"is damaged.*{name}"):
+            from_onnx(model)
+        with pytest.raises(ValueError, match="cannot load the model"):
+            OnnxPredictor(model)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_verify_without_onnxruntime(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    estimator, X = fitted(0)
+    model = to_onnx(estimator, dtype=dtype)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ImportError, match=r"rffboost-ext\[onnx\]"):
+        verify_onnx(estimator, model, X)
+    with pytest.raises(ImportError, match=r"rffboost-ext\[onnx\]"):
+        OnnxPredictor(model)
+    report = verify_onnx(estimator, model, X, runtime="auto")
+    assert report.passed
+    assert report.runtime == "reference"
+    with pytest.raises(ValueError, match="runtime must be"):
+        verify_onnx(estimator, model, X, runtime="tensorrt")

@@ -1,0 +1,220 @@
+"""Pipelines: scalers become part of the ensemble, other steps go through skl2onnx; ours inside scikit-learn's."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import skl2onnx
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, StackingRegressor, VotingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
+
+from onnx_export import OnnxPredictor, from_onnx, register_skl2onnx, to_onnx, verify_onnx
+from onnx_export.predictor import open_session
+from rffboost_ext import LEARNERS, RFF1, RFFBoostClassifier, RFFBoostRegressor, Tree
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((120, 4)) * [1.0, 20.0, 0.1, 3.0] + [0.0, 1e4, 5.0, -2.0]
+SIGNAL = X[:, 0] + (X[:, 1] - 1e4) / 20 + np.sin(X[:, 3])
+Y = (SIGNAL > 0).astype(int)
+Y3 = np.digitize(SIGNAL, [-0.8, 0.8])
+LEARNER_NAMES = LEARNERS.names()
+# Where skl2onnx's own steps compute in float32, as its imputer always does, the columns must be near 0.
+NEAR = ((X - X.mean(axis=0)) / X.std(axis=0) + [0.0, 1.0, -1.0, 0.5]).astype(np.float32)
+
+
+def booster(learner: Any = "rff_1", **params: Any) -> RFFBoostClassifier:
+    return RFFBoostClassifier(learner=learner, n_estimators=6, learning_rate=0.5, random_state=0, **params)
+
+
+@cache
+def frame() -> pd.DataFrame:
+    """A table of numbers and text."""
+    table = pd.DataFrame(NEAR, columns=["a", "b", "c", "d"])
+    table["colour"] = np.where(RNG.random(len(X)) < 0.5, "red", "blue")
+    return table
+
+
+def table_pipeline(final: Any, first: Any = None) -> Pipeline:
+    """Numbers imputed and scaled, text one-hot encoded, then `final`."""
+    numbers = make_pipeline(first or SimpleImputer(), StandardScaler())
+    steps = [("numbers", numbers, ["a", "b", "c", "d"]), ("text", OneHotEncoder(), ["colour"])]
+    return Pipeline([("columns", ColumnTransformer(steps)), ("final", final)])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])
+@pytest.mark.parametrize("options", [{}, {"with_mean": False}, {"with_std": False}])
+@pytest.mark.parametrize("learner", LEARNER_NAMES)
+def test_a_scaler_becomes_part_of_the_ensemble(learner: str, options: dict[str, bool], dtype: str) -> None:
+    pipeline = make_pipeline(StandardScaler(**options), "passthrough", booster(learner)).fit(X, Y)
+    model = to_onnx(pipeline, dtype=dtype)
+    verify_onnx(pipeline, model, X, raise_on_mismatch=True)
+    verify_onnx(pipeline, model, X[:5], runtime="reference", raise_on_mismatch=True)
+    assert "Scaler" not in {node.op_type for node in model.graph.node}
+    back = from_onnx(to_onnx(pipeline, dtype="float64"))
+    assert np.abs(back.raw(X)[:, 0] - pipeline.decision_function(X)).max() < 1e-10
+
+
+def test_a_scaled_pipeline_of_cosines_costs_no_node() -> None:
+    pipeline = make_pipeline(StandardScaler(), booster()).fit(X, Y)
+    plain = booster().fit(X, Y)
+    assert len(to_onnx(pipeline).graph.node) <= len(to_onnx(plain).graph.node)
+
+
+def check_front(pipeline: Pipeline, data: Any, dtype: str) -> Any:
+    """Export a fitted pipeline whose first steps are skl2onnx's, and compare."""
+    model = to_onnx(pipeline, dtype=dtype)
+    verify_onnx(pipeline, model, data, raise_on_mismatch=True)
+    assert [entry.name for entry in model.graph.output] == ["label", "probabilities", "score"]
+    with pytest.raises(ValueError, match="steps before the ensemble"):
+        from_onnx(model)
+    with pytest.raises(ValueError, match="mixed"):
+        to_onnx(pipeline, dtype="mixed")
+    return model
+
+
+@pytest.mark.parametrize("learner", LEARNER_NAMES)
+def test_other_steps_go_through_skl2onnx(learner: str) -> None:
+    pipeline = make_pipeline(MinMaxScaler(), StandardScaler(), booster(learner)).fit(X, Y)
+    check_front(pipeline, X, "float64")
+
+
+def test_an_imputer_before_a_scaler() -> None:
+    holes = NEAR.copy()
+    holes[::5, 2] = np.nan
+    check_front(make_pipeline(SimpleImputer(), StandardScaler(), booster()).fit(holes, Y), holes, "float32")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_table_with_text(dtype: str) -> None:
+    pipeline = table_pipeline(booster(), SimpleImputer() if dtype == "float32" else MinMaxScaler()).fit(frame(), Y)
+    model = to_onnx(pipeline, frame(), dtype=dtype)
+    assert [entry.name for entry in model.graph.input] == ["a", "b", "c", "d", "colour"]
+    predictor = OnnxPredictor(model)
+    verify_onnx(pipeline, model, frame(), raise_on_mismatch=True)
+    assert np.abs(predictor.predict_proba(frame()) - pipeline.predict_proba(frame())).max() < 1e-5
+    with pytest.raises(ValueError, match=r"without \['colour'\]"):
+        predictor.predict(frame()[["a", "b", "c", "d"]])
+    with pytest.raises(TypeError, match="X must be a table"):
+        predictor.predict(X)
+
+
+def test_steps_that_cannot_be_converted() -> None:
+    with pytest.raises(ValueError, match=r"skl2onnx cannot convert a step.*pass X, a few rows"):
+        to_onnx(table_pipeline(booster()).fit(frame(), Y))
+    own = FunctionTransformer(np.arctan)
+    with pytest.raises(ValueError, match="skl2onnx cannot convert a step"):
+        to_onnx(make_pipeline(own, booster()).fit(X, Y), X)
+
+
+def test_a_search_over_pipelines() -> None:
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), booster()), {"rffboostclassifier__n_estimators": [2, 3]}, cv=2
+    )
+    search.fit(X, Y)
+    verify_onnx(search, to_onnx(search), X, raise_on_mismatch=True)
+
+
+def both(estimator: Any, data: Any) -> tuple[Any, Any]:
+    """What the file that skl2onnx makes gives for `data`, and what scikit-learn does."""
+    register_skl2onnx()
+    classifies = hasattr(estimator, "predict_proba")
+    options = {id(estimator): {"zipmap": False}} if classifies else None
+    model = skl2onnx.to_onnx(estimator, data[:1], options=options, target_opset=13)
+    session = open_session(model.SerializeToString())
+    feed = {entry.name: column(data, entry.name) for entry in session.get_inputs()}
+    outputs = session.run(None, feed)
+    if classifies:
+        assert np.array_equal(outputs[0], estimator.predict(data))
+        return outputs[1], estimator.predict_proba(data)
+    return outputs[0].ravel(), estimator.predict(data)
+
+
+def column(data: Any, name: str) -> np.ndarray:
+    """One input: a column of a table, or the whole matrix."""
+    if not isinstance(data, pd.DataFrame):
+        return data
+    values = data[name].to_numpy()[:, None]
+    return values if values.dtype.kind == "f" else values.astype(object)
+
+
+TREE = Tree(max_depth=3)
+INSIDE = {
+    "pipeline": lambda: make_pipeline(SimpleImputer(), StandardScaler(), booster()),
+    "pipeline of trees": lambda: make_pipeline(SimpleImputer(), booster(TREE)),
+    "exponential": lambda: make_pipeline(SimpleImputer(), booster(loss="exponential")),
+    "squared": lambda: make_pipeline(SimpleImputer(), booster(loss="squared_error")),
+    "calibrated": lambda: CalibratedClassifierCV(booster(), method="sigmoid", cv=2),
+    "calibrated, not refitted": lambda: CalibratedClassifierCV(booster(), method="sigmoid", cv=2, ensemble=False),
+    "one versus rest": lambda: OneVsRestClassifier(booster()),
+    "voting": lambda: VotingClassifier(
+        [("ours", booster()), ("trees", booster(TREE)), ("theirs", LogisticRegression())],
+        voting="soft",
+        flatten_transform=False,
+    ),
+    "stacking": lambda: StackingClassifier(
+        [("ours", booster()), ("trees", booster(TREE))], LogisticRegression(), cv=2
+    ),
+    "bagging": lambda: BaggingClassifier(booster(), n_estimators=3, random_state=0),
+    "search": lambda: GridSearchCV(booster(), {"learner": [RFF1(), TREE]}, cv=2),
+}
+
+
+@pytest.mark.parametrize("labels", ["int", "text"])
+@pytest.mark.parametrize("name", INSIDE)
+def test_inside_an_estimator_of_sklearn(name: str, labels: str) -> None:
+    classes = np.array([0, 1]) if labels == "int" else np.array(["no", "yes"])
+    estimator = INSIDE[name]().fit(NEAR, classes[Y])
+    found, wanted = both(estimator, NEAR)
+    assert np.abs(found - wanted).max() < 1e-5
+
+
+def test_three_classes_by_one_versus_rest_and_one() -> None:
+    found, wanted = both(OneVsRestClassifier(booster()).fit(NEAR, Y3), NEAR)
+    assert np.abs(found - wanted).max() < 1e-5
+    register_skl2onnx()
+    pairs = OneVsOneClassifier(booster()).fit(X, Y3)
+    model = skl2onnx.to_onnx(pairs, X[:1], options={id(pairs): {"zipmap": False}}, target_opset=13)
+    label = open_session(model.SerializeToString()).run(None, {"X": X})[0]
+    assert np.array_equal(label.ravel(), pairs.predict(X))
+
+
+def test_a_column_transformer_inside_skl2onnx() -> None:
+    found, wanted = both(table_pipeline(booster()).fit(frame(), Y), frame())
+    assert np.abs(found - wanted).max() < 1e-5
+
+
+def with_options(estimator: Any, **options: bool) -> list[np.ndarray]:
+    """Outputs of the file that skl2onnx makes under some options."""
+    register_skl2onnx()
+    settings = {id(estimator): {"zipmap": False} | options}
+    model = skl2onnx.to_onnx(estimator, X[:1], options=settings, target_opset=13)
+    return open_session(model.SerializeToString()).run(None, {"X": X})
+
+
+def test_options_of_skl2onnx() -> None:
+    estimator = booster().fit(X, np.array(["no", "yes"])[Y])
+    score = estimator.decision_function(X)
+    assert np.array_equal(with_options(estimator, nocl=True)[0], estimator.predict(X) == "yes")
+    raw = with_options(estimator, raw_scores=True)[1]
+    assert np.abs(raw - np.column_stack([-score, score])).max() < 1e-12
+    assert list(with_options(estimator, output_class_labels=True)[2]) == ["no", "yes"]
+
+
+def test_regressors_inside_sklearn() -> None:
+    regressor = RFFBoostRegressor(n_estimators=5, random_state=0)
+    stack = StackingRegressor([("a", regressor), ("b", clone(regressor).set_params(learner=TREE))], cv=2)
+    for estimator in (make_pipeline(SimpleImputer(), regressor), stack):
+        found, wanted = both(estimator.fit(NEAR, SIGNAL), NEAR)
+        assert np.abs(found - wanted).max() < 1e-5

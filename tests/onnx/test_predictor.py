@@ -1,0 +1,185 @@
+"""OnnxPredictor and the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+from onnx_export import OnnxPredictor, save_onnx, to_onnx
+from onnx_export.cli import main
+from onnx_export.predictor import ELEMENTS
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+from ..cases import PAIR_NAMES, PAIRS
+from .oracle import classifier, ensemble_of, fitted, posed, random_cosines
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
+def test_the_methods_of_sklearn(index: int) -> None:
+    estimator, X = fitted(index)
+    predictor = OnnxPredictor(to_onnx(estimator, dtype="float64"))
+    if isinstance(estimator, RFFBoostClassifier):
+        assert np.array_equal(predictor.predict(X), estimator.predict(X))
+        assert np.allclose(predictor.predict_proba(X), estimator.predict_proba(X), rtol=1e-9, atol=1e-12)
+        assert np.allclose(predictor.decision_function(X), estimator.decision_function(X), rtol=1e-9, atol=1e-12)
+    else:
+        assert np.allclose(predictor.predict(X), estimator.predict(X), rtol=1e-9, atol=1e-12)
+        with pytest.raises(AttributeError, match="the model is of a regressor"):
+            predictor.predict_proba(X)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([False, True]),
+        np.array([3, 9], dtype=np.int8),
+        np.array(["a", "bcd"]),
+        np.array(["a", "b"], dtype=object),
+        np.array([0.0, 1.0]),
+    ],
+)
+def test_labels_keep_their_type(classes: np.ndarray) -> None:
+    estimator, X = fitted(0)
+    relabelled = posed(estimator.ensemble_, X.shape[1], estimator.loss_, classes)
+    found = OnnxPredictor(to_onnx(relabelled)).predict(X)
+    assert found.dtype == classes.dtype
+    assert np.array_equal(found, relabelled.predict(X))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, None])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_chunks_and_threads_change_nothing(n_jobs: int | None, n_outputs: int) -> None:
+    estimator = posed(ensemble_of(random_cosines(0, 1000, 3, n_outputs), baseline=np.zeros(n_outputs)), 3)
+    X = np.random.default_rng(0).standard_normal((5 * ELEMENTS // 1000 + 7, 3))
+    model = to_onnx(estimator, dtype="float64")
+    whole = OnnxPredictor(model, n_jobs=n_jobs).predict(X)
+    parts = np.concatenate([OnnxPredictor(model, n_jobs=1).predict(X[i : i + 50]) for i in range(0, len(X), 50)])
+    assert whole.shape == ((len(X),) if n_outputs == 1 else (len(X), n_outputs))
+    assert np.allclose(whole, parts, rtol=1e-12, atol=1e-12)
+
+
+def test_no_rows_and_one_row() -> None:
+    predictor = OnnxPredictor(to_onnx(classifier(ensemble_of(random_cosines(0, 5, 3)), 3)))
+    assert predictor.predict(np.empty((0, 3))).shape == (0,)
+    assert predictor.predict_proba(np.empty((0, 3))).shape == (0, 2)
+    assert predictor.decision_function(np.zeros((1, 3))).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "words"),
+    [
+        (np.zeros((2, 4)), ValueError, "X must have 3 columns, as at the fit, got 4"),
+        (np.zeros(3), ValueError, "X must be two-dimensional"),
+        ([["a", "b", "c"]], TypeError, "X must be numeric"),
+    ],
+)
+def test_bad_features(X: Any, error: type[Exception], words: str) -> None:
+    predictor = OnnxPredictor(to_onnx(classifier(ensemble_of(random_cosines(0, 5, 3)), 3)))
+    with pytest.raises(error, match=words):
+        predictor.predict(X)
+
+
+def test_bad_threads() -> None:
+    with pytest.raises(ValueError, match="n_jobs must be an integer >= 1 or None, got 0"):
+        OnnxPredictor(to_onnx(fitted(0)[0]), n_jobs=0)
+
+
+def table() -> pd.DataFrame:
+    """Features with names."""
+    return pd.DataFrame(np.random.default_rng(0).standard_normal((30, 3)), columns=["a", "b", "c"])
+
+
+def test_columns_must_come_in_order() -> None:
+    X = table()
+    predictor = OnnxPredictor(to_onnx(RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, X["a"])))
+    assert list(predictor.feature_names_in_) == ["a", "b", "c"]
+    predictor.predict(X)
+    with pytest.raises(ValueError, match=r"columns \['a', 'b', 'c'\] in this order"):
+        predictor.predict(X[["b", "a", "c"]])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with an estimator, its export and data."""
+    X = table()
+    y = np.where(X["a"] > 0, "yes", "no")
+    estimator = RFFBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    joblib.dump(estimator, tmp_path / "estimator.joblib")
+    # One column more, in another order: columns are found by name.
+    X.assign(more=1.0)[["more", "c", "b", "a"]].to_csv(tmp_path / "data.csv", index=False)
+    save_onnx(estimator, tmp_path / "model.onnx")
+    return tmp_path
+
+
+def call(folder: Path, command: str, *arguments: str) -> int:
+    """Run a command on files of a folder."""
+    return main([command, *(str(folder / a) if "." in a and not a.startswith("-") else a for a in arguments)])
+
+
+def test_export_and_verify_by_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(files, "export", "estimator.joblib", "other.onnx", "--dtype", "float64") == 0
+    assert "float64" in capsys.readouterr().out
+    assert call(files, "verify", "estimator.joblib", "other.onnx", "data.csv") == 0
+    assert capsys.readouterr().out.startswith("equal on 30 rows, float64, by onnxruntime")
+    assert call(files, "verify", "estimator.joblib", "other.onnx", "data.csv", "--runtime", "reference") == 0
+
+
+def test_a_mismatch_is_status_1(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X = table()
+    other = RFFBoostClassifier(n_estimators=6, random_state=1).fit(X, np.where(X["b"] > 0, "yes", "no"))
+    joblib.dump(other, files / "other.joblib")
+    assert call(files, "verify", "other.joblib", "model.onnx", "data.csv") == 1
+    assert "MISMATCH" in capsys.readouterr().out
+
+
+def test_info_and_predict_by_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(files, "info", "model.onnx") == 0
+    assert "5 cosines" in capsys.readouterr().out
+    assert call(files, "predict", "model.onnx", "data.csv", "--output", "found.csv") == 0
+    estimator = joblib.load(files / "estimator.joblib")
+    found = pd.read_csv(files / "found.csv")["prediction"]
+    assert np.array_equal(found, estimator.predict(table()))
+    assert call(files, "predict", "model.onnx", "data.csv", "--proba", "--output", "proba.csv") == 0
+    proba = pd.read_csv(files / "proba.csv")
+    assert list(proba.columns) == ["no", "yes"]
+    assert np.abs(proba.to_numpy() - estimator.predict_proba(table())).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["info", "data.csv"], "cannot be read as an ONNX model"),
+        (["info", "nothing.onnx"], "No such file"),
+        (["export", "data.csv", "new.onnx"], "cannot be read as a joblib or pickle file"),
+        (["export", "estimator.joblib", "new.onnx", "--dtype", "int8"], "dtype must be"),
+    ],
+)
+def test_errors_are_one_sentence_and_status_2(
+    files: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(files, *arguments) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (files / "new.onnx").exists()
+
+
+def test_as_a_module(files: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "onnx_export", "info", str(files / "model.onnx")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "RFFBoostClassifier" in done.stdout

@@ -1,0 +1,290 @@
+"""A graph computes what its estimator computes: every loss, learner and type, and the hard cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onnx_export import to_onnx, verify_onnx
+from onnx_export.export import HIGHEST_OPSET, LOWEST_OPSET
+from onnx_export.predictor import open_session
+from rffboost_ext import RFFBoostClassifier, Trees
+from rffboost_ext.terms import Standardized
+
+from ..cases import PAIR_NAMES, PAIRS
+from .oracle import (
+    DTYPES,
+    Array,
+    classifier,
+    ensemble_of,
+    exact,
+    fitted,
+    posed,
+    published_tolerance,
+    random_cosines,
+    random_trees,
+)
+
+
+def run(model: onnx.ModelProto, X: Array) -> dict[str, Array]:
+    """All outputs of a model for X, by ONNX Runtime."""
+    onnx.checker.check_model(model, full_check=True)
+    onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+    names = [entry.name for entry in model.graph.output]
+    return dict(zip(names, open_session(model.SerializeToString()).run(names, {"X": X}), strict=True))
+
+
+def held(X: Array, dtype: str) -> Array:
+    """X as a file of that type takes it."""
+    return X.astype(np.float64 if dtype == "float64" else np.float32)
+
+
+def score_of(model: onnx.ModelProto, X: Array, dtype: str) -> Array:
+    """Raw scores by ONNX Runtime, where the response is the score too."""
+    outputs = run(model, held(X, dtype))
+    return outputs["score"] if "score" in outputs else outputs["variable"]
+
+
+def check(estimator: Any, X: Array, dtype: str) -> None:
+    """Both runtimes within the tolerance, and float64 within 1e-12 of the size of the summands."""
+    model = to_onnx(estimator, dtype=dtype)
+    verify_onnx(estimator, model, X, raise_on_mismatch=True)
+    verify_onnx(estimator, model, X[:8], runtime="reference", raise_on_mismatch=True)
+    if dtype == "float64":
+        found, wanted = score_of(model, X, dtype), exact(estimator.ensemble_, X)
+        assert np.abs(found - wanted).max(initial=0.0) <= 1e-12 * max(1.0, np.abs(wanted).max(initial=0.0))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("index", range(len(PAIRS)), ids=PAIR_NAMES)
+def test_every_loss_with_every_learner(index: int, dtype: str) -> None:
+    estimator, X = fitted(index)
+    check(estimator, X, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["cosines", "trees", "both", "neither", "leaves"])
+def test_few_rows_and_any_mixture(kind: str, n: int, dtype: str) -> None:
+    stump = random_trees(0, 3, d=2, depth=0)
+    terms = {
+        "cosines": (random_cosines(0, 7, 2),),
+        "trees": (random_trees(1, 5, 2),),
+        "both": (random_cosines(0, 7, 2), random_trees(1, 5, 2), random_cosines(2, 3, 2), stump),
+        "neither": (),
+        "leaves": (stump,),
+    }[kind]
+    estimator = classifier(ensemble_of(*terms, baseline=0.3), 2)
+    X = np.random.default_rng(5).standard_normal((n, 2))
+    check(estimator, X, dtype)
+    outputs = run(to_onnx(estimator, dtype=dtype), held(X, dtype))
+    assert {name: array.shape for name, array in outputs.items()} == {
+        "label": (n,),
+        "probabilities": (n, 2),
+        "score": (n, 1),
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**16),
+    n=st.integers(0, 12),
+    d=st.integers(1, 6),
+    m=st.integers(1, 40),
+    n_outputs=st.integers(1, 3),
+    spread=st.floats(-3.0, 3.0).map(lambda power: 10.0**power),
+    mean=st.sampled_from([0.0, 1.0, -50.0, 1e5]),
+    centred=st.booleans(),
+    n_trees=st.integers(0, 6),
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_any_model_and_input(
+    dtype: str,
+    seed: int,
+    n: int,
+    d: int,
+    m: int,
+    n_outputs: int,
+    spread: float,
+    mean: float,
+    centred: bool,
+    n_trees: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    center = mean + 0.1 * rng.standard_normal(d) if centred else None
+    terms = [random_cosines(seed, m, d, n_outputs, spread, center)]
+    terms += [random_trees(seed, n_trees, d, n_outputs)] if n_trees else []
+    estimator = posed(ensemble_of(*terms, baseline=rng.standard_normal(n_outputs)), d)
+    model = to_onnx(estimator, dtype=dtype)
+    verify_onnx(estimator, model, mean + rng.standard_normal((n, d)), raise_on_mismatch=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    X=st.lists(
+        st.tuples(*[st.floats(-1e6, 1e6, width=32, allow_subnormal=False)] * 2), min_size=1, max_size=8
+    ).map(np.array),
+    seed=st.integers(0, 100),
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_any_input_of_a_mixture(dtype: str, X: Array, seed: int) -> None:
+    terms = random_cosines(seed, 9, 2), random_trees(seed, 4, 2)
+    estimator = classifier(ensemble_of(*terms, baseline=-0.7), 2)
+    verify_onnx(estimator, to_onnx(estimator, dtype=dtype), X, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("m", "n_trees"), [(1000, 0), (2000, 200)])
+def test_many_cosines_and_trees(m: int, n_trees: int, dtype: str) -> None:
+    d = 20
+    trees = [random_trees(1, n_trees, d, depth=6)] if n_trees else []
+    estimator = classifier(ensemble_of(random_cosines(0, m, d, spread=0.3), *trees, baseline=0.5), d)
+    X = np.random.default_rng(2).standard_normal((60, d))
+    verify_onnx(estimator, to_onnx(estimator, dtype=dtype), X, raise_on_mismatch=True)
+    if dtype == "float64":
+        wanted = exact(estimator.ensemble_, X)
+        assert (
+            np.abs(score_of(to_onnx(estimator, dtype=dtype), X, dtype) - wanted).max()
+            <= 1e-12 * np.abs(wanted).max()
+        )
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("mean", [0.0, 30.0, 1e5])
+def test_float32_error_is_within_the_published_formula(spread: float, mean: float) -> None:
+    d = 10
+    center = np.random.default_rng(1).normal(mean, 0.1, d)
+    term = random_cosines(3, 300, d, spread=spread, center=center)
+    estimator = classifier(ensemble_of(term, baseline=0.2), d)
+    X = held(np.random.default_rng(4).normal(mean, 1.0, (500, d)), "float32")
+    error = np.abs(score_of(to_onnx(estimator), X, "float32") - exact(estimator.ensemble_, X)).max()
+    assert error <= published_tolerance(term, 0.2, X.astype(np.float64))
+
+
+def test_an_estimator_fitted_off_centre_keeps_its_digits_in_float32() -> None:
+    rng = np.random.default_rng(0)
+    X = held(rng.normal(1e5, 1.0, (200, 4)), "float32")
+    y = (np.sin(X[:, 0] - 1e5) > 0).astype(int)
+    estimator = RFFBoostClassifier(n_estimators=40, random_state=0).fit(X, y)
+    scores = score_of(to_onnx(estimator), X, "float32")
+    assert np.abs(scores - estimator._raw(X)).max() < 2e-5
+
+
+def test_float64_trees_add_up_exactly() -> None:
+    trees = random_trees(3, 300, d=3, n_outputs=2, depth=5)
+    # Leaf values over many magnitudes, which a float32 sum would lose.
+    scaled = Trees(
+        **(vars(trees) | {"value": trees.value * 10.0 ** np.linspace(-9, 3, len(trees.value))[:, None]})
+    )
+    estimator = posed(ensemble_of(scaled, baseline=[0.0, 0.0]), 3)
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    wanted = exact(estimator.ensemble_, X)
+    assert (
+        np.abs(score_of(to_onnx(estimator, dtype="float64"), X, "float64") - wanted).max()
+        <= 1e-15 * np.abs(scaled.value).sum()
+    )
+    assert np.abs(score_of(to_onnx(estimator), X, "float32") - wanted).max() > 1e-12 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_row_on_a_threshold_goes_the_same_way(dtype: str) -> None:
+    trees = random_trees(0, 20, d=2, depth=4)
+    thresholds = trees.threshold[trees.left >= 0]
+    X = np.repeat(np.concatenate([thresholds, np.nextafter(thresholds, np.float32(-9))]), 2).reshape(-1, 2)
+    standardized = Standardized(trees, np.array([0.3, 1e5]), np.array([1.7, 0.2]))
+    for term, rows in ((trees, X), (standardized, X * standardized.scale + standardized.center)):
+        estimator = posed(ensemble_of(term), 2)
+        seen = held(rows, dtype).astype(np.float64)
+        error = np.abs(score_of(to_onnx(estimator, dtype=dtype), rows, dtype) - exact(estimator.ensemble_, seen))
+        assert error.max() < 1e-5
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_missing_values(dtype: str) -> None:
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[::3, 1] = np.nan
+    trees, cosines = posed(ensemble_of(random_trees(0, 9, 3)), 3), posed(ensemble_of(random_cosines(0, 9, 3)), 3)
+    scores = score_of(to_onnx(trees, dtype=dtype), X, dtype)
+    assert np.abs(scores - exact(trees.ensemble_, held(X, dtype))).max() < 1e-5
+    assert np.array_equal(np.isnan(score_of(to_onnx(cosines, dtype=dtype), X, dtype))[:, 0], np.isnan(X[:, 1]))
+    constant = posed(ensemble_of(random_trees(0, 2, 3, depth=0)), 3)
+    assert np.isfinite(score_of(to_onnx(constant, dtype=dtype), np.full((2, 3), np.nan), dtype)).all()
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([False, True]),
+        np.array([-1, 1]),
+        np.array([3.0, 7.0]),
+        np.array(["n", "jä"]),
+        np.array(["a", "b"], dtype=object),
+    ],
+)
+def test_labels(classes: Array) -> None:
+    estimator, X = fitted(0)
+    relabelled = posed(estimator.ensemble_, X.shape[1], estimator.loss_, classes)
+    verify_onnx(relabelled, to_onnx(relabelled), X, raise_on_mismatch=True)
+    found = run(to_onnx(relabelled), held(X, "float32"))["label"]
+    assert set(found) == {str(c) if classes.dtype.kind in "UO" else int(c) for c in classes}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_graph_does_not_grow_with_the_number_of_rounds(dtype: str) -> None:
+    def nodes(m: int, n_trees: int) -> int:
+        terms = [random_cosines(i, 1, 3) for i in range(m)] + [random_trees(i, 1, 3) for i in range(n_trees)]
+        return len(to_onnx(classifier(ensemble_of(*terms), 3), dtype=dtype).graph.node)
+
+    assert nodes(3, 3) == nodes(50, 40)
+
+
+@pytest.mark.parametrize("opset", range(LOWEST_OPSET, HIGHEST_OPSET + 1))
+def test_every_opset(opset: int) -> None:
+    index = PAIR_NAMES.index("signed squared_error-rff_1")
+    for estimator, X in (fitted(index), (classifier(ensemble_of(), 3), np.zeros((2, 3)))):
+        for dtype in DTYPES:
+            model = to_onnx(estimator, dtype=dtype, opset=opset)
+            assert {entry.domain: entry.version for entry in model.opset_import} == {"": opset}
+            verify_onnx(estimator, model, X, raise_on_mismatch=True)
+            run(model, held(X, dtype))
+
+
+def test_the_default_format_and_the_size() -> None:
+    estimator = classifier(ensemble_of(random_cosines(0, 100, 30, center=np.full(30, 5.0)), baseline=0.1), 30)
+    model = to_onnx(estimator)
+    assert model.ir_version == 8
+    assert {entry.domain: entry.version for entry in model.opset_import} == {"": 13}
+    assert model.ByteSize() <= 14_000
+    trees = to_onnx(classifier(ensemble_of(random_trees(0, 2, 3)), 3))
+    assert {entry.domain: entry.version for entry in trees.opset_import} == {"": 13, "ai.onnx.ml": 3}
+
+
+def test_float64_graphs_have_no_cosine_of_float64() -> None:
+    model = to_onnx(classifier(ensemble_of(random_cosines(0, 4, 3)), 3), dtype="float64")
+    assert "Cos" not in {node.op_type for node in model.graph.node}
+
+
+def test_a_classifier_is_not_compared_with_a_regressor() -> None:
+    ensemble = ensemble_of(random_cosines(0, 4, 3))
+    with pytest.raises(ValueError, match="the estimator is a classifier, the model is of a regressor"):
+        verify_onnx(classifier(ensemble, 3), to_onnx(posed(ensemble, 3)), np.zeros((2, 3)))
+
+
+def test_a_wrong_graph_is_found() -> None:
+    estimator, X = fitted(0)
+    for name in ("t0.weight", "t0.omega"):
+        model = to_onnx(estimator)
+        entry = next(tensor for tensor in model.graph.initializer if tensor.name == name)
+        entry.CopyFrom(onnx.numpy_helper.from_array(1.01 * onnx.numpy_helper.to_array(entry), name))
+        assert not verify_onnx(estimator, model, X).passed
+        with pytest.raises(ValueError, match="NOT EQUAL on 40 rows"):
+            verify_onnx(estimator, model, X, raise_on_mismatch=True)
+    flipped = to_onnx(estimator)
+    classes = next(tensor for tensor in flipped.graph.initializer if tensor.name == "classes")
+    classes.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(classes)[::-1].copy(), "classes"))
+    assert verify_onnx(estimator, flipped, X)["label"].error > 0.9

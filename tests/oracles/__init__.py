@@ -1,0 +1,1 @@
+"""Plain NumPy and SciPy versions of published algorithms, which share no code with the package."""

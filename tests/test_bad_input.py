@@ -1,0 +1,190 @@
+"""Bad input: a ValueError or TypeError that names the parameter, what came and what is allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import RFF1, RFFK, Learner, Loss, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, presets
+from rffboost_ext.losses import Exponential, LogLoss, SquaredError
+from rffboost_ext.optimizers import LBFGS
+from rffboost_ext.steps import LineSearch
+
+X = np.random.default_rng(0).standard_normal((30, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+PARAMETERS = [
+    ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1, got 0"),
+    ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer >= 1, got 2.5"),
+    ({"n_estimators": True}, TypeError, "n_estimators must be an integer"),
+    ({"learning_rate": 0.0}, ValueError, "learning_rate must be a number > 0, got 0"),
+    ({"learning_rate": -1}, ValueError, "learning_rate must be a number > 0, got -1"),
+    ({"learning_rate": np.nan}, ValueError, "learning_rate must be a number > 0, got nan"),
+    ({"learning_rate": np.inf}, ValueError, "learning_rate must be a number > 0, got inf"),
+    ({"learning_rate": "0.1"}, TypeError, "learning_rate must be a number > 0, got '0.1' of type str"),
+    ({"standardize": 1}, TypeError, "standardize must be True or False"),
+    ({"early_stopping": "auto"}, TypeError, "early_stopping must be True or False"),
+    ({"validation_fraction": 0.0}, ValueError, "validation_fraction must be a number > 0"),
+    ({"validation_fraction": 1.0}, ValueError, "validation_fraction must be a number > 0"),
+    ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change must be an integer >= 1"),
+    ({"tol": -1e-3}, ValueError, "tol must be a number >= 0"),
+    ({"warm_start": None}, TypeError, "warm_start must be True or False"),
+    ({"n_jobs": 1.5}, TypeError, "n_jobs must be"),
+    ({"n_jobs": 0}, ValueError, "n_jobs"),
+    ({"verbose": -1}, ValueError, "verbose must be"),
+    ({"callbacks": 3}, TypeError, "callbacks must be"),
+    ({"callbacks": [3]}, TypeError, "callbacks must be"),
+    ({"learner": RFFK(n_components=0)}, ValueError, "n_components must be an integer >= 1, got 0"),
+    ({"learner": RFFK(gamma=0.0)}, ValueError, "gamma must be a number > 0 or 'scale', got 0"),
+    ({"learner": RFF1(gamma=-2)}, ValueError, "gamma must be a number > 0 or 'scale', got -2"),
+    ({"learner": RFF1(gamma="auto")}, ValueError, "gamma must be a number > 0 or 'scale', got 'auto'"),
+    ({"learner": RFF1(gamma=None)}, TypeError, "gamma must be a number > 0 or 'scale', got None"),
+    ({"learner": RFF1(l2=-1.0)}, ValueError, "l2 must be a number >= 0, got -1"),
+    ({"learner": RFF1(learn_frequency=0)}, TypeError, "learn_frequency must be True or False"),
+    ({"learner": RFFK(beta=-1.0)}, ValueError, "beta must be a number >= 0, got -1"),
+    ({"learner": RFFK(placement="lerned")}, ValueError, "unknown placement 'lerned'. Did you mean 'learned'?"),
+    ({"learner": RFFK(weighting="unifrom")}, ValueError, "unknown weighting 'unifrom'. Did you mean 'uniform'?"),
+    ({"learner": RFF1(match="squares")}, ValueError, "unknown match 'squares'. Did you mean 'squared'?"),
+    ({"learner": RFF1(spectrum="gauss")}, ValueError, "unknown spectrum 'gauss'. Did you mean 'gaussian'?"),
+    ({"learner": RFF1(optimizer="bfgs")}, ValueError, "unknown optimizer 'bfgs'. Did you mean 'lbfgs'?"),
+    ({"learner": RFF1(optimizer=LBFGS(max_iter=0))}, ValueError, "max_iter must be an integer >= 1"),
+    ({"learner": Tree(max_depth=-1)}, ValueError, "max_depth must be an integer >= 0"),
+    ({"learner": Tree(subsample=1.5)}, ValueError, "subsample must be a number > 0 and <= 1"),
+    ({"learner": Tree(max_bin=1)}, ValueError, "max_bin must be an integer >= 2"),
+    ({"learner": "rff1"}, ValueError, "unknown learner 'rff1'. Did you mean 'rff_1'"),
+    ({"loss": "exponentail"}, ValueError, "unknown loss 'exponentail'. Did you mean 'exponential'?"),
+    ({"step": "newtn"}, ValueError, "unknown step 'newtn'. Did you mean 'newton'?"),
+    ({"step": LineSearch(tol=0.0)}, ValueError, "tol must be a number > 0"),
+    ({"loss": Exponential}, TypeError, "loss must be .* pass an instance, Exponential()"),
+    ({"learner": 3}, TypeError, "learner must be .* got 3 of type int"),
+    ({"learner": SquaredError()}, TypeError, "learner must be a registered name"),
+    ({"loss": "log_loss", "step": "confidence_rated"}, ValueError, r"ConfidenceRated.* LogLoss.*bounded_ratio"),
+    ({"loss": "exponential", "learner": "tree", "step": "confidence_rated"}, ValueError, "Tree.*'bounded'"),
+    ({"random_state": "one"}, ValueError, "seed"),
+]
+
+
+@pytest.mark.parametrize(("params", "error", "message"), PARAMETERS, ids=[str(case[0]) for case in PARAMETERS])
+def test_parameters(params, error, message):
+    worked = []
+    params = {"n_estimators": 2, "callbacks": [worked.append]} | params
+    with pytest.raises(error, match=message.replace("()", r"\(\)")):
+        RFFBoostClassifier(**params).fit(X, Y)
+    assert not worked, "checked before any work"
+
+
+@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_features_and_targets_are_finite(shell, bad):
+    broken = X.copy()
+    broken[3, 1] = bad
+    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
+        shell(n_estimators=2).fit(broken, Y)
+    target = Y.astype(float)
+    target[3] = bad
+    with pytest.raises(ValueError, match=r"y contains (NaN|infinity)|Input y"):
+        shell(n_estimators=2).fit(X, target)
+    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
+        shell(n_estimators=2).fit(X, Y).predict(broken)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(30, dtype=int), "y must have at least 2 classes, got one class: .*0"),
+        (np.arange(30) % 3, "y must have 2 classes, got 3"),
+        (np.linspace(0.0, 1.0, 30), "continuous"),
+        (np.zeros((30, 2), dtype=int), "y should be a 1d array"),
+        (Y[:20], "inconsistent numbers of samples"),
+    ],
+    ids=["one class", "three classes", "real", "two columns", "too short"],
+)
+def test_targets_of_a_classifier(y, message):
+    with pytest.raises(ValueError, match=message):
+        RFFBoostClassifier("exponential", n_estimators=2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.where(np.arange(30) == 4, -0.5, 1.0), "sample_weight must not be negative, got -0.5"),
+        (np.zeros(30), "sample_weight must not sum to zero"),
+        (np.full(30, np.nan), "sample_weight must be finite"),
+        (np.full(30, np.inf), "sample_weight must be finite"),
+        (np.ones(29), r"sample_weight must have one entry per row, shape \(30,\), got \(29,\)"),
+        (np.ones((30, 1)), "sample_weight must have one entry per row"),
+        (Y.astype(float), "y must have at least 2 classes, got one class"),
+    ],
+)
+def test_sample_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        RFFBoostClassifier("exponential", n_estimators=2).fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "decision_function", "transform", "staged_predict"]
+)
+def test_number_of_features_at_predict(method):
+    clf = RFFBoostClassifier(n_estimators=2).fit(X, Y)
+    with pytest.raises(ValueError, match="X has 2 features, but RFFBoostClassifier is expecting 3"):
+        list(getattr(clf, method)(X[:, :2]))
+
+
+def test_losses_and_tasks():
+    with pytest.raises(ValueError, match="loss 'exponential' is for classification, not for regression"):
+        RFFBoostRegressor("exponential").fit(X, Y)
+
+
+def test_several_outputs_need_a_learner_of_several_outputs():
+    with pytest.raises(ValueError, match=r"RFF1\(\).* SquaredError\(\).*2 outputs.*multi_output"):
+        boost(X, np.zeros((30, 2)), loss="squared_error", learner="rff_1")
+
+
+def test_presets_check_what_they_are_given():
+    with pytest.raises(ValueError, match="n_components must be an integer >= 1, got 0"):
+        presets.gbrff1(n_components=0).fit(X, Y)
+    with pytest.raises(TypeError, match="gama"):
+        presets.gbrff2(gama=1.0)
+
+
+def test_warm_start_goes_on_with_the_same_kind_of_data():
+    clf = RFFBoostClassifier(n_estimators=3, warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match=r"n_estimators must be at least the 3 rounds already fitted .* got 2"):
+        clf.set_params(n_estimators=2).fit(X, Y)
+    clf.set_params(n_estimators=5)
+    with pytest.raises(ValueError, match="X has 2 features, but RFFBoostClassifier is expecting 3"):
+        clf.fit(X[:, :2], Y)
+    with pytest.raises(ValueError, match="y must have the classes of the previous fit"):
+        clf.fit(X, np.where(Y == 1, "yes", "no"))
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1"),
+        ({"design": X[:, 0]}, ValueError, r"design must be .*\(n, d\)"),
+        ({"y": Y.astype(float)}, ValueError, r"y must have shape \(30, C\), got \(30,\)"),
+        ({"y": Y[:20, None].astype(float)}, ValueError, r"y must have shape \(30, C\), got \(20, 1\)"),
+        ({"weight": np.ones(3)}, ValueError, r"weight must have shape \(30,\), got \(3,\)"),
+        ({"weight": np.full(30, -1.0)}, ValueError, "weight must be positive"),
+        ({"loss": "mse"}, ValueError, "unknown loss 'mse'"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_the_loop_itself(params, error, message):
+    given = {"design": X, "y": Y[:, None].astype(float), "loss": "log_loss", "learner": "rff_1"} | params
+    with pytest.raises(error, match=message):
+        boost(given.pop("design"), given.pop("y"), **given)
+
+
+@pytest.mark.parametrize("base", [Loss, Learner])
+def test_abstract_parts_cannot_be_made(base):
+    with pytest.raises(TypeError, match="abstract"):
+        base()
+
+
+def test_nothing_is_left_behind_by_a_failed_fit():
+    clf = RFFBoostClassifier(LogLoss(), n_estimators=2)
+    with pytest.raises(ValueError, match="2 classes"):
+        clf.fit(X, np.zeros(30))
+    assert not hasattr(clf, "ensemble_")

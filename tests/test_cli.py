@@ -1,0 +1,183 @@
+"""The command line: what it prints and writes, and one line for every mistake."""
+
+import csv
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from matplotlib.image import imread
+
+import rffboost_ext
+from rffboost_ext import cli
+from rffboost_ext.compare import SYSTEMS, Protocol, compare, load
+
+KEYS = ["dataset", "system", "split", "accuracy", "log_loss", "fit_seconds", "predict_seconds", "rounds", "params"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "toy.csv").write_text("a,b,target\n" + "".join(f"{i},{i % 3},{int(i > 14)}\n" for i in range(30)))
+    (tmp_path / "three.csv").write_text("a,target\n" + "".join(f"{i},{i % 3}\n" for i in range(30)))
+    (tmp_path / "few.csv").write_text("a,target\n1,0\n2,1\n3,1\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *args):
+    code = cli.main(list(args))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
+    line = "compare toy wine --data-dir . --systems gbrff2,tree,xgboost --rounds 5 --splits 3 --seed 4"
+    code, out, err = run(capsys, *line.split(), "--json", "a.json", "--csv", "a.csv", "--plot", "a.png")
+    assert code == 0
+    assert "18/18" in err
+    records = json.loads((folder / "a.json").read_text())
+    assert [list(record) for record in records] == [KEYS] * 18
+    expected = compare([load("toy", "."), load("wine")], ["gbrff2", "tree", "xgboost"], Protocol(5, 3, seed=4))
+    assert [r["accuracy"] for r in records] == [outcome.record.accuracy for outcome in expected]
+    assert [r["params"] for r in records] == [outcome.record.params for outcome in expected]
+    with (folder / "a.csv").open() as file:
+        assert [float(row["accuracy"]) for row in csv.DictReader(file)] == [r["accuracy"] for r in records]
+    assert imread(folder / "a.png").std() > 0
+    wine = [100 * r["accuracy"] for r in records if r["dataset"] == "wine" and r["system"] == "tree"]
+    assert f"{sum(wine) / 3:.1f} ± " in out
+    for word in (
+        "toy",
+        "wine",
+        "gbrff2",
+        "xgboost",
+        "mean",
+        "average rank",
+        "seconds to fit",
+        "seconds to predict",
+    ):
+        assert word in out
+    assert not list(folder.glob("*.tmp"))
+
+
+def test_without_arguments_it_compares_on_wine_and_wdbc(capsys, monkeypatch):
+    seen = {}
+
+    def stop(datasets, names, protocol, jobs):
+        seen.update(datasets=[d.name for d in datasets], names=names, protocol=protocol, jobs=jobs)
+        raise ValueError("far enough")
+
+    monkeypatch.setattr("rffboost_ext.compare.command.plan", stop)
+    assert run(capsys, "compare")[0] == 2
+    assert seen == {
+        "datasets": ["wine", "wdbc"],
+        "names": ["gbrff1", "gbrff2", "tree", "xgboost"],
+        "protocol": Protocol(),
+        "jobs": 1,
+    }
+
+
+def test_every_option_reaches_the_protocol(capsys, monkeypatch, folder):
+    seen = {}
+
+    def stop(datasets, names, protocol, jobs):
+        seen.update(names=names, protocol=protocol, jobs=jobs)
+        raise ValueError("far enough")
+
+    monkeypatch.setattr("rffboost_ext.compare.command.plan", stop)
+    args = "compare wine --systems tree,gbrff --rounds 7 --splits 3 --test-size 0.4 --learning-rate 0.2 --tune"
+    run(capsys, *args.split(), "--seed", "9", "--jobs", "-1")
+    assert seen == {"names": ["tree", "gbrff"], "protocol": Protocol(7, 3, 0.4, 0.2, True, 9), "jobs": -1}
+
+
+MISTAKES = {
+    "compare wien": ["'wien'", "wine", "wdbc"],
+    "compare absent.csv": ["absent.csv"],
+    "compare three.csv": ["three", "'target'", "3"],
+    "compare few.csv": ["few"],
+    "compare toy --data-dir absent": ["absent"],
+    "compare toy.csv --target trget": ["'trget'", "target"],
+    "compare wine wine": ["'wine'", "more than once"],
+    "compare wine --systems gbrf2": ["'gbrf2'", "gbrff2", "xgboost_logistic"],
+    "compare wine --systems ,": ["system"],
+    "compare wine --systems tree,tree": ["'tree'", "more than once"],
+    "compare wine --rounds 0": ["rounds", "0", ">= 1"],
+    "compare wine --rounds many": ["--rounds", "integer"],
+    "compare wine --splits -3": ["splits", "-3"],
+    "compare wine --test-size 1.5": ["test_size", "1.5"],
+    "compare wine --learning-rate 0": ["learning_rate", "0"],
+    "compare wine --learning-rate nan": ["learning_rate", "nan"],
+    "compare wine --seed -1": ["seed", "-1"],
+    "compare wine --jobs 0": ["jobs", "0"],
+    "compare wine --json absent/a.json": ["--json", "absent"],
+    "compare wine --csv .": ["--csv"],
+    "compare wine --json a --csv a": ["--json", "--csv"],
+    "compare wine --plot a.pgn": ["a.pgn", "png"],
+    "compare wine --round 5": ["--round", "--rounds"],
+    "compare wine --frobnicate": ["--frobnicate", "--rounds", "--systems"],
+    "compare wine --splits": ["--splits"],
+    "comparr": ["comparr", "compare"],
+    "--frobnicate": ["--frobnicate", "--version"],
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_2(line, folder, capsys):
+    before = sorted(folder.iterdir())
+    # The outputs that the line does not name itself would show that something was written.
+    extra = ["--json", "out.json"] if line.startswith("compare ") and "--json" not in line else []
+    if line.endswith("--splits"):
+        extra = []
+    code, out, err = run(capsys, *line.split(), *extra)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("rffboost: error: ")
+    assert err.count("\n") == 1
+    for word in MISTAKES[line]:
+        assert word in err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
+    def build(self, **setting):
+        raise ValueError("out of order")
+
+    monkeypatch.setattr(SYSTEMS.get("xgboost"), "build", build)
+    line = "compare toy --data-dir . --systems tree,xgboost --rounds 2 --splits 1 --json a.json --plot a.png"
+    code, out, err = run(capsys, *line.split())
+    assert code == 2
+    assert "out of order in system 'xgboost' on split 1 of data set 'toy'" in err
+    assert not (folder / "a.json").exists()
+    assert not (folder / "a.png").exists()
+    assert out == ""
+
+
+@pytest.mark.parametrize("package", cli.NEEDED)
+def test_without_its_extra_the_command_names_it(package, capsys, monkeypatch):
+    find = cli.find_spec
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == package else find(name))
+    code, out, err = run(capsys, "compare")
+    assert (code, out) == (2, "")
+    assert err == f"rffboost: error: the command line needs {package}: pip install 'rffboost-ext[cli]'\n"
+
+
+def test_version_and_help(capsys):
+    assert run(capsys, "--version") == (0, f"rffboost-ext {rffboost_ext.__version__}\n", "")
+    code, out, _ = run(capsys, "compare", "--help")
+    assert code == 0
+    for option in ("--data-dir", "--systems", "--rounds", "--tune", "--json", "--csv", "--plot", "--jobs"):
+        assert option in out
+    code, out, _ = run(capsys)
+    assert code == 0
+    assert "compare" in out
+
+
+def test_the_console_script_is_this_command():
+    (script,) = importlib.metadata.entry_points(group="console_scripts", name="rffboost")
+    assert script.load() is cli.main
+    program = f"import sys; from {script.module} import main; sys.exit(main())"
+    line = [sys.executable, "-c", program, "compare", "wien"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rffboost: error: unknown data set 'wien'")

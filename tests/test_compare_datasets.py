@@ -1,0 +1,120 @@
+"""Data sets: what is loaded is what the file says, or the error names what is wrong."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from rffboost_ext.compare import load
+from rffboost_ext.compare.datasets import SHIPPED
+
+SEEDS = Path(__file__).resolve().parents[2] / "shared" / "data" / "seeds"
+MIXED = "colour,size,target,shape\nred,1,no,round\nblue,2,yes,square\nred,3,yes,round\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "mixed.csv").write_text(MIXED)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_sets_have_the_papers_positive_class(name):
+    dataset = load(name)
+    X, y = (load_wine if name == "wine" else load_breast_cancer)(return_X_y=True)
+    np.testing.assert_array_equal(dataset.X, X)
+    np.testing.assert_array_equal(dataset.y, y == 0)
+    assert dataset.name == name
+
+
+def test_numeric_columns_come_first_then_one_column_per_category(folder):
+    dataset = load("mixed", folder)
+    expected = [[1, 0, 1, 1, 0], [2, 1, 0, 0, 1], [3, 0, 1, 1, 0]]
+    np.testing.assert_array_equal(dataset.X, expected)
+    np.testing.assert_array_equal(dataset.y, [0, 1, 1])
+    assert dataset.X.dtype == np.float64
+    assert dataset.name == "mixed"
+
+
+def test_a_path_a_stem_and_a_compressed_file_are_the_same(folder):
+    (folder / "zipped.csv.gz").write_bytes(gzip.compress(MIXED.encode()))
+    named = load("mixed", folder)
+    for other in (load(str(folder / "mixed.csv")), load("zipped", folder), load(str(folder / "zipped.csv.gz"))):
+        np.testing.assert_array_equal(named.X, other.X)
+        np.testing.assert_array_equal(named.y, other.y)
+
+
+def test_the_target_can_have_another_name(folder):
+    (folder / "other.csv").write_text("a,label\n1,-1\n2,1\n5,1\n")
+    np.testing.assert_array_equal(load("other", folder, target="label").y, [0, 1, 1])
+
+
+def test_a_file_comes_before_a_shipped_set_and_subfolders_are_not_searched(folder):
+    (folder / "wine.csv").write_text("a,target\n1,-1\n2,1\n")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "deep.csv").write_text("a,target\n1,-1\n2,1\n")
+    assert load("wine", folder).X.shape == (2, 1)
+    assert load("wdbc", folder).X.shape == (569, 30)
+    with pytest.raises(ValueError, match="unknown data set 'deep'"):
+        load("deep", folder)
+
+
+BAD = {
+    "three": ("a,target\n1,0\n2,1\n3,2\n", "'target' must have 2 classes, got 3"),
+    "one": ("a,target\n1,0\n2,0\n", "'target' must have 2 classes, got 1"),
+    "gap": ("a,b,target\n1,2,0\n1,,1\n", "column 'b' has missing values"),
+    "text_gap": ("a,b,target\n1,x,0\n1,,1\n", "column 'b' has missing values"),
+    "target_gap": ("a,target\n1,0\n2,1\n3,\n", "column 'target' has missing values"),
+    "infinite": ("a,target\n1,0\ninf,1\n", "column 'a' has infinite values"),
+    "short": ("a,target\n1,0\n", "at least 2 rows and 2 columns"),
+    "narrow": ("target\n1\n0\n", "at least 2 rows and 2 columns"),
+    "empty": ("", "cannot be read as CSV"),
+    "nameless": ("a,trget\n1,0\n2,1\n", "no column 'target'. Did you mean 'trget'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_are_named(case, tmp_path):
+    text, message = BAD[case]
+    (tmp_path / f"{case}.csv").write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        load(case, tmp_path)
+    assert case in str(caught.value)
+
+
+def test_a_file_that_is_not_what_its_name_says(tmp_path):
+    (tmp_path / "broken.csv.gz").write_bytes(b"not compressed")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(MIXED.encode() * 50)[:60])
+    (tmp_path / "binary.csv").write_bytes(bytes(range(128, 256)))
+    for name in ("broken", "cut", "binary"):
+        with pytest.raises(ValueError, match=f"{name}.*cannot be read as CSV"):
+            load(name, tmp_path)
+
+
+def test_unknown_names_list_the_choices(folder):
+    with pytest.raises(
+        ValueError, match=r"'mixd'. Did you mean 'mixed'\? Choices: breast_cancer, mixed, wdbc, wine"
+    ):
+        load("mixd", folder)
+    with pytest.raises(ValueError, match="no such file"):
+        load(str(folder / "absent.csv"))
+    with pytest.raises(ValueError, match="is not a folder"):
+        load("mixed", folder / "absent")
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the papers' data sets are not at {SEEDS}")
+@pytest.mark.parametrize(
+    ("name", "n", "d", "positive"),
+    [
+        ("wine", 178, 13, 33.1),
+        ("wdbc", 569, 30, 37.3),
+        ("german", 1000, 23, 30.0),
+        ("bankmarketing_raw", 45211, 51, 11.7),
+    ],
+)
+def test_sizes_of_the_papers(name, n, d, positive):
+    dataset = load(name, SEEDS)
+    assert dataset.X.shape == (n, d)
+    assert 100 * dataset.y.mean() == pytest.approx(positive, abs=0.05)

@@ -1,0 +1,178 @@
+"""Tables, files and figures say what the records say."""
+
+import csv
+import io
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from rich.console import Console
+
+from rffboost_ext.compare import SYSTEMS, Dataset, Outcome, Protocol, Record
+from rffboost_ext.compare.outputs import check_outputs, write_all
+from rffboost_ext.compare.plots import check_format, draw, mean_curves, shown
+from rffboost_ext.compare.report import (
+    as_csv,
+    as_json,
+    average_rank,
+    caption,
+    mean_accuracy,
+    mean_seconds,
+    spread,
+    table,
+)
+
+# Accuracy by data set and system, a figure per split.
+ACCURACY = {
+    ("one", "tree"): [0.5, 0.7],
+    ("one", "gbrff2"): [0.6, 0.6],
+    ("one", "gbrff1"): [0.9, 0.9],
+    ("two", "tree"): [0.8, 0.8],
+    ("two", "gbrff2"): [0.7, 0.7],
+    ("two", "gbrff1"): [0.6, 0.6],
+}
+DATASETS = [Dataset(name, np.zeros((40, 3)), np.zeros(40, dtype=int)) for name in ("one", "two")]
+
+
+@pytest.fixture
+def records():
+    return [
+        Record(dataset, system, split, accuracy, 0.3, 0.25 * split, 0.001, 10, {"a": 1.5, "b": "x,y"})
+        for (dataset, system), accuracies in ACCURACY.items()
+        for split, accuracy in enumerate(accuracies, 1)
+    ]
+
+
+@pytest.fixture
+def outcomes(records):
+    return [Outcome(record, np.linspace(0.5, record.accuracy, 10)) for record in records]
+
+
+def test_means_and_spreads_are_over_splits_in_the_order_given(records):
+    mean, deviation = mean_accuracy(records), spread(records)
+    assert list(mean.index) == ["one", "two"]
+    assert list(mean.columns) == ["tree", "gbrff2", "gbrff1"]
+    for (dataset, system), accuracies in ACCURACY.items():
+        assert mean.loc[dataset, system] == pytest.approx(np.mean(accuracies))
+        assert deviation.loc[dataset, system] == pytest.approx(np.std(accuracies))
+
+
+def test_equal_means_share_a_rank_whatever_their_rounding(records):
+    # On set one, tree and gbrff2 share the ranks 2 and 3, though (0.5 + 0.7) / 2 need not be 0.6 in binary.
+    assert dict(average_rank(records)) == {"tree": 1.75, "gbrff2": 2.25, "gbrff1": 2.0}
+
+
+def test_seconds_are_means(records):
+    assert dict(mean_seconds(records, "fit_seconds")) == dict.fromkeys(["tree", "gbrff2", "gbrff1"], 0.375)
+
+
+def printed(records, protocol):
+    console = Console(file=io.StringIO(), width=200)
+    console.print(table(records, DATASETS, protocol))
+    return console.file.getvalue()
+
+
+def test_the_table_shows_accuracies_ranks_times_and_differences(records):
+    lines = printed(records, Protocol(rounds=10, splits=2)).splitlines()
+    cells = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines]
+    rows = {row[0]: row[1:] for row in cells if row}
+    assert rows["one"] == ["40 x 3", "60.0 ± 10.0", "60.0 ± 0.0", "90.0 ± 0.0"]
+    assert rows["two"] == ["40 x 3", "80.0 ± 0.0", "70.0 ± 0.0", "60.0 ± 0.0"]
+    assert rows["mean"] == ["70.00", "65.00", "75.00"]
+    assert rows["average rank"] == ["1.75", "2.25", "2.00"]
+    assert rows["seconds to fit"] == ["0.38"] * 3
+
+
+@pytest.mark.parametrize("name", SYSTEMS.names())
+def test_the_caption_says_what_differs(name):
+    system = SYSTEMS.create(name)
+    own, common, tuned = (
+        caption([name], protocol) for protocol in (Protocol(), Protocol(learning_rate=0.77), Protocol(tune=True))
+    )
+    assert f"shrinkage {system.learning_rate:g}" in own
+    assert "shrinkage 0.77" in common
+    assert system.note in own
+    assert system.size in own
+    assert "5-fold" in tuned
+    assert "5-fold" not in own
+    if system.size:
+        assert system.size not in tuned
+
+
+def test_json_and_csv_hold_every_record(records):
+    assert json.loads(as_json(records)) == [asdict(record) for record in records]
+    rows = list(csv.DictReader(io.StringIO(as_csv(records).decode())))
+    assert len(rows) == len(records)
+    for row, record in zip(rows, records, strict=True):
+        assert list(row) == list(asdict(record))
+        assert json.loads(row["params"]) == record.params
+        assert float(row["accuracy"]) == record.accuracy
+        assert int(row["split"]) == record.split
+
+
+def test_curves_are_averaged_by_system(outcomes):
+    curves = mean_curves(outcomes)
+    assert list(curves) == ["tree", "gbrff2", "gbrff1"]
+    assert curves["tree"][-1] == pytest.approx(np.mean([0.6, 0.8]))
+    np.testing.assert_allclose([curve[0] for curve in curves.values()], 0.5)
+
+
+def test_the_axis_holds_every_final_accuracy(outcomes):
+    curves = mean_curves(outcomes)
+    low, high = shown(curves)
+    for curve in curves.values():
+        assert low < 100 * curve[-1] < high
+    assert high > 100 * max(curve.max() for curve in curves.values())
+
+
+@pytest.mark.parametrize("n_sets", [1, 2, 16])
+@pytest.mark.parametrize("n_systems", [1, 9])
+def test_figures_are_drawn_for_few_and_many(n_sets, n_systems):
+    outcomes = [
+        Outcome(
+            Record(f"set{d}", f"system{s}", 1, 0.5 + 0.02 * d, 0.3, 1.0, 1.0, 5, {}), np.full(5, 0.6 + 0.01 * s)
+        )
+        for d in range(n_sets)
+        for s in range(n_systems)
+    ]
+    image = imread(io.BytesIO(draw(outcomes, Protocol(splits=1))))
+    assert image[..., :3].std() > 0.01
+    assert image.shape[1] > 1000
+
+
+def test_a_figure_needs_curves_and_a_format(records, tmp_path):
+    with pytest.raises(ValueError, match="curves=True"):
+        draw([Outcome(record) for record in records], Protocol())
+    with pytest.raises(ValueError, match=r"must end in one of.* png"):
+        check_format(tmp_path / "plot.pgn")
+    with pytest.raises(ValueError, match="must end in one of"):
+        check_format(tmp_path / "plot")
+    check_format(tmp_path / "plot.PNG")
+
+
+def test_all_files_are_written_or_none(tmp_path):
+    good, link = tmp_path / "good.json", tmp_path / "link.csv"
+    target = tmp_path / "target.csv"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_all({good: b"1", link: b"2"})
+    assert (good.read_bytes(), target.read_bytes()) == (b"1", b"2")
+    assert link.is_symlink()
+    with pytest.raises(OSError, match="absent"):
+        write_all({good: b"new", tmp_path / "absent" / "file": b"3"})
+    assert good.read_bytes() == b"1"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.json", "link.csv", "target.csv"]
+
+
+def test_outputs_that_cannot_be_written_are_named(tmp_path):
+    for paths, message in (
+        ({"--json": tmp_path / "absent" / "a.json"}, "--json: there is no folder"),
+        ({"--csv": tmp_path}, "--csv: .* is not a file"),
+        ({"--json": tmp_path / "a", "--csv": tmp_path / "." / "a"}, "--csv and --json name the same file"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_outputs(paths)
+    check_outputs({"--json": tmp_path / "a.json", "--csv": tmp_path / "a.csv"})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,160 @@
+"""Our losses in XGBoost's own loop: the same model as in ours."""
+
+import pickle
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from sklearn.datasets import make_classification
+from sklearn.preprocessing import StandardScaler
+
+from rffboost_ext import LOSSES, Loss, RFFBoostClassifier, Tree
+from rffboost_ext.compare import SYSTEMS, load
+from rffboost_ext.compare.peers import XGBoostLoop
+from rffboost_ext.interop import objective
+
+
+def noisy():
+    X, y = make_classification(600, 8, n_informative=4, flip_y=0.2, random_state=0)
+    return X, y
+
+
+def shipped(name):
+    dataset = load(name)
+    return dataset.X, dataset.y
+
+
+DATA = {"wine": lambda: shipped("wine"), "wdbc": lambda: shipped("wdbc"), "noisy": noisy}
+
+
+@pytest.fixture(params=DATA)
+def data(request):
+    X, y = DATA[request.param]()
+    return StandardScaler().fit_transform(X), y
+
+
+def both_loops(X, y, rounds=50, rate=0.1):
+    build = {"rounds": rounds, "learning_rate": rate, "seed": 1, "threads": 1}
+    return [SYSTEMS.create(name).build(**build).fit(X, y) for name in ("tree", "xgboost")]
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+def test_tree_and_xgboost_have_the_same_margins(data, rate):
+    X, y = data
+    train = np.arange(len(X)) % 3 > 0
+    ours, theirs = both_loops(X[train], y[train], rate=rate)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4, rtol=0)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "log_loss"])
+def test_loops_agree_for_any_loss_and_depth(loss):
+    X, y = noisy()
+    ours = RFFBoostClassifier(loss, Tree(max_depth=3), n_estimators=20, learning_rate=0.2).fit(X, y)
+    theirs = XGBoostLoop(loss, 20, 0.2, max_depth=3).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4, rtol=0)
+
+
+def test_stages_of_the_loop_are_those_of_shorter_fits():
+    X, y = noisy()
+    stages = list(XGBoostLoop(n_estimators=12, max_depth=3).fit(X, y).staged_predict(X))
+    assert len(stages) == 12
+    for rounds in (1, 5, 12):
+        shorter = XGBoostLoop(n_estimators=rounds, max_depth=3).fit(X, y)
+        np.testing.assert_array_equal(stages[rounds - 1], shorter.predict(X))
+
+
+def test_loop_keeps_labels_and_refuses_three_classes():
+    X, y = noisy()
+    names = np.array(["no", "yes"])[y]
+    assert set(XGBoostLoop(n_estimators=3).fit(X, names).predict(X)) == {"no", "yes"}
+    with pytest.raises(ValueError, match="2 classes, got 3"):
+        XGBoostLoop().fit(X, np.arange(len(X)) % 3)
+
+
+def sample(loss, n=60):
+    """A matrix with labels that `loss` can use, and margins of as many columns as it has outputs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = (
+        rng.integers(0, 3 if loss.multiclass else 2, n)
+        if loss.task == "classification"
+        else rng.gamma(2.0, size=n)
+    )
+    n_outputs = len(loss.baseline(y[:, None].astype(float), np.ones(n)))
+    return X, y, rng.normal(size=(n, n_outputs)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", LOSSES.names())
+@pytest.mark.parametrize("weighted", [False, True])
+def test_objective_is_the_weighted_derivative_of_the_loss(name, weighted):
+    loss = LOSSES.create(name)
+    X, y, margin = sample(loss)
+    weight = np.linspace(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
+    matrix = xgb.DMatrix(X, y, weight=weight if weighted else None)
+    margin = margin[:, 0] if margin.shape[1] == 1 else margin
+    gradient, hessian = objective(name)(margin, matrix)
+    assert gradient.shape == hessian.shape == margin.shape
+    raw, target = margin.astype(float).reshape(len(y), -1), matrix.get_label().astype(float)[:, None]
+    expected = loss.derivatives(target, raw)
+    np.testing.assert_allclose(gradient.reshape(raw.shape), expected[0] * weight[:, None], rtol=1e-6)
+    positive = np.maximum(expected[1], 1e-16) * weight[:, None]
+    np.testing.assert_allclose(hessian.reshape(raw.shape), positive, rtol=1e-6)
+    assert (hessian > 0).all()
+
+
+def test_weight_2_is_the_row_twice():
+    X, y = noisy()
+    twice = np.concatenate([np.arange(len(y)), np.arange(0, len(y), 2)])
+    weight = np.where(np.arange(len(y)) % 2 == 0, 2.0, 1.0)
+    params = {"base_score": 0.0, "max_depth": 3, "tree_method": "exact"}
+    margins = [
+        xgb.train(params, matrix, 10, obj=objective("exponential")).predict(xgb.DMatrix(X), output_margin=True)
+        for matrix in (xgb.DMatrix(X, y, weight=weight), xgb.DMatrix(X[twice], y[twice]))
+    ]
+    np.testing.assert_allclose(*margins, atol=1e-4)
+
+
+class Flat(Loss):
+    """The absolute error: its second derivative is 0."""
+
+    def value(self, y, raw):
+        return np.abs(raw - y)[:, 0]
+
+    def derivatives(self, y, raw):
+        return np.sign(raw - y), np.zeros_like(raw)
+
+    def baseline(self, y, weight):
+        return np.median(y, axis=0)
+
+    def inverse_link(self, raw):
+        return raw
+
+
+def test_hessian_is_bounded_below_for_a_loss_of_the_users_own():
+    matrix = xgb.DMatrix(np.zeros((4, 1)), np.arange(4.0))
+    _, hessian = objective(Flat())(np.zeros(4, dtype=np.float32), matrix)
+    assert (hessian > 0).all()
+
+
+def test_objective_survives_pickling():
+    X, y = noisy()
+    original = objective("exponential")
+    copy = pickle.loads(pickle.dumps(original))
+    margin = np.linspace(-2, 2, len(y), dtype=np.float32)
+    for a, b in zip(original(margin, xgb.DMatrix(X, y)), copy(margin, xgb.DMatrix(X, y)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("labels", [[-1, 1], [0, 2], [0, 0.5]])
+def test_labels_that_are_no_class_indices_are_refused(labels):
+    matrix = xgb.DMatrix(np.zeros((2, 1)), labels)
+    with pytest.raises(ValueError, match=r"class indices 0 \.\. 1"):
+        objective("exponential")(np.zeros(2, dtype=np.float32), matrix)
+
+
+def test_a_matrix_without_labels_and_an_unknown_loss_are_refused():
+    with pytest.raises(ValueError, match="no labels"):
+        objective("exponential")(np.zeros(2, dtype=np.float32), xgb.DMatrix(np.zeros((2, 1))))
+    with pytest.raises(ValueError, match="exponential"):
+        objective("exponentail")

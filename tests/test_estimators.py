@@ -1,0 +1,275 @@
+"""The estimators as a scikit-learn user meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, presets
+
+from .cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+PRESETS = ["gbrff", "gbrff05", "gbrff1", "gbrff15", "gbrff2"]
+BINARY, REAL = LOSS_CASES[0], next(case for case in LOSS_CASES if case.make().task == "regression")
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_learn(name, wdbc):
+    X, y = wdbc
+    clf = getattr(presets, name)(n_estimators=30, random_state=0)
+    assert isinstance(clf, RFFBoostClassifier)
+    assert clf.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_pass_parameters_on(name):
+    clf = getattr(presets, name)(7, gamma=0.3, random_state=5, learning_rate=0.2, verbose=1)
+    assert (clf.n_estimators, clf.learner.gamma, clf.random_state) == (7, 0.3, 5)
+    assert (clf.learning_rate, clf.verbose) == (0.2, 1)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"learner": RFF1()}, {"learner": RFFK(gamma=1.0), "learning_rate": 0.3}, {"learner": Tree(max_depth=3)}],
+    ids=str,
+)
+def test_regression_learns(params):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (400, 2))
+    y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1]
+    model = RFFBoostRegressor(n_estimators=150, random_state=0, **params)
+    assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+
+
+@pairs
+def test_stages(loss, learner):
+    X, y = make_data(loss)
+    model = make_estimator(loss, learner).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == model.n_estimators_ == len(model.ensemble_) == 5
+    if loss.make().task == "regression":
+        np.testing.assert_allclose(stages[-1], model.predict(X), rtol=0, atol=1e-12)
+        return
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    probability, decision = list(model.staged_predict_proba(X)), list(model.staged_decision_function(X))
+    assert len(probability) == len(decision) == 5
+    np.testing.assert_allclose(probability[-1], model.predict_proba(X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(decision[-1], model.decision_function(X), rtol=0, atol=1e-12)
+
+
+@pairs
+def test_stages_are_shorter_fits(loss, learner):
+    X, y = make_data(loss)
+    stages = list(make_estimator(loss, learner).fit(X, y).ensemble_.staged(X))
+    for t in (1, 3):
+        shorter = make_estimator(loss, learner, n_estimators=t).fit(X, y)
+        np.testing.assert_allclose(stages[t], shorter.ensemble_.raw(X), rtol=0, atol=1e-12)
+
+
+@pairs
+def test_warm_start_goes_on(loss, learner):
+    X, y = make_data(loss)
+    model = make_estimator(loss, learner, n_estimators=10, warm_start=True).fit(X, y)
+    first = model.ensemble_
+    model.set_params(n_estimators=20).fit(X, y)
+    straight = make_estimator(loss, learner, n_estimators=20).fit(X, y)
+    assert len(model.ensemble_) == 20
+    assert model.ensemble_.terms[:10] == first.terms
+    # XGBoost's margins are float32 sums, which begin at 0 in the second fit.
+    atol = 1e-6 if learner.name == "tree" else 1e-10
+    np.testing.assert_allclose(model.ensemble_.raw(X), straight.ensemble_.raw(X), rtol=0, atol=atol)
+
+
+@pairs
+def test_warm_start_on_other_rows(loss, learner):
+    X, y = make_data(loss, n=90)
+    model = make_estimator(loss, learner, warm_start=True).fit(X[:60], y[:60])
+    first = model.ensemble_
+    model.set_params(n_estimators=6).fit(X[30:], y[30:])
+    direct = model.ensemble_.truncated(5)
+    np.testing.assert_array_equal(direct.raw(X), first.raw(X))
+    assert len(model.ensemble_) == 6
+
+
+def test_warm_start_after_other_fits():
+    # Neither early stopping nor a fit from scratch may leave scores behind that no longer hold.
+    X, y = make_data(BINARY, n=100)
+    model = RFFBoostClassifier(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    model.set_params(n_estimators=8, early_stopping=True).fit(X, y)
+    before = model.ensemble_
+    seen = []
+    model.set_params(n_estimators=9, early_stopping=False, callbacks=[seen.append]).fit(X, y)
+    np.testing.assert_allclose(seen[0].round.raw, before.raw(X), rtol=0, atol=1e-10)
+
+
+def test_without_warm_start_a_fit_starts_anew():
+    X, y = make_data(BINARY)
+    model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    assert len(model.fit(X, y).ensemble_) == 3
+
+
+@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
+def test_early_stopping_truncates_to_the_best_round(shell):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    y = (X[:, 0] > 0).astype(int) ^ (rng.uniform(size=400) < 0.2)
+    params = {"n_estimators": 500, "n_iter_no_change": 5, "learning_rate": 0.5, "random_state": 0}
+    model = shell(learner=Tree(max_depth=3), early_stopping=True, **params).fit(X, y)
+    scores = model.validation_scores_
+    assert 1 < model.n_estimators_ == len(model.ensemble_) < 500
+    assert len(scores) == model.n_estimators_ + 1 + 5
+    assert scores.argmin() == model.n_estimators_
+    assert np.isfinite(scores).all()
+
+
+def test_early_stopping_watches_held_out_rows():
+    # The scores can be had again from the rounds and the rows that training left out.
+    X, y = make_data(BINARY, n=200)
+    seen = []
+    params = {"n_estimators": 8, "early_stopping": True, "n_iter_no_change": 8, "validation_fraction": 0.25}
+    model = RFFBoostClassifier(
+        random_state=0, callbacks=[lambda p: seen.append(p.round.design.original)], **params
+    )
+    model.fit(X, y)
+    trained = {tuple(row) for row in seen[0]}
+    held_out = np.array([tuple(row) not in trained for row in X])
+    assert held_out.sum() == 50
+    assert y[held_out].mean() == pytest.approx(y.mean(), abs=0.02), "stratified"
+    loss = [model.loss_.value(y[held_out, None], raw).mean() for raw in model.ensemble_.staged(X[held_out])]
+    np.testing.assert_allclose(loss, model.validation_scores_[: len(loss)], rtol=1e-10)
+
+
+def test_callbacks_see_every_round_and_stop():
+    X, y = make_data(BINARY)
+    seen = []
+
+    def stop_at_four(progress):
+        seen.append((progress.round.index, progress.train_loss()))
+        return len(seen) == 4
+
+    model = RFFBoostClassifier("exponential", n_estimators=50, callbacks=[stop_at_four], random_state=0).fit(X, y)
+    assert [index for index, _ in seen] == [0, 1, 2, 3]
+    assert model.n_estimators_ == 4
+    losses = [loss for _, loss in seen]
+    assert losses == sorted(losses, reverse=True)
+    expected = model.loss_.value(y[:, None], model.ensemble_.raw(X)).mean()
+    assert losses[-1] == pytest.approx(expected, rel=1e-6)
+
+
+def test_verbose_prints(capsys):
+    X, y = make_data(BINARY)
+    RFFBoostClassifier(n_estimators=20, verbose=1, random_state=0).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 10
+    assert all("training loss" in line for line in lines)
+    RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["no", "yes"], [-1, 1], [3, 7], [False, True], [1.0, 2.0], np.array(["b", "a"], dtype=object)],
+    ids=str,
+)
+def test_class_labels_come_back(labels):
+    X, y = make_data(BINARY, n=100)
+    names = np.asarray(labels)[y]
+    clf = RFFBoostClassifier("exponential", n_estimators=20, random_state=0).fit(X, names)
+    np.testing.assert_array_equal(clf.classes_, np.unique(names))
+    assert clf.predict(X).dtype == clf.classes_.dtype
+    assert clf.score(X, names) > 0.8
+    second = clf.predict(X) == clf.classes_[1]
+    np.testing.assert_array_equal(second, clf.predict_proba(X)[:, 1] > 0.5)
+    np.testing.assert_array_equal(second, clf.decision_function(X) > 0.0)
+
+
+def test_grid_search_over_nested_parameters():
+    X, y = make_data(BINARY, n=120)
+    grid = {"learner__gamma": [1e-3, 0.3], "learner__l2": [0.0, 0.1], "learning_rate": [0.5, 1.0]}
+    search = GridSearchCV(presets.gbrff2(10, random_state=0), grid, cv=3, error_score="raise").fit(X, y)
+    assert set(search.best_params_) == set(grid)
+    assert len(set(np.round(search.cv_results_["mean_test_score"], 6))) > 1
+    assert search.best_estimator_.learner.gamma == search.best_params_["learner__gamma"]
+    assert search.estimator.learner.gamma == "scale", "the search leaves the estimator as it was"
+
+
+def test_grid_search_over_parts():
+    X, y = make_data(BINARY, n=120)
+    grid = {"loss": ["exponential", "log_loss"], "learner": ["rff_1", RFFK(5), Tree(max_depth=2)]}
+    search = GridSearchCV(RFFBoostClassifier(n_estimators=5, random_state=0), grid, cv=2, error_score="raise")
+    assert len(search.fit(X, y).cv_results_["params"]) == 6
+
+
+def test_pipelines_and_cross_validation():
+    X, y = make_data(BINARY, n=150)
+    model = make_pipeline(StandardScaler(), RFFBoostClassifier(n_estimators=20, random_state=0))
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.75
+    learned = make_pipeline(model[-1], RFFBoostClassifier(n_estimators=5, random_state=0)).fit(X, y)
+    assert learned.score(X, y) > 0.8, "a booster's transform feeds another"
+
+
+def test_transform_is_named():
+    X, y = make_data(BINARY)
+    model = RFFBoostClassifier(learner=RFFK(4), n_estimators=3, random_state=0).fit(X, y)
+    features, names = model.transform(X), model.get_feature_names_out()
+    assert features.shape == (len(X), 12)
+    assert len(set(names)) == 12
+    assert np.abs(features).max() <= 1.0
+
+
+def test_data_frames():
+    pd = pytest.importorskip("pandas")
+    X, y = make_data(BINARY)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = RFFBoostClassifier(n_estimators=5, random_state=0).fit(frame, pd.Series(y))
+    np.testing.assert_array_equal(model.feature_names_in_, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c"]])
+
+
+@pairs
+def test_units_of_features_do_not_matter(loss, learner):
+    # Features are standardised; trees split at the same rows in any unit.
+    X, y = make_data(loss)
+    here = make_estimator(loss, learner).fit(X, y).predict(X)
+    scaled = X * [1e3, 2.0, 1e-3] + [1e4, 0.0, 1.0]
+    there = make_estimator(loss, learner).fit(scaled, y).predict(scaled)
+    np.testing.assert_allclose(here, there, rtol=0, atol=1e-4)
+
+
+def test_float32_features_give_nearly_the_same_fit():
+    X, y = make_data(BINARY)
+    X = X.astype(np.float32)
+    single, double = (RFFBoostClassifier(n_estimators=5, random_state=0).fit(a, y) for a in (X, X.astype(float)))
+    np.testing.assert_allclose(single.decision_function(X), double.decision_function(X), rtol=0, atol=1e-5)
+
+
+def test_standardize_can_be_left_to_the_user():
+    X, y = make_data(BINARY)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    inside = RFFBoostClassifier(n_estimators=5, random_state=0).fit(X, y).decision_function(X)
+    outside = RFFBoostClassifier(n_estimators=5, random_state=0, standardize=False).fit(Z, y).decision_function(Z)
+    np.testing.assert_allclose(inside, outside, rtol=0, atol=1e-8)
+
+
+def test_auto_is_each_tasks_usual_loss():
+    X, y = make_data(BINARY)
+    named = RFFBoostClassifier("log_loss", n_estimators=3, random_state=0).fit(X, y)
+    auto = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(auto.decision_function(X), named.decision_function(X))
+    X, y = make_data(REAL)
+    named = RFFBoostRegressor("squared_error", n_estimators=3, random_state=0).fit(X, y)
+    auto = RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(auto.predict(X), named.predict(X))

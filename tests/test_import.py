@@ -1,0 +1,65 @@
+"""``import rffboost_ext`` is light: what is heavy or optional is imported where it is first used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = [
+    "numba",
+    "xgboost",
+    "pandas",
+    "matplotlib",
+    "onnx",
+    "skl2onnx",
+    "onnxruntime",
+    "lightgbm",
+    "catboost",
+    "rich",
+]
+
+# scikit-learn itself loads scipy.optimize and, where it finds it, pandas. So the second list holds what
+# modules of the package asked for themselves.
+SCRIPT = """
+import builtins, json, sys
+import sklearn.base, sklearn.utils.multiclass, sklearn.utils.validation
+before, asked, plain = set(sys.modules), set(), builtins.__import__
+
+def noted(name, globals=None, locals=None, fromlist=(), level=0):
+    if globals and str(globals.get("__name__", "")).startswith("rffboost_ext") and level == 0:
+        asked.add(name)
+    return plain(name, globals, locals, fromlist, level)
+
+builtins.__import__ = noted
+import rffboost_ext
+print(json.dumps([sorted(set(sys.modules) - before), sorted(asked)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported():
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("package", HEAVY)
+def test_import_does_not_load(imported, package):
+    loaded, _ = imported
+    assert not [name for name in loaded if name.split(".")[0] == package]
+
+
+def test_import_asks_for_little(imported):
+    _, asked = imported
+    third_party = {name for name in asked if name.split(".")[0] not in sys.stdlib_module_names}
+    assert {name.split(".")[0] for name in third_party} <= {"numpy", "sklearn"}
+
+
+def test_the_public_names_exist():
+    import rffboost_ext
+
+    assert sorted(rffboost_ext.__all__) == sorted(set(rffboost_ext.__all__))
+    for name in rffboost_ext.__all__:
+        assert getattr(rffboost_ext, name) is not None

@@ -1,0 +1,141 @@
+"""Steps against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from rffboost_ext import STEPS, Shrunk, Tree
+from rffboost_ext.learners import RFF1
+from rffboost_ext.steps import natural_step
+
+from .cases import LOSS_CASES, make_round
+
+loss_cases = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+CASES = {case.name: case for case in LOSS_CASES}
+
+
+def outputs(round, seed=3):
+    return np.random.default_rng(seed).uniform(-0.9, 0.9, round.raw.shape)
+
+
+def brute_force(fun):
+    return minimize_scalar(fun, bracket=(-0.5, 0.5), tol=1e-12)
+
+
+@loss_cases
+@pytest.mark.parametrize("seed", range(3))
+def test_line_search_minimises_the_loss(case, seed):
+    round = make_round(case, seed)
+    output = outputs(round, seed)
+
+    def total(length):
+        return round.weight @ round.loss.value(round.y, round.raw + length * output)
+
+    keep, length = STEPS.create("line_search").move(round, output)
+    best = brute_force(total)
+    assert keep == 1.0
+    assert length == pytest.approx(best.x, abs=1e-6)
+    assert total(length) <= best.fun * (1.0 + 1e-13)
+
+
+@loss_cases
+@pytest.mark.parametrize("seed", range(3))
+def test_newton_minimises_the_second_order_expansion(case, seed):
+    round = make_round(case, seed)
+    output = outputs(round, seed)
+
+    def expansion(length):
+        moved = length * output
+        return round.weight @ (round.gradient * moved + 0.5 * round.hessian * moved**2).sum(axis=1)
+
+    keep, length = STEPS.create("newton").move(round, output)
+    assert keep == 1.0
+    assert length == pytest.approx(brute_force(expansion).x, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_confidence_rated_is_the_papers_closed_form(seed):
+    round = make_round(CASES["exponential"], seed)
+    h, y = outputs(round, seed)[:, 0], 2.0 * round.y[:, 0] - 1.0
+    w = round.weight * np.exp(-y * round.raw[:, 0])
+    alpha = 0.5 * np.log(np.sum((1.0 + y * h) * w) / np.sum((1.0 - y * h) * w))
+    keep, length = STEPS.create("confidence_rated").move(round, h[:, None])
+    assert keep == 1.0
+    assert length == pytest.approx(alpha, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_confidence_rated_minimises_its_bound_on_the_loss(seed):
+    round = make_round(CASES["exponential"], seed)
+    h, y = outputs(round, seed)[:, 0], 2.0 * round.y[:, 0] - 1.0
+    w = round.weight * np.exp(-y * round.raw[:, 0])
+
+    def bound(length):
+        return w @ (0.5 * (1.0 + y * h) * np.exp(-length) + 0.5 * (1.0 - y * h) * np.exp(length))
+
+    _, length = STEPS.create("confidence_rated").move(round, h[:, None])
+    assert length == pytest.approx(brute_force(bound).x, abs=1e-6)
+    loss = round.weight @ round.loss.value(round.y, round.raw + length * h[:, None])
+    assert loss <= bound(length) <= round.weight @ round.loss.value(round.y, round.raw)
+
+
+def test_confidence_rated_is_the_line_search_for_votes():
+    round = make_round(CASES["exponential"])
+    votes = np.sign(outputs(round))
+    closed, searched = (STEPS.create(name).move(round, votes)[1] for name in ("confidence_rated", "line_search"))
+    assert closed == pytest.approx(searched, rel=1e-7)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_perfect_outputs_move_far_but_finitely(sign):
+    round = make_round(CASES["exponential"])
+    perfect = sign * (2.0 * round.y - 1.0)
+    for name in ("confidence_rated", "line_search"):
+        _, length = STEPS.create(name).move(round, perfect)
+        assert np.isfinite(length)
+        assert sign * length > 5.0
+
+
+@loss_cases
+@pytest.mark.parametrize("name", STEPS.names())
+def test_an_output_of_zero_gives_a_finite_move(case, name):
+    round = make_round(case)
+    keep, length = STEPS.create(name).move(round, np.zeros_like(round.raw))
+    assert np.isfinite([keep, length]).all()
+
+
+def test_constant_steps():
+    round = make_round(CASES["log_loss"])
+    assert STEPS.create("unit").move(round, outputs(round)) == (1.0, 1.0)
+    assert STEPS.create("zero").move(round, outputs(round)) == (1.0, 0.0)
+
+
+@loss_cases
+def test_shrunk_shortens_the_length_only(case):
+    round = make_round(case)
+    step = STEPS.create("newton")
+    keep, length = Shrunk(step, 0.25).move(round, outputs(round))
+    assert (keep, length) == (1.0, 0.25 * step.move(round, outputs(round))[1])
+    assert Shrunk(STEPS.create("confidence_rated"), 0.5).needs == STEPS.create("confidence_rated").needs
+
+
+@pytest.mark.parametrize(
+    ("loss", "learner", "expected"),
+    [
+        ("exponential", RFF1(), "confidence_rated"),
+        ("log_loss", RFF1(), "newton"),
+        ("squared_error", RFF1(), "newton"),
+        ("exponential", Tree(), "unit"),
+    ],
+)
+def test_natural_step(loss, learner, expected):
+    assert STEPS.name_of(natural_step(CASES[loss].make(), learner)) == expected
+
+
+def test_natural_step_of_a_bounded_hessian_is_the_line_search():
+    class Bounded(type(CASES["log_loss"].make())):
+        exact_hessian = False
+
+    assert STEPS.name_of(natural_step(Bounded(), RFF1())) == "line_search"

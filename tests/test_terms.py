@@ -1,0 +1,198 @@
+"""Laws of terms: scaling, stacking, standardising, storing."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Cosines, Term, Trees
+from rffboost_ext.terms import Standardized, restore
+
+D = 4
+
+
+@dataclass(frozen=True)
+class Linear(Term):
+    """A user's own term: ``x -> x . slope``."""
+
+    slope: np.ndarray
+
+    def __call__(self, X):
+        return X @ self.slope
+
+    def scaled(self, factor):
+        return replace(self, slope=factor * self.slope)
+
+    @classmethod
+    def stack(cls, terms: Sequence[Linear]):
+        return cls(sum(term.slope for term in terms))
+
+
+def cosines(rng, outputs=1, centered=False):
+    center = 5.0 * rng.standard_normal(D) if centered else None
+    return Cosines(rng.standard_normal((3, D)), rng.uniform(-3, 3, 3), rng.standard_normal((3, outputs)), center)
+
+
+def trees(rng, outputs=1):
+    """Two random trees of depth 2, the second with a leaf at depth 1."""
+    children = np.array(
+        [[1, 2], [3, 4], [5, 6], [-1] * 2, [-1] * 2, [-1] * 2, [-1] * 2, [8, 9], [-1] * 2, [-1] * 2]
+    )
+    leaf = children[:, 0] < 0
+    n = len(children)
+    return Trees(
+        roots=np.array([0, 7], dtype=np.int64),
+        left=children[:, 0].astype(np.int32),
+        right=children[:, 1].astype(np.int32),
+        feature=rng.integers(0, D, n).astype(np.int32),
+        threshold=rng.standard_normal(n).astype(np.float32),
+        missing_left=rng.uniform(size=n) < 0.5,
+        value=np.where(leaf[:, None], rng.standard_normal((n, outputs)), 0.0),
+    )
+
+
+TERMS = {
+    "cosines": cosines,
+    "cosines of two outputs": lambda rng: cosines(rng, 2),
+    "centered cosines": lambda rng: cosines(rng, centered=True),
+    "trees": trees,
+    "trees of three outputs": lambda rng: trees(rng, 3),
+    "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
+    "standardized linear": lambda rng: Standardized(Linear(rng.standard_normal((D, 2))), CENTER, SCALE),
+}
+CENTER, SCALE = np.linspace(-1.0, 1.0, D), np.linspace(0.5, 2.0, D)
+terms = pytest.mark.parametrize("make", TERMS.values(), ids=TERMS)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def X(rng):
+    return 2.0 * rng.standard_normal((50, D))
+
+
+@terms
+@pytest.mark.parametrize("factor", [-2.5, 0.0, 1.0])
+def test_scaled(make, factor, rng, X):
+    term = make(rng)
+    np.testing.assert_allclose(term.scaled(factor)(X), factor * term(X), rtol=1e-14, atol=1e-14)
+
+
+@terms
+def test_stack_is_the_sum(make, rng, X):
+    parts = [make(rng) for _ in range(4)]
+    assert len({part.family for part in parts}) == 1
+    stacked = type(parts[0]).stack(parts)
+    np.testing.assert_allclose(stacked(X), sum(part(X) for part in parts), rtol=0, atol=1e-12)
+    assert stacked.family == parts[0].family
+
+
+@terms
+def test_stack_of_stacks(make, rng, X):
+    a, b, c = (make(rng) for _ in range(3))
+    kind = type(a)
+    np.testing.assert_allclose(
+        kind.stack([kind.stack([a, b]), c])(X), kind.stack([a, b, c])(X), rtol=0, atol=1e-12
+    )
+
+
+@terms
+def test_rows_are_independent(make, rng, X):
+    term = make(rng)
+    whole = term(X)
+    assert whole.shape[0] == len(X)
+    assert whole.dtype == np.float64
+    assert term(X[:0]).shape == (0, whole.shape[1])
+    np.testing.assert_allclose(np.vstack([term(row[None]) for row in X]), whole, rtol=0, atol=1e-13)
+
+
+@terms
+@pytest.mark.parametrize(
+    "layout", [np.asfortranarray, lambda X: X.astype(np.float32), lambda X: np.repeat(X, 2, 0)[::2]]
+)
+def test_layout_of_the_features(make, layout, rng, X):
+    X = X.astype(np.float32).astype(np.float64)
+    given = layout(X)
+    given.flags.writeable = False
+    term = make(rng)
+    tol = 1e-5 if given.dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(term(given), term(X), rtol=0, atol=tol)
+
+
+@terms
+def test_features_have_one_row_each(make, rng, X):
+    features = make(rng).features(X)
+    assert features.ndim == 2
+    assert len(features) == len(X)
+
+
+@terms
+def test_pickle(make, rng, X):
+    term = make(rng).settled()
+    twin = pickle.loads(pickle.dumps(term))
+    assert type(twin) is type(term)
+    np.testing.assert_array_equal(twin(X), term(X))
+
+
+@terms
+def test_terms_are_frozen(make, rng):
+    term = make(rng)
+    name = next(iter(term.__dataclass_fields__))
+    with pytest.raises(AttributeError):
+        setattr(term, name, None)
+
+
+@pytest.mark.parametrize("name", ["cosines", "cosines of two outputs", "centered cosines", "linear"])
+def test_restore_undoes_the_standardisation(name, rng, X):
+    term = TERMS[name](rng)
+    np.testing.assert_allclose(restore(term, CENTER, SCALE)(X), term((X - CENTER) / SCALE), rtol=0, atol=1e-12)
+
+
+def test_restore_leaves_trees_as_they_are(rng):
+    # They are grown on the features as they came.
+    term = trees(rng)
+    assert restore(term, CENTER, SCALE) is term
+
+
+def test_cosines_are_what_they_say(rng, X):
+    term = cosines(rng, 2, centered=True)
+    expected = np.zeros((len(X), 2))
+    for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
+        expected += np.outer(np.cos((X - term.center) @ omega - phase), weight)
+    np.testing.assert_allclose(term(X), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(term.features(X) @ term.weight, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("center", [None, CENTER])
+def test_centered_is_the_same_function(center, rng, X):
+    term = cosines(rng, centered=True)
+    moved = term.centered(center)
+    assert moved.center is center
+    np.testing.assert_allclose(moved(X), term(X), rtol=0, atol=1e-12)
+
+
+def test_a_center_near_the_data_keeps_digits(rng):
+    # A date in seconds: omega . x is 1e9, but omega . (x - center) is small.
+    X = 1e9 + rng.standard_normal((50, D))
+    local = Cosines(np.ones((1, D)), np.zeros(1), np.ones((1, 1)), np.full(D, 1e9))
+    exact = np.cos((X - 1e9) @ np.ones(D))[:, None]
+    np.testing.assert_allclose(local(X), exact, rtol=0, atol=1e-14)
+    restored = restore(Cosines(np.ones((1, D)), np.zeros(1), np.ones((1, 1))), np.full(D, 1e9), np.ones(D))
+    np.testing.assert_allclose(restored(X), exact, rtol=0, atol=1e-14)
+
+
+def test_trees_send_rows_left_below_the_threshold(rng):
+    term = replace(trees(rng), roots=np.array([7]), feature=np.zeros(10, dtype=np.int32))
+    threshold, missing = term.threshold[7], term.missing_left[7]
+    below = np.nextafter(threshold, np.float32(-np.inf))
+    X = np.zeros((3, D), dtype=np.float32)
+    X[:, 0] = below, threshold, np.nan
+    left, right = term.value[8], term.value[9]
+    np.testing.assert_array_equal(term(X), [left, right, left if missing else right])
