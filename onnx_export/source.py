@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, Term
+from rffboost_ext.base import BaseRFFBoost
 from rffboost_ext.core import Array
-from rffboost_ext.estimators import BaseRFFBoost
 from rffboost_ext.terms import Standardized
 
 from .links import Link, checked_link

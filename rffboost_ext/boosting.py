@@ -25,7 +25,7 @@ def boost(
     step: str | Step = "auto",
     n_estimators: int = 100,
     weight: Array | None = None,
-    seed: int | None = None,
+    random_state: int | None = None,
     callbacks: Sequence[Callback] = (),
     init: Ensemble | None = None,
     init_raw: Array | None = None,
@@ -47,8 +47,8 @@ def boost(
         Rounds.
     weight : ndarray of shape (n,), optional
         Sample weights, positive; 1 by default.
-    seed : int, optional
-        Fixes every random draw: round t uses ``SeedSequence(seed, spawn_key=(t,))``. None draws one.
+    random_state : int, optional
+        Seed of every random draw: round t uses ``SeedSequence(random_state, spawn_key=(t,))``. None draws one.
     callbacks : sequence of callable
         Each is called with a :class:`~rffboost_ext.callbacks.Progress` after every round; a true result
         ends the loop.
@@ -73,7 +73,7 @@ def boost(
     >>> import numpy as np
     >>> from rffboost_ext import boost
     >>> X = np.linspace(-3, 3, 50)[:, None]
-    >>> fitted = boost(X, np.sin(X), loss="squared_error", learner="rff_1", n_estimators=20, seed=0)
+    >>> fitted = boost(X, np.sin(X), loss="squared_error", learner="rff_1", n_estimators=20, random_state=0)
     >>> bool(np.abs(fitted.raw(X) - np.sin(X)).mean() < 0.05)
     True
     """
@@ -81,9 +81,10 @@ def boost(
     step = natural_step(loss, learner) if isinstance(step, str) and step == "auto" else STEPS.create(step)
     require("boost", "n_estimators", n_estimators, Integer(1))
     design, y, weight = checked_data(design, y, weight)
+    check_target(loss, y)
     start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
     check_composition(loss, learner, step, start.n_outputs)
-    seed = np.random.SeedSequence().entropy if seed is None else seed  # type: ignore[assignment]
+    seed = np.random.SeedSequence(random_state).entropy
 
     raw = start.raw(design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
@@ -119,6 +120,15 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     if not (weight > 0.0).all():
         raise ValueError(f"boost: weight must be positive, got {weight.min():g}")
     return design, y, weight
+
+
+def check_target(loss: Loss, y: Array) -> None:
+    """Raise a ValueError unless a classification loss gets class indices, as 0 and 1 rather than -1 and 1."""
+    if loss.task == "classification" and (y.min() < 0.0 or (y != np.floor(y)).any()):
+        raise ValueError(
+            f"boost: y must hold class indices 0 .. K-1 for loss {loss!r}, "
+            f"got values from {y.min():g} to {y.max():g}"
+        )
 
 
 def settled(terms: Sequence[Term]) -> tuple[Term, ...]:

@@ -19,7 +19,8 @@ class Progress:
     Attributes
     ----------
     round : Round
-        The round as it began: ``round.index`` counts from 0, ``round.raw`` are the scores before it.
+        The round as it began: ``round.index`` counts from 0, ``round.raw`` are the scores before it. Its rows
+        are those that are trained on: held-out rows are left out, and equal rows may be merged.
     n_estimators : int
         The number of rounds that were asked for.
     term : Term

@@ -30,18 +30,19 @@ class Check(ABC):
 
 @dataclass(frozen=True)
 class Integer(Check):
-    """An integer of at least `low`."""
+    """An integer of at least `low` and at most `high`."""
 
     low: int
+    high: float = math.inf
 
     def fits(self, value: object) -> bool:
         return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
     def accepts(self, value: object) -> bool:
-        return int(value) >= self.low  # type: ignore[call-overload]
+        return self.low <= int(value) <= self.high  # type: ignore[call-overload]
 
     def __str__(self) -> str:
-        return f"an integer >= {self.low}"
+        return f"an integer >= {self.low}" + ("" if math.isinf(self.high) else f" and <= {self.high:g}")
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,22 @@ class Exactly(Check):
 
     def __str__(self) -> str:
         return " or ".join(repr(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Instance(Check):
+    """An instance of a class."""
+
+    kind: type
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, self.kind)
+
+    def accepts(self, value: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"an instance of {self.kind.__name__}"
 
 
 @dataclass(frozen=True)

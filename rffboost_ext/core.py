@@ -218,7 +218,7 @@ class Optimizer(Spec, ABC):
         """Return the best point found for `fun` from `x0`, within `bounds` if given.
 
         A gradient-based optimizer calls ``fun(x) -> (value, gradient)``, a derivative-free one
-        ``fun(x) -> value``.
+        ``fun(x) -> value``. `fun` is valid only until this returns: it may work in buffers that are used again.
         """
 
 

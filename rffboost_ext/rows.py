@@ -1,6 +1,8 @@
-"""Rows that occur twice are one row of twice the weight."""
+"""Rows and their weights: weight 0 is absence, and a row that occurs twice is one row of twice the weight."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -51,3 +53,22 @@ def fingerprints(values: Array) -> Array:
         bits = (np.ascontiguousarray(values[rows], dtype=np.float64) + 0.0).view(np.uint64)
         key[rows] = (bits ^ (bits >> np.uint64(32))) @ factor
     return key
+
+
+def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
+    """X, y and weights of the rows that count; a row of weight 0 is as good as absent."""
+    if sample_weight is None:
+        return X, y, np.ones(len(X))
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(len(X), float(weight))
+    if weight.shape != (len(X),):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({len(X)},), got {weight.shape}")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight must be finite, got NaN or infinity")
+    if (weight < 0.0).any():
+        raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
+    if weight.sum() <= 0.0:
+        raise ValueError("sample_weight must not sum to zero")
+    kept = weight > 0.0
+    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])

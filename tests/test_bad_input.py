@@ -60,7 +60,7 @@ PARAMETERS = [
     ({"learner": SquaredError()}, TypeError, "learner must be a registered name"),
     ({"loss": "log_loss", "step": "confidence_rated"}, ValueError, r"ConfidenceRated.* LogLoss.*bounded_ratio"),
     ({"loss": "exponential", "learner": "tree", "step": "confidence_rated"}, ValueError, "Tree.*'bounded'"),
-    ({"random_state": "one"}, ValueError, "seed"),
+    ({"random_state": "one"}, TypeError, "random_state must be"),
 ]
 
 

@@ -84,5 +84,5 @@ def test_extreme_weights(loss, learner):
 
 def test_one_class_in_the_loop_is_finite():
     X = RNG.standard_normal((20, 2))
-    fitted = boost(X, np.ones((20, 1)), loss="exponential", learner="rff_1", n_estimators=5, seed=0)
+    fitted = boost(X, np.ones((20, 1)), loss="exponential", learner="rff_1", n_estimators=5, random_state=0)
     assert np.isfinite(fitted.raw(X)).all()

@@ -158,7 +158,7 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
         learner=learner.make(),
         step=step,
         n_estimators=ROUNDS,
-        seed=0,
+        random_state=0,
         callbacks=[lambda progress: seen.append(progress.raw)],
     )
     stages = list(fitted.staged(X))
@@ -168,7 +168,9 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
 
 def test_cosines_of_a_fit_compact_to_one_block():
     X, y = make_data(LOSS_CASES[0])
-    fitted = boost(X, y[:, None].astype(float), loss="exponential", learner="rff_k", n_estimators=ROUNDS, seed=0)
+    fitted = boost(
+        X, y[:, None].astype(float), loss="exponential", learner="rff_k", n_estimators=ROUNDS, random_state=0
+    )
     compact = fitted.compact()
     assert len(compact) == 1
     assert isinstance(compact.terms[0], Cosines)

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, presets
+from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, presets
 
 from .cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -273,3 +273,32 @@ def test_auto_is_each_tasks_usual_loss():
     named = RFFBoostRegressor("squared_error", n_estimators=3, random_state=0).fit(X, y)
     auto = RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(auto.predict(X), named.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"learner__gamma": 0.5}, ("learner__gamma", 0.5)),
+        ({"learner": "rff_k", "learner__n_components": 3}, ("learner__n_components", 3)),
+        ({"step": "line_search", "step__tol": 1e-3}, ("step__tol", 1e-3)),
+    ],
+)
+def test_nested_parameters_of_a_part_given_by_name(params, expected):
+    model = RFFBoostClassifier().set_params(**params)
+    assert model.get_params()[expected[0]] == expected[1]
+
+
+def test_step_auto_has_no_parameters():
+    with pytest.raises(ValueError, match="step='auto' has no parameters"):
+        RFFBoostClassifier().set_params(step__tol=1e-3)
+
+
+def test_boost_wants_class_indices():
+    with pytest.raises(ValueError, match="y must hold class indices"):
+        boost(np.eye(4), np.array([[-1.0], [1.0], [1.0], [-1.0]]), loss="exponential", learner="rff_1")
+
+
+@pytest.mark.parametrize("n_jobs", [0, -2000])
+def test_no_threads_are_refused(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be an integer >= 1 or"):
+        RFFBoostClassifier(n_jobs=n_jobs).fit(np.eye(4), [0, 1, 0, 1])

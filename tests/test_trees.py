@@ -45,7 +45,7 @@ def test_stored_trees_predict_as_xgboost_does(outputs, missing, params):
 def test_a_tree_that_cannot_split_is_a_leaf():
     design = Design(np.zeros((20, 2)))
     y = np.linspace(0.0, 1.0, 20)[:, None]
-    fitted = boost(design, y, loss="squared_error", learner="tree", n_estimators=2, seed=0)
+    fitted = boost(design, y, loss="squared_error", learner="tree", n_estimators=2, random_state=0)
     np.testing.assert_allclose(fitted.raw(design.original), 0.5, atol=1e-6)
 
 
@@ -59,7 +59,7 @@ def test_the_loop_grows_the_trees_of_xgboosts_own(loss, params, weighted):
     rate, rounds = 0.1, 50
     learner = Tree(**params)
     step = Shrunk(Unit(), rate)
-    ours = boost(X, y, loss=made, learner=learner, step=step, n_estimators=rounds, weight=weight, seed=0)
+    ours = boost(X, y, loss=made, learner=learner, step=step, n_estimators=rounds, weight=weight, random_state=0)
     baseline = made.baseline(y, weight)
 
     def objective(margin, matrix):
@@ -80,7 +80,7 @@ def test_shares_of_rows_and_columns_make_other_trees():
     loss = LOSS_CASES[0]
     X, y = make_data(loss, n=300)
     fits = [
-        boost(X, y[:, None].astype(float), loss="log_loss", learner=Tree(**params), n_estimators=5, seed=0)
+        boost(X, y[:, None].astype(float), loss="log_loss", learner=Tree(**params), n_estimators=5, random_state=0)
         for params in ({}, {"subsample": 0.5}, {"colsample_bytree": 0.4}, {"max_leaves": 3}, {"max_bin": 4})
     ]
     scores = [fit.raw(X) for fit in fits]

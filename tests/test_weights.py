@@ -32,7 +32,7 @@ def test_integer_weights_repeat_rows_in_the_loop(loss, learner):
     # The estimators merge equal rows; here nothing does, so the learners themselves must count by weight.
     X, y = make_data(loss)
     y, kept, moment = y[:, None].astype(float), COUNTS > 0, {"center": np.ones(3), "scale": np.full(3, 2.0)}
-    given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": 5, "seed": 0}
+    given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": 5, "random_state": 0}
     weighted = boost(Design(X[kept], **moment), y[kept], weight=COUNTS[kept].astype(float), **given)
     repeated = boost(Design(np.repeat(X, COUNTS, axis=0), **moment), np.repeat(y, COUNTS, axis=0), **given)
     np.testing.assert_allclose(weighted.raw(X), repeated.raw(X), rtol=0, atol=learner.tol)
