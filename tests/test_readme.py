@@ -1,0 +1,34 @@
+"""The README's code runs as it stands, and its commands are those that CI runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_python_blocks_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(blocks("python"))
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert (tmp_path / "model.onnx").exists()
+    accuracies = [float(line) for line in capsys.readouterr().out.splitlines()[:2]]
+    assert min(accuracies) > 0.93
+
+
+def test_commands_are_those_of_ci():
+    script = (ROOT / ".ci" / "run").read_text()
+    install, test = blocks("bash")[1].strip().split(" && ")
+    assert install.replace("pip install -e", "pip install --quiet --editable") in script
+    assert script.strip().splitlines()[-1] == test
+
+
+def test_files_that_the_readme_names_exist():
+    for name in re.findall(r"`((?:examples|benchmarks)/[\w./]+)`", README):
+        assert (ROOT / name).exists(), name
