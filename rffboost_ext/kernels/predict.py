@@ -56,6 +56,15 @@ def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
         z[i] = cospi(z[i])
 
 
+@numba.njit(fastmath=True, cache=True)
+def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j weight_j cos(pi z_j)`` of four rows z (4, BLOCK) to out (BLOCK,)."""
+    z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
+    w0, w1, w2, w3 = weight[0], weight[1], weight[2], weight[3]
+    for i in range(BLOCK):
+        out[i] += (w0 * cospi(z0[i]) + w1 * cospi(z1[i])) + (w2 * cospi(z2[i]) + w3 * cospi(z3[i]))
+
+
 @numba.njit(cache=True, nogil=True)
 def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
@@ -82,6 +91,9 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
             else:
                 for j in range(group):
                     project_tile(x, omega[m + j], z[j])
+            if group == 4 and C == 1:
+                add_four_cosines(z, weight[m : m + 4, 0], sums[0])
+                continue
             for j in range(group):
                 cosines_of_half_turns(z[j])
                 for c in range(C):
