@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -70,7 +71,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0
-        1 prints the training loss ten times in a fit, on standard error."""
+        1 prints the training loss ten times in a fit, on standard error, and says when the passes over the data
+        are compiled: once for a machine."""
 
 
 class BaseRFFBoost(TransformerMixin, BaseEstimator):
@@ -250,7 +252,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
             before = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
             stopping = EarlyStopping(*held_out, loss, before.raw(held_out[0]), self.n_iter_no_change, self.tol)
         scores = KeepScores(self._scores_left_by_last_fit(X, y, weight))
-        with threads(self.n_jobs) as n_jobs:
+        with threads(self.n_jobs) as n_jobs, self._announcing():
             center, scale = moments(X, weight) if self.standardize else (None, None)
             ensemble = boost(
                 Design(X, center, scale, n_jobs, self.precision),
@@ -273,6 +275,14 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         self._scores = (_data_key(X, y, weight), scores.raw) if resumable else None
         self.ensemble_, self.loss_, self._seed = ensemble, loss, seed
         return self
+
+    def _announcing(self) -> AbstractContextManager[None]:
+        """Where the fit is to say what it does: a word about compilation too."""
+        if not self.verbose:
+            return nullcontext()
+        from .kernels.notice import compilation_announced
+
+        return compilation_announced()
 
     def _all_callbacks(self, stopping: EarlyStopping | None, scores: KeepScores) -> list[Callback]:
         """The user's callbacks, then those that the parameters ask for."""

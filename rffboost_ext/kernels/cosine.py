@@ -63,4 +63,6 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, sums, first, last):
         sums[t, 0] = match_slope(kind, outputs[t], p[t], q[t], slope)
         negated_product(slope, z)
         correlate_tile(tiles[t], slope, gradient)
-        sums[t, 1:] = gradient
+        # A loop: assigning to a slice would compile its error message too, which takes seconds.
+        for f in range(len(gradient)):
+            sums[t, 1 + f] = gradient[f]

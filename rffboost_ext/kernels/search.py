@@ -21,6 +21,7 @@ RUNNING, DONE = 0, 1
 # Line search: sufficient decrease, curvature, relative width of the bracket, evaluations at most.
 DECREASE, CURVATURE, WIDTH, EVALUATIONS = 1e-3, 0.9, 0.1, 20
 LONGEST = 1e10
+EPS = float(np.finfo(np.float64).eps)
 
 # Slots of the float state. The interval is between the best step ("low") and the other end ("high").
 (
@@ -42,7 +43,7 @@ LONGEST = 1e10
 ITERATION, PAIRS, NEWEST, BRACKETED, STAGE, TRIES, STARTED = range(7)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def cubic_step(a, fa, ga, b, fb, gb):  # type: ignore[no-untyped-def]
     """Theta and gamma of Moré and Thuente: the cubic through two points with their slopes."""
     theta = 3.0 * (fa - fb) / (b - a) + ga + gb
@@ -51,7 +52,7 @@ def cubic_step(a, fa, ga, b, fb, gb):  # type: ignore[no-untyped-def]
     return theta, gamma
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def trial_step(state, flags, step, value, slope, smallest, largest):  # type: ignore[no-untyped-def]
     """The next trial step, and the interval shrunk around a minimiser: section 4 of Moré and Thuente."""
     low, low_value, low_slope = state[LOW], state[LOW_VALUE], state[LOW_SLOPE]
@@ -108,7 +109,7 @@ def trial_step(state, flags, step, value, slope, smallest, largest):  # type: ig
     return trial
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def start_line(state, flags, step, value, slope):  # type: ignore[no-untyped-def]
     """Begin a line search from a point with this value and slope along the direction."""
     state[STEP], state[START_VALUE], state[START_SLOPE] = step, value, slope
@@ -119,7 +120,7 @@ def start_line(state, flags, step, value, slope):  # type: ignore[no-untyped-def
     flags[BRACKETED], flags[STAGE], flags[TRIES] = 0, 1, 0
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def line_is_over(state, flags, value, slope):  # type: ignore[no-untyped-def]
     """Whether the step satisfies the strong Wolfe conditions, or no better one can be found."""
     step = state[STEP]
@@ -136,7 +137,7 @@ def line_is_over(state, flags, value, slope):  # type: ignore[no-untyped-def]
     return stuck or longest or shortest or wolfe
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     """Choose the next trial step of a line search that is not over."""
     step = state[STEP]
@@ -169,67 +170,101 @@ def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     state[STEP] = step
 
 
-@numba.njit(cache=True)
-def remember_pair(flags, moves, changes, move, change):  # type: ignore[no-untyped-def]
-    """Keep the newest move and change of gradient, unless the curvature between them is not positive."""
+@numba.njit(cache=True, error_model="numpy")
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """The scalar product of two vectors; loops compile in a fraction of the time that array expressions take."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@numba.njit(cache=True, error_model="numpy")
+def combine(a, factor, b, out):  # type: ignore[no-untyped-def]
+    """Write ``a + factor * b`` into out, which may be one of them."""
+    for i in range(len(out)):
+        out[i] = a[i] + factor * b[i]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def scale(a, factor, out):  # type: ignore[no-untyped-def]
+    """Write ``factor * a`` into out."""
+    for i in range(len(out)):
+        out[i] = factor * a[i]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def largest(a):  # type: ignore[no-untyped-def]
+    """The largest size of a component."""
+    size = 0.0
+    for i in range(len(a)):
+        size = max(size, abs(a[i]))
+    return size
+
+
+@numba.njit(cache=True, error_model="numpy")
+def remember_pair(flags, moves, changes, x, base, gradient, base_gradient):  # type: ignore[no-untyped-def]
+    """Keep the newest move and change of gradient in the place of the oldest."""
     size = len(moves)
     slot = (flags[NEWEST] + 1) % size
-    moves[slot], changes[slot] = move, change
+    combine(x, -1.0, base, moves[slot])
+    combine(gradient, -1.0, base_gradient, changes[slot])
     flags[NEWEST] = slot
     flags[PAIRS] = min(flags[PAIRS] + 1, size)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def descend(flags, moves, changes, gradient, direction):  # type: ignore[no-untyped-def]
     """Write the quasi-Newton direction: the two-loop recursion."""
     size, pairs = len(moves), flags[PAIRS]
     shares = np.empty(pairs)
-    direction[:] = -gradient
+    scale(gradient, -1.0, direction)
     for age in range(pairs):
         slot = (flags[NEWEST] - age) % size
-        shares[age] = (moves[slot] @ direction) / (moves[slot] @ changes[slot])
-        direction -= shares[age] * changes[slot]
+        shares[age] = dot(moves[slot], direction) / dot(moves[slot], changes[slot])
+        combine(direction, -shares[age], changes[slot], direction)
     if pairs > 0:
         newest = flags[NEWEST]
-        direction *= (moves[newest] @ changes[newest]) / (changes[newest] @ changes[newest])
+        curvature = dot(changes[newest], changes[newest])
+        scale(direction, dot(moves[newest], changes[newest]) / curvature, direction)
     for age in range(pairs - 1, -1, -1):
         slot = (flags[NEWEST] - age) % size
-        back = (changes[slot] @ direction) / (moves[slot] @ changes[slot])
-        direction += (shares[age] - back) * moves[slot]
+        back = dot(changes[slot], direction) / dot(moves[slot], changes[slot])
+        combine(direction, shares[age] - back, moves[slot], direction)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def begin_iteration(state, flags, vectors, moves, changes, x, value, gradient):  # type: ignore[no-untyped-def]
     """Choose a direction and the first trial point along it; DONE where there is no descent."""
     base, direction, base_gradient = vectors[0], vectors[1], vectors[2]
     descend(flags, moves, changes, gradient, direction)
-    slope = gradient @ direction
+    slope = dot(gradient, direction)
     if slope >= 0.0:
         if flags[PAIRS] == 0:
             return DONE
         # The memory has gone bad: forget it and follow the gradient.
         flags[PAIRS] = 0
-        direction[:] = -gradient
-        slope = gradient @ direction
+        scale(gradient, -1.0, direction)
+        slope = dot(gradient, direction)
     step = min(1.0 / np.sqrt(-slope), LONGEST) if flags[ITERATION] == 0 else 1.0
-    base[:], base_gradient[:] = x, gradient
+    scale(x, 1.0, base)
+    scale(gradient, 1.0, base_gradient)
     start_line(state, flags, step, value, slope)
-    x[:] = base + step * direction
+    combine(base, step, direction, x)
     return RUNNING
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def retreat(state, flags, vectors, moves, changes, x):  # type: ignore[no-untyped-def]
     """Go back to where a failed line search began; try again along the gradient if that is another direction."""
-    x[:] = vectors[0]
+    scale(vectors[0], 1.0, x)
     if flags[PAIRS] == 0:
         return DONE
     flags[PAIRS] = 0
-    gradient = vectors[2].copy()
-    return begin_iteration(state, flags, vectors, moves, changes, x, state[START_VALUE], gradient)
+    return begin_iteration(state, flags, vectors, moves, changes, x, state[START_VALUE], vectors[2])
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def advance(state, flags, vectors, moves, changes, x, value, gradient, max_iter, tol, rel_tol):  # type: ignore[no-untyped-def]
     """Take value and gradient at x, and write the next point to x; DONE leaves x at the result.
 
@@ -239,24 +274,26 @@ def advance(state, flags, vectors, moves, changes, x, value, gradient, max_iter,
     """
     if flags[STARTED] == 0:
         flags[STARTED] = 1
-        if np.abs(gradient).max() <= tol:
+        if largest(gradient) <= tol:
             return DONE
         return begin_iteration(state, flags, vectors, moves, changes, x, value, gradient)
     base, direction, base_gradient = vectors[0], vectors[1], vectors[2]
-    slope = gradient @ direction
+    slope = dot(gradient, direction)
     if not line_is_over(state, flags, value, slope):
         flags[TRIES] += 1
         if flags[TRIES] < EVALUATIONS:
             next_step(state, flags, value, slope)
-            x[:] = base + state[STEP] * direction
-            return RUNNING
+            # A step that is no number comes of values that contradict their slopes.
+            if np.isfinite(state[STEP]):
+                combine(base, state[STEP], direction, x)
+                return RUNNING
         return retreat(state, flags, vectors, moves, changes, x)
     flags[ITERATION] += 1
     decrease = state[START_VALUE] - value
-    scale = max(abs(state[START_VALUE]), abs(value), 1.0)
-    if np.abs(gradient).max() <= tol or decrease <= rel_tol * scale or flags[ITERATION] >= max_iter:
+    size = max(abs(state[START_VALUE]), abs(value), 1.0)
+    if largest(gradient) <= tol or decrease <= rel_tol * size or flags[ITERATION] >= max_iter:
         return DONE
     curvature = (slope - state[START_SLOPE]) * state[STEP]
-    if curvature > np.finfo(np.float64).eps * -state[START_SLOPE] * state[STEP]:
-        remember_pair(flags, moves, changes, x - base, gradient - base_gradient)
+    if curvature > EPS * -state[START_SLOPE] * state[STEP]:
+        remember_pair(flags, moves, changes, x, base, gradient, base_gradient)
     return begin_iteration(state, flags, vectors, moves, changes, x, value, gradient)
