@@ -77,7 +77,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=not self._goes_on())
         check_classification_targets(y)
         X, y, weight = weighted_rows(X, y, sample_weight)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, y = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes[0]!r}"
@@ -93,7 +93,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
                 f"warm_start is set, got {classes}"
             )
         self.classes_ = classes
-        return self._fit(X, codes.astype(np.float64)[:, None], weight, parts)
+        y = y.astype(np.float64)[:, None]
+        return self._fit(X, y, weight, parts)
 
     def decision_function(self, X: Any) -> Array:
         """Raw scores, (n,) where there is one output, else (n, C).

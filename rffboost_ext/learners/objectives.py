@@ -88,7 +88,8 @@ class TiledObjective(CosineObjective):
     def __init__(self, round: Round, match: Compiled) -> None:
         self.tiles = round.design.tiles
         self.total = round.total_weight
-        self.match = match
+        # The match itself is not kept: its float64 arrays would stay in memory beside these.
+        self.factor, self.offset = match.factor, match.offset
         self.arrays = match.kind, self.tiles.rows(match.p), self.tiles.rows(match.q)
         self.outputs = np.empty(self.tiles.shape, dtype=self.tiles.dtype)
         self.newest: tuple[bytes, float] | None = None
@@ -123,7 +124,7 @@ class TiledObjective(CosineObjective):
 
         risks = np.empty((self.tiles.n_tiles, len(phases)))
         self.tiles.run(risk_pass, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks)
-        sums = self.match.offset + self.match.factor * risks.sum(axis=0)
+        sums = self.offset + self.factor * risks.sum(axis=0)
         return np.asarray(sums / self.total)
 
     def combined(self, weight: Array) -> Array:
@@ -143,8 +144,8 @@ class TiledObjective(CosineObjective):
         sums = np.empty((self.tiles.n_tiles, width))
         self.tiles.run(kernel, *point, *self.arrays, *results, sums)
         total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
-        total *= self.match.factor / self.total
-        return float(total[0]) + self.match.offset / self.total, total[1:]
+        total *= self.factor / self.total
+        return float(total[0]) + self.offset / self.total, total[1:]
 
 
 def cosine_objective(round: Round, match: Match) -> CosineObjective:
