@@ -102,6 +102,8 @@ def boost(
         stop = [callback(progress) for callback in callbacks]
         if any(stop):
             break
+        # Names that go on living would keep arrays of this round in memory through the next.
+        del round, progress, fitted, output
     return Ensemble(start.baseline, settled(terms), np.reshape(moves, (-1, 2)))
 
 

@@ -84,13 +84,14 @@ class Design:
         return self._views[key]
 
     def remember(self, term: Term, output: Array) -> None:
-        """Keep the output of the newest term on these rows, where a learner has it already."""
+        """Keep the output of the newest term on these rows, which a learner may have already, until it is used."""
         self._output = term, output
 
     def output(self, term: Term) -> Array:
         """Outputs of `term` on these rows, (n, C)."""
-        if self._output is not None and self._output[0] is term:
-            return self._output[1]
+        known, self._output = self._output, None
+        if known is not None and known[0] is term:
+            return known[1]
         return self.restore(term)(self.original)
 
     def restore(self, term: Term) -> Term:

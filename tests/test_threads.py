@@ -1,0 +1,159 @@
+"""Threads: the same bits for any number of them, and no hanging in forked workers."""
+
+from __future__ import annotations
+
+import multiprocessing
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import Parallel, delayed
+
+from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
+from rffboost_ext.parallel import LEAST_TILES, N_JOBS, over_tiles, threads
+from rffboost_ext.tiles import ROWS
+
+from .cases import Array
+
+LEARNERS = {"rff_k": RFFK(n_components=4), "rff_1": RFF1()}
+learners = pytest.mark.parametrize("name", LEARNERS)
+precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
+# Seconds after which a worker counts as hanging: far more than it takes to compile all kernels anew.
+PATIENCE = 120
+N = 50_000
+
+
+@cache
+def data() -> tuple[Array, Array]:
+    """More rows than three threads need to be worth waking, and not a whole number of tiles."""
+    assert N // ROWS >= 3 * LEAST_TILES
+    assert N % ROWS
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, 4))
+    return X, (np.sin(X[:, 0]) + X[:, 1] * X[:, 2] > 0.0).astype(int)
+
+
+def make(learner: Learner, precision: str, n_jobs: int | None) -> RFFBoostClassifier:
+    return RFFBoostClassifier(
+        "exponential", learner, n_estimators=3, random_state=0, precision=precision, n_jobs=n_jobs
+    )
+
+
+def arrays(model: RFFBoostClassifier) -> list[Array]:
+    """All numbers of a fitted model."""
+    terms = [getattr(term, name) for term in model.ensemble_.terms for name in ("omega", "phase", "weight")]
+    return [*terms, model.ensemble_.baseline, model.ensemble_.moves]
+
+
+@cache
+def fitted(name: str, precision: str) -> RFFBoostClassifier:
+    """What one thread finds."""
+    return make(LEARNERS[name], precision, None).fit(*data())
+
+
+@learners
+@precisions
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, -1])
+def test_fits_are_the_same_for_any_number_of_threads(name, precision, n_jobs):
+    model = make(LEARNERS[name], precision, n_jobs).fit(*data())
+    for got, expected in zip(arrays(model), arrays(fitted(name, precision)), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+@learners
+@precisions
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, -1])
+def test_predictions_are_the_same_for_any_number_of_threads(name, precision, n_jobs):
+    model = fitted(name, precision)
+    X = data()[0].astype(precision)
+    expected = model.decision_function(X)
+    try:
+        got = model.set_params(n_jobs=n_jobs).decision_function(X)
+    finally:
+        model.set_params(n_jobs=None)
+    np.testing.assert_array_equal(got, expected)
+
+
+@given(n_tiles=st.integers(0, 200), n_jobs=st.integers(1, 9))
+def test_every_tile_is_visited_once(n_tiles, n_jobs):
+    visits = np.zeros(n_tiles, dtype=int)
+    spans = []
+
+    def kernel(visits: Array, first: int, last: int) -> None:
+        spans.append((first, last))
+        visits[first:last] += 1
+
+    over_tiles(kernel, n_tiles, n_jobs, visits)
+    assert (visits == 1).all()
+    assert len(spans) <= max(1, min(n_jobs, n_tiles // LEAST_TILES))
+    assert all(one[1] == other[0] for one, other in pairwise(sorted(spans)))
+
+
+def test_an_error_in_a_thread_is_raised():
+    def kernel(first: int, last: int) -> None:
+        if first > 0:
+            raise FloatingPointError(f"tile {first}")
+
+    with pytest.raises(FloatingPointError, match="tile"):
+        over_tiles(kernel, 100, 3)
+    over_tiles(lambda first, last: None, 100, 3)
+
+
+def test_the_number_of_threads_is_forgotten_after_the_call():
+    with threads(3) as number:
+        assert number == N_JOBS.get() == 3
+        with threads(None) as inner:
+            assert inner == N_JOBS.get() == 1
+        assert N_JOBS.get() == 3
+    assert N_JOBS.get() == 1
+    with pytest.raises(KeyError), threads(2):
+        raise KeyError
+    assert N_JOBS.get() == 1
+
+
+def fit_and_predict() -> Array:
+    """A fit with two threads, in whatever process this is."""
+    X, y = data()
+    return make(LEARNERS["rff_1"], "float32", 2).fit(X, y).decision_function(X[:30_000])
+
+
+def answer(queue: Any) -> None:
+    queue.put(fit_and_predict())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+def test_a_forked_process_has_threads_of_its_own():
+    expected = fit_and_predict()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    children = [context.Process(target=answer, args=(queue,), daemon=True) for _ in range(2)]
+    for child in children:
+        child.start()
+    try:
+        answers = [queue.get(timeout=PATIENCE) for _ in children]
+    finally:
+        for child in children:
+            child.join(timeout=5)
+            child.kill()
+    for got in answers:
+        np.testing.assert_array_equal(got, expected)
+    # And the parent still has its own.
+    np.testing.assert_array_equal(fit_and_predict(), expected)
+
+
+def test_workers_of_joblib_may_use_threads():
+    expected = fit_and_predict()
+    for got in Parallel(n_jobs=2, timeout=PATIENCE)(delayed(fit_and_predict)() for _ in range(2)):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_fits_in_several_threads_at_once():
+    expected = fit_and_predict()
+    workers = Parallel(n_jobs=3, backend="threading", timeout=PATIENCE)
+    for got in workers(delayed(fit_and_predict)() for _ in range(3)):
+        np.testing.assert_array_equal(got, expected)
