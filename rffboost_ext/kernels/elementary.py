@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba.extending import intrinsic, overload
+from numba.extending import overload
+
+from .bits import fma, halved, is_odd, negate_if_odd, times_power_of_two
 
 # What trigonometry can bear: no reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
@@ -114,72 +115,6 @@ EF0, EF1, EF2, EF3 = (
     f32(0.008357204929019697165),
     f32(0.001391871966948309642),
 )
-
-
-# Numba widens 32-bit integers to 64 bits, at half the lanes, so bits are handled in LLVM's own terms. A float
-# "holding" an integer is that integer plus MAGIC: the integer stands in its low bits.
-
-
-def _integers(context, builder, value):  # type: ignore[no-untyped-def]
-    """The bits of a float as an integer of its width, and that integer type."""
-    integer = ir.IntType(64 if value.type == ir.DoubleType() else 32)
-    return builder.bitcast(value, integer), integer
-
-
-@intrinsic
-def fma(typing_context, a, b, c):  # type: ignore[no-untyped-def]
-    """a * b + c, rounded once."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.fma(*args)
-
-    return a(a, a, a), generate
-
-
-@intrinsic
-def is_odd(typing_context, held):  # type: ignore[no-untyped-def]
-    """Whether the held integer is odd."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        bits, _ = _integers(context, builder, args[0])
-        return builder.trunc(bits, ir.IntType(1))
-
-    return numba.boolean(held), generate
-
-
-@intrinsic
-def negate_if_odd(typing_context, value, held):  # type: ignore[no-untyped-def]
-    """-value where the held integer is odd, else value."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        (bits, integer), (k, _) = (_integers(context, builder, arg) for arg in args)
-        sign = builder.shl(k, integer(integer.width - 1))
-        return builder.bitcast(builder.xor(bits, sign), args[0].type)
-
-    return value(value, value), generate
-
-
-@intrinsic
-def halved(typing_context, held):  # type: ignore[no-untyped-def]
-    """A float that holds half the held integer, rounded down."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        k, integer = _integers(context, builder, args[0])
-        return builder.bitcast(builder.lshr(k, integer(1)), args[0].type)
-
-    return held(held), generate
-
-
-@intrinsic
-def times_power_of_two(typing_context, value, held):  # type: ignore[no-untyped-def]
-    """value * 2**k for the held integer k, by adding to the exponent of value."""
-
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        (bits, integer), (k, _) = (_integers(context, builder, arg) for arg in args)
-        exponent = builder.shl(k, integer(52 if integer.width == 64 else 23))
-        return builder.bitcast(builder.add(bits, exponent), args[0].type)
-
-    return value(value, value), generate
 
 
 @numba.njit(fastmath=EXACT, cache=True)
