@@ -1,9 +1,9 @@
 """Sine, cosine and exponential without branches, so that LLVM turns a loop over them into vector code.
 
 Arguments are reduced by Cody and Waite's method: a multiple k of pi / 2 (of log 2) is subtracted in parts, the
-leading ones of so few bits that their product with k is exact. Polynomials do the rest; their coefficients interpolate
-the functions at Chebyshev nodes, which is within a factor of two of the best polynomial. Quadrant and power of two
-are put together from bits.
+leading ones of so few bits that their product with k is exact. Polynomials do the rest; their coefficients
+interpolate the functions at Chebyshev nodes, which is within a factor of two of the best polynomial. Quadrant and
+power of two are put together from bits.
 
 Errors, tested: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2e-7 in float32 for
 \\|z\\| <= 1e4; exponential at most 2 ulp. Each function keeps to one precision, constants included: one
