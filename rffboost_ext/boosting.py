@@ -94,7 +94,7 @@ def boost(
         fitted = learner.fit(round)
         output = design.output(fitted)
         keep, length = step.move(round, output)
-        raw = keep * raw + length * output
+        raw = (raw if keep == 1.0 else keep * raw) + length * output
         term = design.restore(fitted)
         terms.append(term)
         moves.append(np.array([keep, length]))

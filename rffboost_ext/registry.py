@@ -87,7 +87,7 @@ class Registry(Generic[T]):
         TypeError
             If `part` is neither a name nor an instance of the table's base.
         """
-        made = cast(Callable[..., T], self.get(part))(**params) if isinstance(part, str) else part
+        made = self.make(part, **params)
         if not isinstance(made, self.base):
             advice = f"; pass an instance, {made.__name__}()" if isinstance(made, type) else ""
             raise TypeError(
@@ -97,6 +97,10 @@ class Registry(Generic[T]):
         if hasattr(made, "validate"):
             made.validate()
         return made
+
+    def make(self, part: str | T, **params: object) -> T:
+        """As :meth:`create`, without any check: for parts that were checked before the fit, in every round."""
+        return cast(Callable[..., T], self.get(part))(**params) if isinstance(part, str) else part
 
     def name_of(self, part: T) -> str:
         """The name under which the class of `part` is registered, else the name of that class."""

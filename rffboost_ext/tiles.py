@@ -63,4 +63,7 @@ class Tiles:
 
     def run(self, kernel: Callable[..., Any], *args: Any) -> None:
         """Run a compiled pass ``kernel(*args, first, last)`` over all tiles."""
-        over_tiles(kernel, self.n_tiles, self.n_jobs, *args)
+        if self.n_jobs == 1:
+            kernel(*args, 0, self.n_tiles)
+        else:
+            over_tiles(kernel, self.n_tiles, self.n_jobs, *args)

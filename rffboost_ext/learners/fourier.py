@@ -87,14 +87,14 @@ class RFFK(Learner):
     def fit(self, round: Round) -> Cosines:
         """The K cosines of this round."""
         d = round.design.n_features
-        spectrum = SPECTRA.create(self.spectrum)
+        spectrum = SPECTRA.make(self.spectrum)
         omega = spectrum.sample(round, self.n_components, bandwidth(self.gamma, d))
         objective = cosine_objective(round, choose_match(self.match, round))
         objective.project(omega)
-        optimizer = OPTIMIZERS.create(self.optimizer)
-        phase = omega @ PLACEMENTS.create(self.placement).place(round, omega, objective, optimizer)
+        optimizer = OPTIMIZERS.make(self.optimizer)
+        phase = omega @ PLACEMENTS.make(self.placement).place(round, omega, objective, optimizer)
         risk = objective.alone(phase)
-        weight = WEIGHTINGS.create(self.weighting).weigh(risk, self.beta, round.total_weight)
+        weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
         term = Cosines(omega, phase, weight[:, None])
         round.design.remember(term, objective.combined(weight)[:, None])
         return term
@@ -158,7 +158,7 @@ class RFF1(Learner):
     def fit(self, round: Round) -> Cosines:
         """The cosine of this round."""
         d = round.design.n_features
-        omega = SPECTRA.create(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
+        omega = SPECTRA.make(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
         objective = cosine_objective(round, choose_match(self.match, round))
         objective.project(omega[None])
         phase = PHASE_SEARCH.minimise(objective.at_phase, None, bounds=(-np.pi, np.pi))
@@ -175,7 +175,7 @@ class RFF1(Learner):
                 value, gradient = value + self.l2 * float(omega @ omega), gradient + 2.0 * self.l2 * omega
             return value, gradient
 
-        return np.asarray(OPTIMIZERS.create(self.optimizer).minimise(penalised, start))
+        return np.asarray(OPTIMIZERS.make(self.optimizer).minimise(penalised, start))
 
 
 def validate_search(match: str | Match, spectrum: str | Spectrum, optimizer: str | Optimizer) -> None:

@@ -111,4 +111,4 @@ def quadratic(p: Array, q: Array, offset: float = 0.0) -> Compiled:
 
 def choose_match(match: str | Match, round: Round) -> Match:
     """The match of that name or instance; "auto" is the one that the loss names."""
-    return MATCHES.create(round.loss.match if isinstance(match, str) and match == "auto" else match)
+    return MATCHES.make(round.loss.match if isinstance(match, str) and match == "auto" else match)

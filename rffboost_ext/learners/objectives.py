@@ -7,6 +7,8 @@ NumPy for a user's own match. Both are functions of float64 arguments with float
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -82,6 +84,21 @@ class PlainObjective(CosineObjective):
         return np.cos(self.X @ omega - phase)
 
 
+@cache
+def passes() -> Any:
+    """The compiled passes, imported with the first fit."""
+    from ..kernels import cosine, landmark, tiles
+
+    return SimpleNamespace(
+        project=tiles.project,
+        phase=cosine.phase_pass,
+        frequency=cosine.frequency_pass,
+        landmark=landmark.landmark_pass,
+        risk=landmark.risk_pass,
+        combine=landmark.combine_pass,
+    )
+
+
 class TiledObjective(CosineObjective):
     """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order."""
 
@@ -95,42 +112,30 @@ class TiledObjective(CosineObjective):
         self.newest: tuple[bytes, float] | None = None
 
     def project(self, omega: Array) -> None:
-        from ..kernels.tiles import project
-
         T, B = self.tiles.shape
         self.z = np.empty((T, len(omega), B), dtype=self.tiles.dtype)
-        self.tiles.run(project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
+        self.tiles.run(passes().project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
 
     def at_phase(self, phase: float) -> float:
-        from ..kernels.cosine import phase_pass
-
-        return self._sums(1, phase_pass, self.z[:, 0], self.tiles.dtype.type(phase))[0]
+        return self._sums(1, passes().phase, self.z[:, 0], self.tiles.dtype.type(phase))[0]
 
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
-        from ..kernels.cosine import frequency_pass
-
         dtype = self.tiles.dtype
         point = self.tiles.blocks, omega.astype(dtype), dtype.type(phase)
         self.newest = omega.tobytes(), phase
-        return self._sums(1 + len(omega), frequency_pass, *point, results=(self.outputs,))
+        return self._sums(1 + len(omega), passes().frequency, *point, results=(self.outputs,))
 
     def at_phases(self, phases: Array) -> tuple[float, Array]:
-        from ..kernels.landmark import landmark_pass
-
-        return self._sums(1 + len(phases), landmark_pass, self.z, phases.astype(self.tiles.dtype))
+        return self._sums(1 + len(phases), passes().landmark, self.z, phases.astype(self.tiles.dtype))
 
     def alone(self, phases: Array) -> Array:
-        from ..kernels.landmark import risk_pass
-
         risks = np.empty((self.tiles.n_tiles, len(phases)))
-        self.tiles.run(risk_pass, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks)
+        self.tiles.run(passes().risk, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks)
         sums = self.offset + self.factor * risks.sum(axis=0)
         return np.asarray(sums / self.total)
 
     def combined(self, weight: Array) -> Array:
-        from ..kernels.landmark import combine_pass
-
-        self.tiles.run(combine_pass, self.z, weight.astype(self.tiles.dtype), self.outputs)
+        self.tiles.run(passes().combine, self.z, weight.astype(self.tiles.dtype), self.outputs)
         return self.tiles.flat(self.outputs)
 
     def output(self, omega: Array, phase: float) -> Array:

@@ -1,0 +1,38 @@
+"""The table that a benchmark prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from .machine import described
+from .timing import Row
+from .workloads import Measure, Sizes
+
+COLUMNS = ("what", "workload", "ours", "peer", "ratio", "must reach", "reached")
+WIDTH = 190
+
+
+def rows_of(measures: Sequence[Measure], sizes: Sizes, threads: int) -> list[Row]:
+    """Run the measures in order; a line on standard error tells how far they are."""
+    rows: list[Row] = []
+    for number, measure in enumerate(measures, start=1):
+        print(f"[{number}/{len(measures)}] {(measure.__doc__ or '').strip()}", file=sys.stderr, flush=True)
+        rows += measure(sizes, threads)
+    return rows
+
+
+def show(rows: Sequence[Row], facts: dict[str, object], quick: bool) -> None:
+    """Print the rows, and below them the machine, versions and threads."""
+    # Into a file, a table is as wide as it needs to be.
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    table = Table(*COLUMNS)
+    for row in rows:
+        table.add_row(*row.cells())
+    console.print(table)
+    console.print(described(facts), highlight=False)
+    if quick:
+        console.print("Small workloads: the targets are for those of a full run.")

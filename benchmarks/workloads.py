@@ -1,0 +1,309 @@
+"""What is measured: a function per topic, which returns rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+import numba
+import numpy as np
+import onnxruntime
+from sklearn.datasets import make_classification
+from xgboost import Booster, XGBClassifier
+
+from onnx_export import to_onnx
+from rffboost_ext import LOSSES, MATCHES, RFF1, Design, RFFBoostRegressor, Round
+from rffboost_ext.kernels.elementary import sincos_array
+from rffboost_ext.learners.objectives import TiledObjective, cosine_objective
+from rffboost_ext.parallel import over_tiles
+from rffboost_ext.parallel import threads as threads_for_predictions
+
+from .machine import cores
+from .systems import SYSTEMS, figure_data, wave_data
+from .timing import AtLeast, AtMost, Row, in_turns
+
+Array = np.ndarray
+Targets = Mapping[str, AtLeast | AtMost]
+Measure = Callable[["Sizes", int], list[Row]]
+
+
+# Rows on which the peer of predictions is trained: enough to grow its trees to their full depth.
+TRAINED = 20_000
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the workloads are; the defaults are those that the targets are for."""
+
+    passes: tuple[tuple[int, int], ...] = ((1_000_000, 20), (400_000, 100))
+    in_cache: int = 8192
+    figure: int = 50_000
+    large: int = 1_000_000
+    landmark: tuple[int, ...] = (5_000, 50_000)
+    predicted: int = 100_000
+    small: int = 300
+    parallel: int = 200_000
+    rounds: int = 100
+    growth_rows: tuple[int, ...] = (10_000, 100_000, 1_000_000, 4_000_000)
+    growth_features: tuple[int, ...] = (5, 10, 20, 50, 100, 200)
+    growth_rounds: int = 20
+    turns: int = 5
+    calls: int = 500
+
+
+QUICK = Sizes(
+    passes=((200_000, 20), (50_000, 100)),
+    figure=10_000,
+    large=50_000,
+    landmark=(1_000, 5_000),
+    predicted=20_000,
+    growth_rows=(10_000, 100_000),
+    growth_rounds=10,
+)
+
+
+def passes(sizes: Sizes, threads: int) -> list[Row]:
+    """One objective and gradient of ``rff_1`` beside a sum over the bytes of the features."""
+    targets = AtLeast(0.5), AtLeast(0.7)
+    return [one_pass(*shape, target, sizes, threads) for shape, target in zip(sizes.passes, targets, strict=True)]
+
+
+def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Row:
+    """The pass over n rows of d features; as its reads are those of the sum, the ratio is one of bandwidths."""
+    objective, omega = exponential_objective(n, d, threads)
+    tiles = objective.tiles
+    sums = np.zeros(tiles.n_tiles, dtype=np.float32)
+    ours, theirs = in_turns(
+        lambda: objective.at_frequency(omega, 0.5),
+        lambda: tiles.run(sum_tiles, tiles.blocks, sums),
+        turns=3 * sizes.turns,
+        calls=5,
+    )
+    what = "objective and gradient of rff_1, float32"
+    return Row(what, f"{n:,} x {d}", "plain sum of the same bytes", ours, theirs, target)
+
+
+@numba.njit(fastmath=True, nogil=True)
+def sum_tiles(tiles, sums, first, last):  # type: ignore[no-untyped-def]
+    """Write the sum of tiles first .. last-1 (T, d, B), all lanes at work."""
+    flat = tiles[first:last].reshape(-1)
+    total = flat.dtype.type(0)
+    for i in range(len(flat)):
+        total += flat[i]
+    sums[first] = total
+
+
+def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[TiledObjective, Array]:
+    """The exponential match of k cosines in the first round on float32 tiles, and their frequencies."""
+    X, classes = wave_data(n, d)
+    loss, y, raw = LOSSES.create("exponential"), classes[:, None].astype(np.float64), np.zeros((n, 1))
+    design = Design(X, np.zeros(d), np.ones(d), threads, "float32")
+    round = Round(design, loss, y, raw, *loss.derivatives(y, raw), np.ones(n), 0, np.random.default_rng(0))
+    objective = cosine_objective(round, MATCHES.create("exponential"))
+    assert isinstance(objective, TiledObjective)
+    omega = np.sqrt(2.0 / d) * np.random.default_rng(2).standard_normal((k, d))
+    objective.project(omega)
+    return objective, omega[0] if k == 1 else omega
+
+
+def elementary(sizes: Sizes, threads: int) -> list[Row]:
+    """Sine and cosine per element, beside NumPy's cosine alone, in cache; one thread by nature."""
+    return [sincos_row(np.float64, AtLeast(8.0), sizes), sincos_row(np.float32, AtLeast(2.0), sizes)]
+
+
+def sincos_row(dtype: type[np.floating[Any]], target: AtLeast, sizes: Sizes) -> Row:
+    """Sine and cosine in one precision."""
+    z = np.random.default_rng(0).normal(0.0, 3.0, sizes.in_cache).astype(dtype)
+    sine, cosine = np.empty_like(z), np.empty_like(z)
+    times = in_turns(
+        lambda: sincos_array(z, sine, cosine),
+        lambda: np.cos(z, out=cosine),
+        turns=3 * sizes.turns,
+        calls=sizes.calls,
+    )
+    ours, theirs = ([t / len(z) for t in per_call] for per_call in times)
+    what, workload = f"sincos per element, {np.dtype(dtype)}", f"{sizes.in_cache:,} in cache, N(0, 9)"
+    return Row(what, workload, "NumPy, cos alone", ours, theirs, target)
+
+
+def boosting(sizes: Sizes, threads: int) -> list[Row]:
+    """``gbrff2`` on the data of figure 4, of two sizes."""
+    small: Targets = {"gbrff2, plain": AtLeast(10.0), "LightGBM": AtMost(0.7)}
+    large: Targets = {"LightGBM": AtMost(0.9), "XGBoost": AtMost(0.9)}
+    rows = []
+    for n, targets in ((sizes.figure, small), (sizes.large, large)):
+        rows += fits("gbrff2", *figure_data(n), targets, sizes, threads)
+    return rows
+
+
+def landmarks(sizes: Sizes, threads: int) -> list[Row]:
+    """``gbrff1`` with K = 10."""
+    targets: Targets = {"gbrff1, plain": AtLeast(10.0)}
+    return [row for n in sizes.landmark for row in fits("gbrff1", *figure_data(n), targets, sizes, threads)]
+
+
+def small_data(sizes: Sizes, threads: int) -> list[Row]:
+    """``gbrff2`` where the fixed cost of a round counts."""
+    X, y = make_classification(sizes.small, 13, random_state=1)
+    return fits("gbrff2", X, y, {"gbrff2, plain": AtLeast(3.0)}, sizes, threads)
+
+
+def fits(ours: str, X: Array, y: Array, targets: Targets, sizes: Sizes, threads: int) -> list[Row]:
+    """Fits of one system of ours, beside each peer of `targets`."""
+    runs = [partial(SYSTEMS[name], X, y, sizes.rounds, threads) for name in (ours, *targets)]
+    times, *others = in_turns(*runs, turns=sizes.turns)
+    what, workload = f"{ours}, {sizes.rounds} rounds", f"{len(X):,} x {X.shape[1]}"
+    return [
+        Row(what, workload, peer, times, theirs, target)
+        for (peer, target), theirs in zip(targets.items(), others, strict=True)
+    ]
+
+
+def prediction(sizes: Sizes, threads: int) -> list[Row]:
+    """A block of cosines, beside 100 trees of XGBoost and ONNX Runtime on the same function."""
+    X, y = wave_data(max(sizes.predicted, TRAINED), 30)
+    booster = deep_booster(X[:TRAINED], y[:TRAINED], threads)
+    rows = X[: sizes.predicted]
+    trees = "XGBoost, 100 trees of depth 6"
+    few: Targets = {trees: AtLeast(8.0), "onnxruntime": AtLeast(2.5)}
+    many: Targets = {trees: AtLeast(1.0), "onnxruntime": AtLeast(3.0)}
+    few_model, many_model = (cosine_model(X[:500], y[:500], m) for m in (100, 1000))
+    return [
+        *predictions(few_model, booster, rows, few, sizes, threads),
+        *predictions(many_model, booster, rows, many, sizes, threads),
+    ]
+
+
+def predictions(
+    model: RFFBoostRegressor, booster: Booster, X: Array, targets: Targets, sizes: Sizes, threads: int
+) -> list[Row]:
+    """Predictions of one block of cosines, beside each peer of `targets`."""
+    (term,) = model.ensemble_.compact().terms
+    with threads_for_predictions(threads):
+        ours, *others = in_turns(
+            lambda: term(X),
+            lambda: booster.inplace_predict(X),
+            onnx_run(model, X, threads),
+            turns=3 * sizes.turns,
+        )
+    what, workload = f"predict, {model.n_estimators_:,} cosines", f"{len(X):,} x {X.shape[1]}, {X.dtype}"
+    return [
+        Row(what, workload, peer, ours, theirs, target)
+        for (peer, target), theirs in zip(targets.items(), others, strict=True)
+    ]
+
+
+def deep_booster(X: Array, y: Array, threads: int) -> Booster:
+    """XGBoost's 100 trees of depth 6."""
+    return XGBClassifier(n_estimators=100, max_depth=6, n_jobs=threads).fit(X, y).get_booster()
+
+
+def cosine_model(X: Array, y: Array, m: int) -> RFFBoostRegressor:
+    """A regressor of m cosines: its raw score is its output, so that its graph holds nothing else."""
+    learner = RFF1(learn_frequency=False)
+    return RFFBoostRegressor(learner=learner, n_estimators=m, random_state=0).fit(X, y)
+
+
+def onnx_run(model: RFFBoostRegressor, X: Array, threads: int) -> Callable[[], Any]:
+    """A call of ONNX Runtime on the exported model."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    content = to_onnx(model).SerializeToString()
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(["variable"], {"X": X})
+
+
+def one_row(sizes: Sizes, threads: int) -> list[Row]:
+    """The latency of one row."""
+    X, y = wave_data(TRAINED, 30)
+    booster = deep_booster(X, y, threads)
+    model = SYSTEMS["gbrff2"](X[:500], y[:500], 100, threads)
+    row = X[:1].copy()
+    ours, theirs = in_turns(
+        lambda: model.decision_function(row),
+        lambda: booster.inplace_predict(row),
+        turns=3 * sizes.turns,
+        calls=sizes.calls,
+    )
+    peer = "XGBoost, 100 trees of depth 6"
+    return [Row("one row, 100 cosines", "decision_function, 1 x 30", peer, ours, theirs, AtLeast(1.0))]
+
+
+def two_threads(sizes: Sizes, threads: int) -> list[Row]:
+    """Two threads beside one on a pass that is bound by arithmetic; no row where there is one core.
+
+    Beside it a bare loop that shares nothing shows what a second thread gains here at best: on a machine whose
+    other core is busy with something else, nothing.
+    """
+    if cores() < 2:
+        return []
+    one, two = (exponential_objective(sizes.parallel, 20, n, k=10)[0] for n in (1, 2))
+    phases, counts = np.linspace(-1.0, 1.0, 10), np.zeros(8)
+    alone, both, *bare = in_turns(
+        lambda: one.at_phases(phases),
+        lambda: two.at_phases(phases),
+        lambda: over_tiles(halvings, len(counts), 1, counts),
+        lambda: over_tiles(halvings, len(counts), 2, counts),
+        turns=3 * sizes.turns,
+        calls=5,
+    )
+    gain = median(bare[0]) / median(bare[1])
+    workload = f"{sizes.parallel:,} rows, K = 10; a bare loop gains {gain:.2f}"
+    return [Row("two threads, landmark pass", workload, "one thread", both, alone, AtLeast(1.7))]
+
+
+@numba.njit(nogil=True)
+def halvings(out, first, last):  # type: ignore[no-untyped-def]
+    """Arithmetic without memory, about a tenth of a millisecond per entry first .. last-1 of out."""
+    for t in range(first, last):
+        total = 0.0
+        for i in range(50_000):
+            total = 0.5 * total + i
+        out[t] = total
+
+
+def growth_in_rows(sizes: Sizes, threads: int) -> list[Row]:
+    """Time per row and round over a range of n: the slowest beside the fastest."""
+    X, y = wave_data(sizes.growth_rows[-1], 20)
+    times = fit_times([(X[:n], y[:n]) for n in sizes.growth_rows], sizes, threads)
+    shares = [[t / (n * sizes.growth_rounds) for t in ts] for n, ts in zip(sizes.growth_rows, times, strict=True)]
+    order = np.argsort([median(share) for share in shares])
+    fast, slow = int(order[0]), int(order[-1])
+    n = sizes.growth_rows
+    workload = f"{n[0]:,} to {n[-1]:,} x 20; slowest at {n[slow]:,}"
+    peer = f"fastest, at {n[fast]:,}"
+    return [Row("growth in n, per row and round", workload, peer, shares[slow], shares[fast], AtMost(2.0))]
+
+
+def growth_in_features(sizes: Sizes, threads: int) -> list[Row]:
+    """Time of a fit over a range of d: the largest excess over a straight line through all of them."""
+    n, d = sizes.growth_rows[0], np.array(sizes.growth_features)
+    times = np.array([median(t) for t in fit_times([wave_data(n, int(f)) for f in d], sizes, threads)])
+    line = np.polyval(np.polyfit(d, times, 1, w=1.0 / times), d)
+    worst = int(np.argmax(times / line))
+    workload = f"{n:,} x {d[0]} to {d[-1]}; worst at {d[worst]}"
+    measured, predicted = [float(times[worst])], [float(line[worst])]
+    return [Row("growth in d, against a line", workload, "straight line", measured, predicted, AtMost(1.25))]
+
+
+def fit_times(data: Sequence[tuple[Array, Array]], sizes: Sizes, threads: int) -> list[list[float]]:
+    """Times of short fits of ``gbrff2`` to several data sets, in turns."""
+    runs = [partial(SYSTEMS["gbrff2"], X, y, sizes.growth_rounds, threads) for X, y in data]
+    return in_turns(*runs, turns=sizes.turns)
+
+
+MEASURES: tuple[Measure, ...] = (
+    passes,
+    elementary,
+    boosting,
+    landmarks,
+    prediction,
+    one_row,
+    small_data,
+    two_threads,
+    growth_in_rows,
+    growth_in_features,
+)
