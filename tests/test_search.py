@@ -280,7 +280,11 @@ def test_brent_tries_scipys_points(seed, tol):
     assert all(low < x < high for x in tried)
 
 
-@pytest.mark.parametrize("fun", [lambda t: 0.0, abs, lambda t: t, lambda t: -t, lambda t: float(t > 0.3)], ids=str)
+@pytest.mark.parametrize(
+    "fun",
+    [lambda t: 0.0, abs, lambda t: t, lambda t: -t, lambda t: float(t > 0.3)],
+    ids=["flat", "kink", "up", "down", "step"],
+)
 def test_brent_on_functions_without_a_smooth_minimum(fun):
     (one, tried), (two, points) = recorded(fun), recorded(fun)
     assert brent(one, -1.0, 2.0, 1e-3) == fminbound(two, -1.0, 2.0, xtol=1e-3)
