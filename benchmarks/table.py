@@ -20,7 +20,8 @@ def rows_of(measures: Sequence[Measure], sizes: Sizes, threads: int) -> list[Row
     """Run the measures in order; a line on standard error tells how far they are."""
     rows: list[Row] = []
     for number, measure in enumerate(measures, start=1):
-        print(f"[{number}/{len(measures)}] {(measure.__doc__ or '').strip()}", file=sys.stderr, flush=True)
+        title = (measure.__doc__ or "").partition("\n")[0]
+        print(f"[{number}/{len(measures)}] {title}", file=sys.stderr, flush=True)
         rows += measure(sizes, threads)
     return rows
 
