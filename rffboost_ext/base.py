@@ -25,17 +25,19 @@ from .checks import (
     Real,
     require_all,
 )
-from .core import Array, Learner, Loss, Spec, Step, check_composition
+from .core import Array, Learner, Loss, Step, check_composition
 from .design import Design, moments
 from .ensemble import Ensemble
 from .learners import LEARNERS
 from .losses import LOSSES, Signed
 from .parallel import threads
-from .registry import Registry
+from .registry import Registry, resolve_names
 from .rows import distinct_rows
 from .steps import STEPS, Shrunk, natural_step
 
 E = TypeVar("E", bound="BaseRFFBoost")
+
+ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
 
 PARAMETERS = """loss : str or Loss, default="auto"
         What is minimised: a registered name or an instance; "auto" is {loss}.
@@ -85,6 +87,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
     n_features_in_: int
     _seed: int
     _scores: tuple[str, Array | None] | None = None
+    _rounds_given: int = 0
 
     constraints = {
         "n_estimators": Integer(1),
@@ -151,20 +154,13 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        for role in {name.partition("__")[0] for name in params if "__" in name} & {"loss", "learner", "step"}:
-            part = params.get(role, getattr(self, role))
-            if isinstance(part, str):
-                params[role] = self._named(role, part)
-        return super().set_params(**params)
-
-    def _named(self, role: str, name: str) -> Spec:
-        """The part that a name stands for, with its default hyperparameters."""
-        registries: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
-        if name == "auto" and role == "step":
+        if any(name.startswith("step__") for name in params) and params.get("step", self.step) == "auto":
             raise ValueError(
                 f"{type(self).__name__}: step='auto' has no parameters of its own; choose one of {STEPS.names()}"
             )
-        return registries[role].create(self.default_loss if name == "auto" else name)
+        if any(name.startswith("loss__") for name in params) and params.get("loss", self.loss) == "auto":
+            params["loss"] = self.default_loss
+        return super().set_params(**resolve_names(self, params, ROLES))
 
     def transform(self, X: Any) -> Array:
         """The learned representation, (n, p): each cosine, and each output of a round of another kind.
@@ -239,12 +235,15 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
     def _loss_is_auto(self) -> bool:
         return isinstance(self.loss, str) and self.loss == "auto"
 
-    def _fit(self: E, X: Array, y: Array, weight: Array, parts: tuple[Loss, Learner, Step]) -> E:
+    def _fit(
+        self: E, X: Array, y: Array, weight: Array, parts: tuple[Loss, Learner, Step], init_model: Any = None
+    ) -> E:
         """Boost on validated data: y is (n, 1) and encoded, all weights are positive."""
         loss, learner, step = parts
+        init = self._initial() if init_model is None else self._given(init_model, X, y, weight, loss)
         if learner.merges_rows(len(X)):
             X, y, weight = distinct_rows(X, y, weight)
-        init = self._initial()
+        init = self._initial(loss)
         split_seed, seed = self._seeds()
         stopping = None
         if self.early_stopping:
@@ -260,7 +259,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
                 loss=loss,
                 learner=learner,
                 step=step,
-                n_estimators=self.n_estimators,
+                n_estimators=self.n_estimators + self._rounds_given,
                 weight=weight,
                 random_state=seed,
                 callbacks=self._all_callbacks(stopping, scores),
@@ -295,16 +294,35 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
             callbacks.append(scores)
         return callbacks
 
-    def _initial(self) -> Ensemble | None:
+    def _initial(self, loss: Loss) -> Ensemble | None:
         """The ensemble that a warm start goes on from."""
         if not self._goes_on():
             return None
+        if repr(loss) != repr(self.loss_):
+            raise ValueError(
+                f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
+                f"is set, got {loss!r}"
+            )
         if len(self.ensemble_) > self.n_estimators:
             raise ValueError(
                 f"{type(self).__name__}: n_estimators must be at least the {len(self.ensemble_)} rounds already "
                 f"fitted when warm_start is set, got {self.n_estimators}"
             )
         return self.ensemble_
+
+    def _given(self, model: Any, X: Array, y: Array, weight: Array, loss: Loss) -> Ensemble:
+        """The ensemble of the user's model, whose rounds come on top of ``n_estimators``."""
+        from .interop.initial import initial_ensemble
+
+        if self._goes_on():
+            raise ValueError(
+                f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
+            )
+        classes = getattr(self, "classes_", None)
+        n_outputs = len(loss.baseline(y, weight))
+        init = initial_ensemble(model, loss, X.shape[1], n_outputs, classes)
+        self._rounds_given = len(init)
+        return init
 
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""

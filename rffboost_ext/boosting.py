@@ -81,18 +81,27 @@ def boost(
     step = natural_step(loss, learner) if isinstance(step, str) and step == "auto" else STEPS.create(step)
     require("boost", "n_estimators", n_estimators, Integer(1))
     design, y, weight = checked_data(design, y, weight)
-    check_target(loss, y)
-    start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
+    baseline = loss.baseline(y, weight) if init is None else init.baseline
+    check_baseline(loss, baseline)
+    start = Ensemble(baseline, (), np.empty((0, 2))) if init is None else init
+    check_target(loss, y, start.n_outputs)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
 
     raw = start.raw(design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
     for index in range(len(start), n_estimators):
+        derivatives = loss.derivatives(y, raw)
+        if index == len(start):
+            check_derivatives(loss, derivatives, raw)
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-        round = Round(design, loss, y, raw, *loss.derivatives(y, raw), weight, index, rng)
+        round = Round(design, loss, y, raw, *derivatives, weight, index, rng)
         fitted = learner.fit(round)
+        if not isinstance(fitted, Term):
+            raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
         output = design.output(fitted)
+        if output.shape != raw.shape:
+            raise ValueError(f"learner {learner!r}: its term must yield shape {raw.shape}, got {output.shape}")
         keep, length = step.move(round, output)
         raw = (raw if keep == 1.0 else keep * raw) + length * output
         term = design.restore(fitted)
@@ -103,7 +112,7 @@ def boost(
         if any(stop):
             break
         # Names that go on living would keep arrays of this round in memory through the next.
-        del round, progress, fitted, output
+        del round, progress, fitted, output, derivatives
     return Ensemble(start.baseline, settled(terms), np.reshape(moves, (-1, 2)))
 
 
@@ -113,9 +122,15 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
         if np.ndim(design) != 2:
             raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
         design = Design(np.asarray(design))
+        if not np.isfinite(design.original).all():
+            raise ValueError("boost: design must be finite, got NaN or infinity")
     n, y = design.n_samples, np.asarray(y)
+    if n == 0:
+        raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
         raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
+    if not np.isfinite(y).all():
+        raise ValueError("boost: y must be finite, got NaN or infinity")
     weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
@@ -124,13 +139,29 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     return design, y, weight
 
 
-def check_target(loss: Loss, y: Array) -> None:
+def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
     """Raise a ValueError unless a classification loss gets class indices, as 0 and 1 rather than -1 and 1."""
-    if loss.task == "classification" and (y.min() < 0.0 or (y != np.floor(y)).any()):
+    n_classes = max(2, n_outputs)
+    if loss.task == "classification" and (y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any()):
         raise ValueError(
-            f"boost: y must hold class indices 0 .. K-1 for loss {loss!r}, "
+            f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "
             f"got values from {y.min():g} to {y.max():g}"
         )
+
+
+def check_baseline(loss: Loss, baseline: Array) -> None:
+    """Raise a ValueError unless a loss's baseline is what the vocabulary says."""
+    if np.ndim(baseline) != 1 or not np.isfinite(baseline).all():
+        raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
+
+
+def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array) -> None:
+    """Raise a ValueError unless a loss's derivatives are what the vocabulary says; asked in the first round."""
+    for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
+        if np.shape(values) != raw.shape:
+            raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {np.shape(values)}")
+        if not np.isfinite(values).all():
+            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity")
 
 
 def settled(terms: Sequence[Term]) -> tuple[Term, ...]:

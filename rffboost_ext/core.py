@@ -17,12 +17,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .checks import Check, require_all
+from .registry import Registry, resolve_names
 
 if TYPE_CHECKING:
     from .design import Design
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 T = TypeVar("T", bound="Term")
+S = TypeVar("S", bound="Spec")
 
 
 class Spec(BaseEstimator):
@@ -38,9 +40,20 @@ class Spec(BaseEstimator):
     needs: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Facts that this part needs of the others, by role: ``{"loss": ["bounded_ratio"]}``."""
 
+    roles: ClassVar[Mapping[str, Registry[Any]]] = {}
+    """Hyperparameters that are parts themselves, given as an instance or by a name of these tables."""
+
     def validate(self) -> None:
         """Raise a TypeError or ValueError that names the first hyperparameter out of range."""
         require_all(self, self.constraints)
+        for role, registry in self.roles.items():
+            part = getattr(self, role)
+            if not (isinstance(part, str) and part == "auto"):
+                registry.create(part)
+
+    def set_params(self: S, **params: Any) -> S:
+        """Set hyperparameters, nested ones too, also of a part that is given by name."""
+        return super().set_params(**resolve_names(self, params, self.roles))
 
 
 class Loss(Spec, ABC):

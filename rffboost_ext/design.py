@@ -113,7 +113,11 @@ def moments(X: Array, weight: Array) -> tuple[Array, Array]:
     total = weight.sum()
     rows = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
     mean = sum(weight[r] @ X[r].astype(np.float64) for r in rows) / total
-    variance = sum(weight[r] @ np.square(X[r] - mean) for r in rows) / total
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = sum(weight[r] @ np.square(X[r] - mean) for r in rows) / total
     rounding = np.finfo(np.float64).eps * len(X)
+    if not np.isfinite(variance).all():
+        column = int(np.flatnonzero(~np.isfinite(variance))[0])
+        raise ValueError(f"X: column {column} is too large for its variance to be a finite number")
     constant = variance <= rounding * variance + np.square(rounding * mean)
     return mean, np.sqrt(np.where(constant, 1.0, variance))

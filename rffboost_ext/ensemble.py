@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from .checks import Integer, require
 from .core import Array, Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ensemble:
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
@@ -32,6 +33,9 @@ class Ensemble:
     terms: tuple[Term, ...]
     moves: Array
 
+    # NumPy's scalars leave a product with an ensemble to the ensemble.
+    __array_ufunc__ = None
+
     def __len__(self) -> int:
         return len(self.terms)
 
@@ -49,6 +53,7 @@ class Ensemble:
 
     def raw(self, X: Array) -> Array:
         """Raw scores of X (n, d): (n, C)."""
+        X = matrix(X)
         baseline, blocks = self._blocks
         out = np.empty((len(X), len(baseline)))
         out[:] = baseline
@@ -58,6 +63,7 @@ class Ensemble:
 
     def staged(self, X: Array) -> Iterator[Array]:
         """Raw scores after 0, 1, 2, ... rounds, each (n, C)."""
+        X = matrix(X)
         raw = np.tile(self.baseline, (len(X), 1))
         yield raw
         for term, (keep, length) in zip(self.terms, self.moves, strict=True):
@@ -66,12 +72,14 @@ class Ensemble:
 
     def outputs(self, X: Array) -> Array:
         """The learned representation, (n, p): each cosine, and each output of a round of another kind."""
+        X = matrix(X)
         if not self.terms:
             return np.empty((len(X), 0))
         return np.hstack([term.features(X) for term in self.terms])
 
     def truncated(self, n_rounds: int) -> Ensemble:
-        """The ensemble as it was after `n_rounds` rounds."""
+        """The ensemble as it was after `n_rounds` rounds, at most as many as it has."""
+        require("Ensemble.truncated", "n_rounds", n_rounds, Integer(0, len(self)))
         return replace(self, terms=self.terms[:n_rounds], moves=self.moves[:n_rounds])
 
     def compact(self) -> Ensemble:
@@ -104,6 +112,8 @@ class Ensemble:
     def __mul__(self, factor: float) -> Ensemble:
         if not isinstance(factor, int | float | np.number):
             return NotImplemented
+        if not np.isfinite(factor):
+            raise ValueError(f"an Ensemble is multiplied by a finite number, got {factor}")
         moves = self.moves * [1.0, float(factor)]
         return replace(self, baseline=float(factor) * self.baseline, moves=moves)
 
@@ -116,6 +126,14 @@ class Ensemble:
         """The same function with every keep equal to 1: a plain weighted sum of terms."""
         moves = np.column_stack([np.ones(len(self)), self.lengths])
         return replace(self, baseline=self._blocks[0], moves=moves)
+
+
+def matrix(X: Array) -> Array:
+    """X as an array of rows of floats, in the precision that it came in."""
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X must have shape (n, d), got {X.shape}")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def mean(ensembles: Sequence[Ensemble]) -> Ensemble:

@@ -52,7 +52,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     default_loss = "log_loss"
     classes_: Array
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None) -> RFFBoostClassifier:
         """Fit to X and y.
 
         Parameters
@@ -63,6 +63,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             Class labels.
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
+            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow. Its
+            raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
 
         Returns
         -------
@@ -80,7 +83,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         classes, y = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes[0]!r}"
+                f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes.tolist()[0]!r}"
             )
         if len(classes) > 2 and not parts[0].multiclass:
             raise ValueError(
@@ -92,9 +95,10 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
                 f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
                 f"warm_start is set, got {classes}"
             )
-        self.classes_ = classes
         y = y.astype(np.float64)[:, None]
-        return self._fit(X, y, weight, parts)
+        self._fit(X, y, weight, parts, init_model)
+        self.classes_ = classes
+        return self
 
     def decision_function(self, X: Any) -> Array:
         """Raw scores, (n,) where there is one output, else (n, C).
@@ -196,7 +200,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     task = "regression"
     default_loss = "squared_error"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None) -> RFFBoostRegressor:
         """Fit to X and y.
 
         Parameters
@@ -207,6 +211,9 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Targets, finite.
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
+            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow. Its
+            raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
 
         Returns
         -------
@@ -221,7 +228,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         kinds = [np.float64, np.float32]
         X, y = validate_data(self, X, y, dtype=kinds, y_numeric=True, reset=not self._goes_on())
         X, y, weight = weighted_rows(X, y, sample_weight)
-        return self._fit(X, np.asarray(y, dtype=np.float64)[:, None], weight, parts)
+        return self._fit(X, np.asarray(y, dtype=np.float64)[:, None], weight, parts, init_model)
 
     def predict(self, X: Any) -> Array:
         """The predicted mean, (n,), or what else the loss's response is.

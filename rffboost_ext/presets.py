@@ -50,15 +50,8 @@ def gbrff(
     RFFBoostClassifier
     """
     learner = RFFK(n_components, gamma, weighting="gibbs", beta=c, match="squared")
-    return RFFBoostClassifier(
-        "squared_error",
-        learner,
-        step="newton",
-        n_estimators=n_estimators,
-        learning_rate=learning_rate,
-        random_state=random_state,
-        **params,
-    )
+    shared: dict[str, Any] = {"step": "newton", "learning_rate": learning_rate, "random_state": random_state}
+    return RFFBoostClassifier("squared_error", learner, n_estimators=n_estimators, **(shared | params))
 
 
 def gbrff05(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
-from typing import Generic, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
@@ -44,10 +44,16 @@ class Registry(Generic[T]):
         Raises
         ------
         ValueError
-            If the name is taken by another class; nothing is ever overwritten.
+            If the name is taken by another class. The same class defined again, as in a notebook, takes the
+            place of its older self; nothing else is ever overwritten.
         TypeError
             If the class does not derive from the table's base.
         """
+
+        if not isinstance(name, str):
+            raise TypeError(f'register wants a name, as in @register("my_{self.kind}"), got {name!r}')
+        if name == "auto":
+            raise ValueError(f"the {self.kind} name 'auto' is reserved for the choice of a default")
 
         def enter(cls: C) -> C:
             if not (inspect.isclass(cls) and issubclass(cls, self.base)):
@@ -87,6 +93,8 @@ class Registry(Generic[T]):
         TypeError
             If `part` is neither a name nor an instance of the table's base.
         """
+        if params and not isinstance(part, str):
+            raise TypeError(f"parameters of a {self.kind} go with a name; {part!r} has its own, got {params}")
         made = self.make(part, **params)
         if not isinstance(made, self.base):
             advice = f"; pass an instance, {made.__name__}()" if isinstance(made, type) else ""
@@ -114,6 +122,17 @@ class Registry(Generic[T]):
         self._searched = True
         for entry in entry_points(group=f"rffboost_ext.{self.kind}"):
             self.register(entry.name)(entry.load())
+
+
+def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Registry[Any]]) -> dict[str, Any]:
+    """`params` for ``set_params``, extended so that nested ones find a part even where it is given by name.
+
+    ``learner__gamma`` of an owner with ``learner="rff_1"`` needs an instance to be set on: it is made here.
+    """
+    nested = {name.partition("__")[0] for name in params if "__" in name}
+    parts = {role: params.get(role, getattr(owner, role)) for role in nested & set(roles)}
+    made = {role: roles[role].make(part) for role, part in parts.items() if isinstance(part, str)}
+    return params | made
 
 
 def _path(cls: type) -> str:

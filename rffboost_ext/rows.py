@@ -71,7 +71,11 @@ def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array,
         raise ValueError("sample_weight must be finite, got NaN or infinity")
     if (weight < 0.0).any():
         raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
-    if weight.sum() <= 0.0:
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight must have a finite sum, got infinity")
+    if total <= 0.0:
         raise ValueError("sample_weight must not sum to zero")
     kept = weight > 0.0
     return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])

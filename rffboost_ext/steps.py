@@ -96,7 +96,8 @@ class LineSearch(Step):
             near, far = far, 2.0 * far
             if abs(far) > self.max_length:
                 return 1.0, float(np.sign(far) * self.max_length)
-        return 1.0, float(brentq(slope, near, far, xtol=1e-300, rtol=self.tol))
+        # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
+        return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
 
 
 class Shrunk(Step):

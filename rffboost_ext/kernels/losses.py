@@ -7,7 +7,7 @@ import numba
 from .elementary import exp
 
 
-@numba.njit(fastmath=True, cache=True, nogil=True)
+@numba.njit(fastmath=True, cache=True, nogil=True, error_model="numpy")
 def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``exp(-s raw)`` with s = 2 y - 1; all arrays are (n, 1), exponents are cut at largest."""
     for i in range(len(raw)):
@@ -17,7 +17,7 @@ def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore
         hessian[i, 0] = weight
 
 
-@numba.njit(fastmath=True, cache=True, nogil=True)
+@numba.njit(fastmath=True, cache=True, nogil=True, error_model="numpy")
 def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``log(1 + exp(-s raw))`` with s = 2 y - 1; all arrays are (n, 1)."""
     for i in range(len(raw)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
     """Write ``(X - center) / scale`` of X (n, d) into tiles (T, d, B), tiles first .. last-1."""
     n, d = X.shape

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..checks import BOOL, NON_NEGATIVE, Integer
 from ..core import Array, Learner, Optimizer, Round
 from ..optimizers import OPTIMIZERS, Bounded
+from ..registry import Registry
 from ..terms import Cosines
 from . import LEARNERS
 from .matches import MATCHES, Match, choose_match
@@ -17,6 +20,9 @@ from .weighting import WEIGHTINGS, Weighting
 
 # The phase is found to a hundredth of a turn, as in the experiments behind the papers.
 PHASE_SEARCH = Bounded(tol=0.01)
+
+# The parts that search a frequency or a landmark.
+SEARCH_ROLES: dict[str, Registry[Any]] = {"match": MATCHES, "spectrum": SPECTRA, "optimizer": OPTIMIZERS}
 
 
 @LEARNERS.register("rff_k")
@@ -52,6 +58,7 @@ class RFFK(Learner):
 
     bounded = True
     constraints = {"n_components": Integer(1), "gamma": GAMMA, "beta": NON_NEGATIVE}
+    roles = SEARCH_ROLES | {"placement": PLACEMENTS, "weighting": WEIGHTINGS}
 
     def __init__(
         self,
@@ -72,13 +79,6 @@ class RFFK(Learner):
         self.match = match
         self.spectrum = spectrum
         self.optimizer = optimizer
-
-    def validate(self) -> None:
-        """Raise a TypeError or ValueError that names the first hyperparameter out of range."""
-        super().validate()
-        PLACEMENTS.create(self.placement)
-        WEIGHTINGS.create(self.weighting)
-        validate_search(self.match, self.spectrum, self.optimizer)
 
     def merges_rows(self, n_samples: int) -> bool:
         """Always: the search for the landmark multiplies rounding errors."""
@@ -129,6 +129,7 @@ class RFF1(Learner):
 
     bounded = True
     constraints = {"gamma": GAMMA, "l2": NON_NEGATIVE, "learn_frequency": BOOL}
+    roles = SEARCH_ROLES
 
     def __init__(
         self,
@@ -145,11 +146,6 @@ class RFF1(Learner):
         self.match = match
         self.spectrum = spectrum
         self.optimizer = optimizer
-
-    def validate(self) -> None:
-        """Raise a TypeError or ValueError that names the first hyperparameter out of range."""
-        super().validate()
-        validate_search(self.match, self.spectrum, self.optimizer)
 
     def merges_rows(self, n_samples: int) -> bool:
         """Always: the search for the frequency multiplies rounding errors."""
@@ -176,11 +172,3 @@ class RFF1(Learner):
             return value, gradient
 
         return np.asarray(OPTIMIZERS.make(self.optimizer).minimise(penalised, start))
-
-
-def validate_search(match: str | Match, spectrum: str | Spectrum, optimizer: str | Optimizer) -> None:
-    """Raise unless the parts that search a frequency or a landmark exist and are valid."""
-    if not (isinstance(match, str) and match == "auto"):
-        MATCHES.create(match)
-    SPECTRA.create(spectrum)
-    OPTIMIZERS.create(optimizer)

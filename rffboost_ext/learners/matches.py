@@ -60,7 +60,8 @@ class ExponentialMatch(Match):
 
     def compiled(self, round: Round) -> Compiled:
         gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
-        return Compiled(EXPONENTIAL, gradient, round.weight)
+        largest = float(round.weight.max())
+        return Compiled(EXPONENTIAL, gradient, round.weight / largest, factor=largest)
 
 
 @MATCHES.register("squared")
@@ -101,6 +102,32 @@ class NewtonMatch(Match):
 
     def compiled(self, round: Round) -> Compiled:
         return quadratic(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
+
+
+@MATCHES.register("scaled")
+class ScaledMatch(Match):
+    r"""``g h / u + H h^2 / 2``: the newton match with the gradient in units of its own size.
+
+    With :math:`u^2 = 2 \sum w g^2 / \sum w H` a cosine, whose mean square is about 1/2, is as large as a typical
+    Newton step. What is found then does not depend on the unit of the target, nor on how far the residuals have
+    shrunk; the step finds the length.
+    """
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        gradient, hessian = round.gradient[:, 0] / unit_of(round), round.hessian[:, 0]
+        curved = hessian * output
+        return (gradient + 0.5 * curved) * output, gradient + curved
+
+    def compiled(self, round: Round) -> Compiled:
+        gradient = round.gradient[:, 0] / unit_of(round)
+        return quadratic(gradient * round.weight, round.hessian[:, 0] * round.weight)
+
+
+def unit_of(round: Round) -> float:
+    """The amplitude of a cosine that is as large as the Newton steps of the rows, on the mean square."""
+    hessian = round.inner(round.hessian)
+    unit = np.sqrt(2.0 * round.inner(round.gradient, round.gradient) / hessian) if hessian > 0.0 else 0.0
+    return float(unit) if unit > 0.0 else 1.0
 
 
 def quadratic(p: Array, q: Array, offset: float = 0.0) -> Compiled:

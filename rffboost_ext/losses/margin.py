@@ -23,9 +23,9 @@ def sigmoid(raw: Array) -> Array:
     return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
 
 
-def two_columns(positive: Array) -> Array:
-    """Probabilities of both classes, (n, 2), from that of the second, (n, 1)."""
-    return np.hstack([1.0 - positive, positive])
+def two_columns(log_odds: Array) -> Array:
+    """Probabilities of both classes, (n, 2), from log-odds of the second, (n, 1), small ones with all digits."""
+    return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
 
 
 def share(y: Array, weight: Array) -> float:
@@ -65,7 +65,7 @@ class Exponential(Loss):
         return np.array([0.5 * np.log(p / (1.0 - p))])
 
     def inverse_link(self, raw: Array) -> Array:
-        return two_columns(sigmoid(2.0 * raw))
+        return two_columns(2.0 * raw)
 
 
 @LOSSES.register("log_loss")
@@ -89,4 +89,4 @@ class LogLoss(Loss):
         return np.array([np.log(p / (1.0 - p))])
 
     def inverse_link(self, raw: Array) -> Array:
-        return two_columns(sigmoid(raw))
+        return two_columns(raw)

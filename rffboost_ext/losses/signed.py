@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core import Array, Loss
 from ..registry import Registry
-from .margin import sign, two_columns
+from .margin import sign
 
 
 class Signed(Loss):
@@ -54,4 +54,5 @@ class Signed(Loss):
         return self.loss.baseline(sign(y), weight)
 
     def inverse_link(self, raw: Array) -> Array:
-        return two_columns(0.5 * (1.0 + np.clip(self.loss.inverse_link(raw), -1.0, 1.0)))
+        response = np.clip(self.loss.inverse_link(raw), -1.0, 1.0)
+        return np.hstack([0.5 * (1.0 - response), 0.5 * (1.0 + response)])

@@ -12,7 +12,7 @@ from . import LOSSES
 class SquaredError(Loss):
     """Half the squared error, ``(raw - y)^2 / 2``, summed over outputs; the response is the raw score."""
 
-    match = "squared"
+    match = "scaled"
 
     def value(self, y: Array, raw: Array) -> Array:
         return 0.5 * np.square(raw - y).sum(axis=1)

@@ -12,7 +12,7 @@ from ..core import Array, Term
 from ..parallel import N_JOBS, over_tiles
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cosines(Term):
     """``x -> sum_m weight[m] * cos(omega[m] . (x - center) - phase[m])``.
 
@@ -46,6 +46,7 @@ class Cosines(Term):
     def __call__(self, X: Array) -> Array:
         from ..kernels.predict import BLOCK, predict_pass
 
+        require_columns(X, self.omega.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         out = np.zeros((len(X), self.weight.shape[1]))
         over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self._prepared[X.dtype.char], out)
@@ -66,6 +67,7 @@ class Cosines(Term):
 
     def features(self, X: Array) -> Array:
         """The cosines one by one, unweighted: (n, M)."""
+        require_columns(X, self.omega.shape[1])
         z = (X if self.center is None else X - self.center) @ self.omega.T
         z -= self.phase
         return np.cos(z, out=z)
@@ -84,7 +86,9 @@ class Cosines(Term):
 
     def centered(self, center: Array | None) -> Cosines:
         """The same function with x measured from `center` (None for the origin)."""
-        if self.center is center:
+        if self.center is center or (
+            self.center is not None and center is not None and np.array_equal(self.center, center)
+        ):
             return self
         shift = (0.0 if center is None else center) - (0.0 if self.center is None else self.center)
         return replace(
@@ -95,3 +99,9 @@ class Cosines(Term):
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
         return replace(local, omega=local.omega / scale, center=center)
+
+
+def require_columns(X: Array, n_features: int) -> None:
+    """Raise a ValueError unless X is a matrix of that many columns; compiled code does not look."""
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")

@@ -11,7 +11,7 @@ from .cosines import Cosines
 from .trees import Trees
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Standardized(Term):
     """``x -> term((x - center) / scale)``.
 
@@ -42,7 +42,7 @@ class Standardized(Term):
 
     @property
     def family(self) -> Hashable:
-        return Standardized, self.term.family, id(self.center), id(self.scale)
+        return Standardized, self.term.family, self.center.tobytes(), self.scale.tobytes()
 
     def settled(self) -> Standardized:
         return replace(self, term=self.term.settled())

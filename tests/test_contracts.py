@@ -1,0 +1,230 @@
+"""What parts and ensembles promise one another is checked where it can be broken, and named when it is."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+import pytest
+
+from rffboost_ext import (
+    LEARNERS,
+    LOSSES,
+    RFF1,
+    RFFK,
+    Cosines,
+    Learner,
+    Loss,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    Term,
+    boost,
+)
+from rffboost_ext.losses import LogLoss
+from rffboost_ext.losses.margin import two_columns
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((80, 3))
+Y = (X[:, 0] * X[:, 1] > 0).astype(int)
+TARGET = np.sin(2.0 * X[:, 0]) + X[:, 1]
+
+
+@pytest.mark.parametrize("learner", [RFF1(), RFFK(5)], ids=str)
+# Powers of two, so that no rounding differs, which the searches would multiply.
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**-10, 2.0**10, 2.0**20])
+def test_regression_does_not_depend_on_the_unit_of_the_target(learner, unit):
+    def fitted(factor):
+        model = RFFBoostRegressor(learner=learner, precision="float64", n_estimators=20, random_state=0)
+        return model.fit(X, factor * TARGET).predict(X) / factor
+
+    np.testing.assert_allclose(fitted(unit), fitted(1.0), rtol=0, atol=1e-4)
+    assert np.corrcoef(fitted(unit), TARGET)[0, 1] > 0.85
+
+
+@pytest.mark.parametrize("unit", [2.0**-166, 2.0**130])
+def test_cosines_do_not_depend_on_the_unit_of_the_weights(unit):
+    def fitted(weight):
+        model = RFFBoostClassifier("exponential", "rff_1", n_estimators=10, random_state=0)
+        return model.fit(X, Y, sample_weight=np.full(80, weight)).decision_function(X)
+
+    np.testing.assert_allclose(fitted(unit), fitted(1.0), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [X[:, :2], np.hstack([X, X]), X[0], X[None]], ids=lambda X: str(X.shape))
+@pytest.mark.parametrize("learner", ["rff_1"])
+@pytest.mark.parametrize("method", ["raw", "outputs", "staged"])
+def test_ensembles_look_at_the_shape_of_the_features(wrong, learner, method):
+    ensemble = RFFBoostClassifier(learner=learner, n_estimators=3, random_state=0).fit(X, Y).ensemble_
+    if learner == "tree" and wrong.shape == (80, 6):
+        pytest.skip("trees do not know how many features there were beyond those that they split on")
+    with pytest.raises(ValueError, match="X must have"):
+        list(getattr(ensemble, method)(wrong))
+
+
+def test_ensembles_take_lists_and_integers():
+    ensemble = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, Y).ensemble_
+    np.testing.assert_array_equal(ensemble.raw([[1, 2, 3]]), ensemble.raw(np.array([[1.0, 2.0, 3.0]])))
+
+
+def test_numpy_scalars_scale_ensembles():
+    ensemble = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, Y).ensemble_
+    np.testing.assert_allclose((np.float64(0.5) * ensemble).raw(X), 0.5 * ensemble.raw(X), rtol=1e-14)
+    assert ensemble != 0.5 * ensemble
+    with pytest.raises(ValueError, match="finite number"):
+        np.nan * ensemble
+
+
+@pytest.mark.parametrize("n_rounds", [-1, 4])
+def test_truncation_beyond_the_rounds(n_rounds):
+    ensemble = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, Y).ensemble_
+    with pytest.raises(ValueError, match="n_rounds must be an integer >= 0 and <= 3"):
+        ensemble.truncated(n_rounds)
+
+
+@dataclass(frozen=True)
+class Constant(Term):
+    value: np.ndarray
+
+    def __call__(self, X):
+        return np.broadcast_to(self.value, (len(X), len(self.value)))
+
+    def scaled(self, factor):
+        return Constant(factor * self.value)
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(sum(term.value for term in terms))
+
+
+class Returns(Learner):
+    def __init__(self, result=None):
+        self.result = result
+
+    def fit(self, round):
+        return self.result
+
+
+def test_joblib_keeps_compaction_and_bits():
+    model = RFFBoostClassifier(learner=Returns(Constant(np.array([0.1]))), n_estimators=5).fit(X, Y)
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    loaded = joblib.load(file)
+    assert len(loaded.ensemble_.compact()) == len(model.ensemble_.compact()) == 1
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def log_loss_with(**methods):
+    return type("Broken", (LogLoss,), methods)()
+
+
+BROKEN = [
+    (log_loss_with(derivatives=lambda self, y, raw: (y[:, 0], y[:, 0])), "rff_1", "gradient must have shape"),
+    (log_loss_with(derivatives=lambda self, y, raw: (y, np.nan * y)), "rff_1", "hessian must be finite"),
+    (log_loss_with(baseline=lambda self, y, weight: 0.0), "rff_1", "baseline must be"),
+    (log_loss_with(baseline=lambda self, y, weight: np.array([np.nan])), "rff_1", "baseline must be"),
+    ("log_loss", Returns(), "fit must return a Term, got None"),
+    ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
+]
+
+
+@pytest.mark.parametrize(("loss", "learner", "message"), BROKEN, ids=[message for *_, message in BROKEN])
+def test_broken_parts_are_named(loss, learner, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        RFFBoostClassifier(loss, learner, n_estimators=2).fit(X, Y)
+
+
+GOOD = {"design": X, "y": Y[:, None].astype(float)}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"y": 2.0 * GOOD["y"]}, "class indices 0 .. 1"),
+        ({"design": np.full((80, 3), np.nan)}, "design must be finite"),
+        ({"y": np.full((80, 1), np.inf)}, "y must be finite"),
+        ({"design": np.empty((0, 3)), "y": np.empty((0, 1))}, "at least one row"),
+    ],
+    ids=["classes", "design", "y", "rows"],
+)
+def test_the_loop_looks_at_its_data(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        boost(**(GOOD | wrong), loss="log_loss", learner="rff_1", n_estimators=2)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "log_loss"])
+def test_small_probabilities_of_either_class_keep_their_digits(loss):
+    raw = np.array([[-30.0], [30.0]])
+    p = LOSSES.create(loss).inverse_link(raw)
+    np.testing.assert_allclose(p[0, 1], p[1, 0], rtol=1e-15)
+    assert p.min() > 0.0
+    np.testing.assert_allclose(two_columns(raw).sum(axis=1), 1.0, rtol=1e-15)
+
+
+def test_extreme_features_and_weights_are_named():
+    with pytest.raises(ValueError, match="X: column 0 is too large"):
+        RFFBoostClassifier().fit(X * 1e200, Y)
+    with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
+        RFFBoostClassifier().fit(X, Y, sample_weight=np.full(80, 1e308))
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, np.array(["a", "b"])[Y])
+    before = model.predict(X)
+
+    def fail(progress):
+        raise RuntimeError("stop here")
+
+    with pytest.raises(RuntimeError, match="stop here"):
+        model.set_params(callbacks=[fail]).fit(X, np.array(["u", "v"])[Y])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_warm_start_keeps_to_its_loss():
+    model = RFFBoostClassifier("log_loss", n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="loss must be that of the previous fit"):
+        model.set_params(loss="exponential", n_estimators=5).fit(X, Y)
+
+
+def test_line_search_on_a_loss_with_jumps():
+    class Absolute(Loss):
+        exact_hessian = False
+
+        def value(self, y, raw):
+            return np.abs(raw - y)[:, 0]
+
+        def derivatives(self, y, raw):
+            return np.sign(raw - y), np.ones_like(raw)
+
+        def baseline(self, y, weight):
+            return np.array([np.median(y)])
+
+        def inverse_link(self, raw):
+            return raw
+
+    y = np.where(np.arange(80) % 3 == 0, TARGET, 0.0)
+    model = RFFBoostRegressor(Absolute(), n_estimators=100, learning_rate=1.0, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert np.abs(model.predict(X) - y).mean() <= np.abs(y).mean()
+
+
+def test_names_resolve_at_any_depth():
+    model = RFFBoostClassifier().set_params(learner__optimizer__max_iter=20)
+    assert model.get_params()["learner__optimizer__max_iter"] == 20
+
+
+def test_registries_refuse_what_would_be_silent():
+    with pytest.raises(TypeError, match="has its own"):
+        LEARNERS.create(RFF1(), gamma=2.0)
+    with pytest.raises(TypeError, match="register wants a name"):
+        LEARNERS.register(RFF1)
+    with pytest.raises(ValueError, match="'auto' is reserved"):
+        LEARNERS.register("auto")
+
+
+def test_centers_equal_in_value_stack():
+    one, two = (Cosines(np.ones((1, 3)), np.zeros(1), np.ones((1, 1)), np.full(3, 0.3)) for _ in range(2))
+    stacked = Cosines.stack([one, two])
+    np.testing.assert_array_equal(stacked.phase, [0.0, 0.0])
