@@ -1,82 +1,51 @@
-"""Tree models of XGBoost itself, read into the same ensembles."""
+"""Tree models of XGBoost and LightGBM themselves, read into the same ensembles."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBModel
 
-from rffboost_ext import Ensemble, Trees
 from rffboost_ext.core import Array
-from rffboost_ext.learners.tree import read_tree
+from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop.xgboost_json import parsed
 
-from .links import Exp, Identity, Link, Logistic, Sigmoid, Softmax, evaluate
+from .links import Exp, Identity, Link, Logistic, Sigmoid, Softmax, checked_link, evaluate
 from .source import Source, names_of, read
 
-
-@dataclass(frozen=True)
-class Objective:
-    """What an objective of XGBoost says about raw scores.
-
-    Attributes
-    ----------
-    link : Link
-        From raw scores to what ``predict`` or ``predict_proba`` gives.
-    margin : callable
-        From ``base_score``, as stored, to raw scores.
-    """
-
-    link: Link
-    margin: Callable[[Array], Array] = np.asarray
-
-
-def logit(p: Array) -> Array:
-    """The log-odds of p."""
-    return np.asarray(np.log(p) - np.log1p(-p))
-
-
-OBJECTIVES = {
-    "binary:logistic": Objective(Sigmoid(), logit),
-    "binary:logitraw": Objective(Sigmoid()),
-    "multi:softprob": Objective(Softmax()),
-    "multi:softmax": Objective(Softmax()),
-    "reg:logistic": Objective(Logistic(), logit),
-    "count:poisson": Objective(Exp(), np.log),
-    "reg:gamma": Objective(Exp(), np.log),
-    "reg:tweedie": Objective(Exp(), np.log),
-    **{
-        name: Objective(Identity())
-        for name in (
-            "reg:squarederror",
-            "reg:absoluteerror",
-            "reg:pseudohubererror",
-            "reg:quantileerror",
-            "rank:pairwise",
-            "rank:ndcg",
-            "rank:map",
-        )
-    },
+OBJECTIVES: dict[str, Link] = {
+    "binary:logistic": Sigmoid(),
+    "binary:logitraw": Sigmoid(),
+    "multi:softprob": Softmax(),
+    "multi:softmax": Softmax(),
+    "reg:logistic": Logistic(),
+    "count:poisson": Exp(),
+    "reg:gamma": Exp(),
+    "reg:tweedie": Exp(),
+    "reg:squarederror": Identity(),
+    "reg:absoluteerror": Identity(),
+    "reg:pseudohubererror": Identity(),
+    "reg:quantileerror": Identity(),
+    "rank:pairwise": Identity(),
+    "rank:ndcg": Identity(),
+    "rank:map": Identity(),
 }
+"""What an objective of XGBoost makes of raw scores."""
 
 
 @read.register
 def _(model: XGBModel) -> Source:
     check_is_fitted(model)
+    if isinstance(model, rxgb.XGBClassifier | rxgb.XGBRegressor):
+        return own_loss(model)
     if callable(model.objective):
         raise ValueError(
             f"objective must be one of XGBoost's own, got {model.objective!r}: the model does not tell which link "
-            f"a callable means. Put it as a Loss into RFFBoostClassifier or RFFBoostRegressor with learner='tree'"
+            f"a callable means. Put it as a Loss into rffboost_ext.interop.xgboost.XGBClassifier or XGBRegressor"
         )
-    if not np.isnan(model.missing):
-        raise ValueError(f"missing must be NaN for export, got {model.missing!r}: ONNX trees know no other")
-    best = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
-    booster = model.get_booster()
-    return source_of(booster if best is None else booster[: best + 1], type(model).__name__, names_of(model))
+    return source_of(model, type(model).__name__, names_of(model))
 
 
 @read.register
@@ -84,62 +53,46 @@ def _(booster: Booster) -> Source:
     return source_of(booster, "Booster", tuple(booster.feature_names or ()))
 
 
-def source_of(booster: Booster, name: str, feature_names: tuple[str, ...]) -> Source:
-    """The source of a booster of scalar trees."""
-    learner = json.loads(booster.save_raw("json"))["learner"]
-    kind = learner["objective"]["name"]
+def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
+    """The source of a model that XGBoost trained with one of our losses, or a user's."""
+    ensemble, loss = rxgb.to_ensemble(model), model.loss_
+    return Source(
+        estimator=type(model).__name__,
+        loss=repr(loss),
+        ensemble=ensemble,
+        link=checked_link(loss, ensemble.n_outputs),
+        n_features=model.n_features_in_,
+        raw=lambda X: columns(model.predict(np.asarray(X), output_margin=True, validate_features=False)),
+        response=loss.inverse_link,
+        classes=getattr(model, "classes_", None),
+        feature_names=names_of(model),
+        eps=float(np.finfo(np.float32).eps),
+    )
+
+
+def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> Source:
+    """The source of a model of scalar trees with one of XGBoost's own objectives."""
+    booster = rxgb.booster_of(model)
+    kind = rxgb.objective_name(parsed(booster))
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
-    objective = OBJECTIVES[kind]
-    ensemble = ensemble_of(learner, objective)
-    n_features = booster.num_features()
-
-    def raw(X: Any) -> Array:
-        out = booster.predict(DMatrix(np.asarray(X)), output_margin=True, validate_features=False)
-        return np.asarray(out.reshape(len(X), -1), dtype=np.float64)
-
-    check_baseline(ensemble, raw, n_features)
-    n_classes = {Sigmoid: 2, Softmax: ensemble.n_outputs}.get(type(objective.link))
+    ensemble, link = rxgb.to_ensemble(model), OBJECTIVES[kind]
+    rounds = {"iteration_range": (0, len(ensemble)), "validate_features": False, "output_margin": True}
+    n_classes = {Sigmoid: 2, Softmax: ensemble.n_outputs}.get(type(link))
     return Source(
         estimator=name,
         loss=kind,
-        ensemble=ensemble,
-        link=objective.link,
-        n_features=n_features,
-        raw=raw,
-        response=lambda scores: evaluate(objective.link, scores),
+        ensemble=ensemble.compact(),
+        link=link,
+        n_features=booster.num_features(),
+        raw=lambda X: columns(booster.predict(DMatrix(np.asarray(X)), **rounds)),
+        response=lambda scores: evaluate(link, scores),
         classes=None if n_classes is None else np.arange(n_classes),
         feature_names=feature_names,
         eps=float(np.finfo(np.float32).eps),
     )
 
 
-def ensemble_of(learner: dict[str, Any], objective: Objective) -> Ensemble:
-    """The trees of XGBoost's JSON format, and its base score as the baseline."""
-    booster, params = learner["gradient_booster"], learner["learner_model_param"]
-    if booster["name"] != "gbtree":
-        raise ValueError(f"booster must be 'gbtree' for export, got {booster['name']!r}")
-    trees = booster["model"]["trees"]
-    if any(any(tree["split_type"]) for tree in trees):
-        raise ValueError("the XGBoost model splits on categorical features, which ONNX trees cannot express")
-    if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in trees):
-        raise ValueError("multi_strategy must be 'one_output_per_tree' for export, got trees with vector leaves")
-    n_outputs = max(1, int(params["num_class"]), int(params["num_target"]))
-    groups = booster["model"]["tree_info"]
-    terms = tuple(read_tree(tree, group, n_outputs) for tree, group in zip(trees, groups, strict=True))
-    baseline = np.broadcast_to(objective.margin(base_score(params["base_score"])), n_outputs)
-    whole = (Trees.stack(terms),) if terms else ()
-    return Ensemble(np.array(baseline), whole, np.ones((len(whole), 2)))
-
-
-def base_score(text: str) -> Array:
-    """``"5E-1"``, ``"[5E-1]"`` or ``"[1E0,2E0]"``: the spellings of XGBoost's versions."""
-    return np.array([float(part) for part in text.strip("[] ").split(",")])
-
-
-def check_baseline(ensemble: Ensemble, raw: Callable[[Any], Array], n_features: int) -> None:
-    """Raise unless XGBoost itself gives the same raw score for one row, so that no base score is misread."""
-    row = np.zeros((1, n_features))
-    found, wanted = ensemble.raw(row), raw(row)
-    if not np.allclose(found, wanted, rtol=1e-4, atol=1e-4):
-        raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
+def columns(scores: Any) -> Array:
+    """Scores as (n, C), float64."""
+    return np.asarray(scores.reshape(len(scores), -1), dtype=np.float64)

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rffboost_ext.cli import execute, fail
+
 from .describe import describe_onnx
 from .export import OPSET, save_onnx
 from .predictor import OnnxPredictor
@@ -19,26 +21,26 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+PROGRAM = "onnx_export"
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, 1 for a mismatch, 2 for an error in one sentence."""
+    """Run the command line.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 1 for a mismatch, 2 after one line on standard error that says what is wrong, or 130 if
+        interrupted.
+    """
     try:
         import typer
     except ImportError:
-        print("the command line needs typer: pip install 'rffboost-ext[cli]'", file=sys.stderr)
-        return 2
+        return fail("the command line needs typer: pip install 'rffboost-ext[cli]'", PROGRAM)
     app = typer.Typer(add_completion=False, help="Export boosted ensembles to ONNX, check and use the files.")
-    app.command("export")(export)
-    app.command("verify")(verify)
-    app.command("info")(info)
-    app.command("predict")(predict)
-    try:
-        app(args=arguments, prog_name="python -m onnx_export")
-    except SystemExit as end:
-        return int(end.code or 0)
-    except (ValueError, TypeError, OSError, ImportError, AttributeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    for command in (export, verify, info, predict):
+        app.command(command.__name__)(command)
+    return execute(app, PROGRAM, arguments)
 
 
 def export(
@@ -55,7 +57,9 @@ def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime
     report = verify_onnx(fitted, model, features(data, fitted), runtime=runtime)
     print(report)
     if not report.passed:
-        raise SystemExit(1)
+        from typer import Exit
+
+        raise Exit(1)
 
 
 def info(model: Path) -> None:
@@ -69,9 +73,10 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
 
     predictor = OnnxPredictor(model)
     X = columns_of(table(data), list(predictor.metadata.feature_names))
+    if proba and predictor.metadata.classes is None:
+        raise ValueError(f"--proba needs a classifier, {model} holds {predictor.metadata.estimator}")
     if proba:
-        names = [str(label) for label in getattr(predictor, "classes_", ())]
-        result = DataFrame(predictor.predict_proba(X), columns=names or None)
+        result = DataFrame(predictor.predict_proba(X), columns=[str(label) for label in predictor.classes_])
     else:
         result = DataFrame({"prediction": predictor.predict(X).tolist()})
     result.to_csv(sys.stdout if output is None else output, index=False)
@@ -85,8 +90,13 @@ def unpickle(path: Path) -> Any:
         return joblib.load(path)
     except OSError:
         raise
+    except ImportError as error:
+        # Text that happens to begin like a pickle asks for modules of impossible names.
+        if all(part.isidentifier() for part in (error.name or "").split(".")):
+            raise ValueError(f"{path} holds an estimator of a package that is missing here: {error}") from error
+        raise ValueError(f"{path} is not a pickled estimator") from error
     except Exception as error:
-        raise ValueError(f"{path} cannot be read as a joblib or pickle file: {error}") from error
+        raise ValueError(f"{path} is not a pickled estimator: {error}") from error
 
 
 def table(path: Path) -> DataFrame:

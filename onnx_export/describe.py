@@ -114,6 +114,8 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
 def shape_of(value: object) -> str:
     """The shape of a declared value, as ``(N, 3)``."""
     dims = value.type.tensor_type.shape.dim  # type: ignore[attr-defined]
+    if any(isinstance(dim.dim_param, bytes) for dim in dims):
+        raise ValueError(f"the model is damaged: the name of a dimension of {value.name!r} is no text")  # type: ignore[attr-defined]
     sizes = [dim.dim_param or (str(dim.dim_value) if dim.HasField("dim_value") else "N") for dim in dims]
     return f"({', '.join(sizes)})"
 

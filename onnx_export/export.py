@@ -18,7 +18,7 @@ from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .links import sides
 from .lowering import lower_ensemble
 from .metadata import record, write
-from .model import assemble, save, value_info
+from .model import assemble, save, target_of, value_info
 from .source import Source, read
 
 DTYPES = ("float32", "float64", "mixed")
@@ -97,7 +97,15 @@ def save_onnx(
     -------
     onnx.ModelProto
         What was written.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in :func:`to_onnx`.
+    OSError
+        If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
     """
+    target_of(path)
     model = to_onnx(estimator, X, dtype=dtype, opset=opset)
     save(model, path)
     return model

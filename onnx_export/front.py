@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, ValueInfoProto, helper
+from onnx.checker import ValidationError, check_model
+from onnx.shape_inference import InferenceError
 
 from .graph import ML, Graph
 from .model import ML_OPSET
+from .precision import single_precision
 from .source import Source
 
 
@@ -49,7 +52,7 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
     Raises
     ------
     ValueError
-        If `dtype` is "mixed", or skl2onnx cannot convert a step.
+        If `dtype` is "mixed", skl2onnx cannot convert a step, or it can in float32 only.
     """
     import skl2onnx
 
@@ -68,7 +71,28 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
+    check_front(model, dtype)
     return Front(model)
+
+
+def check_front(model: ModelProto, dtype: str) -> None:
+    """Raise a ValueError unless the converted steps are valid, and compute in float64 if that is asked for."""
+    advice = "; export with dtype='float32'" if dtype == "float64" else ""
+    try:
+        check_model(model, full_check=True)
+    except (ValidationError, InferenceError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(
+            f"to_onnx: skl2onnx converts a step before the ensemble into a graph that is not valid in {dtype}: "
+            f"{reason}{advice}"
+        ) from error
+    node = single_precision(model) if dtype == "float64" else None
+    if node is not None:
+        raise ValueError(
+            f"to_onnx: dtype 'float64' cannot be kept: skl2onnx converts a step before the ensemble into "
+            f"{node.op_type} (node {node.name!r}), which computes in float32{advice}, or pass integer columns of "
+            f"X as float64 if they are the cause"
+        )
 
 
 def initial_types(source: Source, X: Any, dtype: str) -> list[tuple[str, Any]]:

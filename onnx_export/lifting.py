@@ -15,8 +15,10 @@ from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.core import Array
 from rffboost_ext.terms import Standardized
 
-from .metadata import metadata_of
+from .metadata import Metadata, metadata_of
 from .model import load
+from .sound import check_sound, require_range, require_shape
+from .trees import numbered
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Parts:
         return lift(Parts(f"{self.scope}.{name}", self.constants, self.nodes, self.kinds))
 
 
+DAMAGE = (KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, ValidationError)
+"""What a file raises whose content does not fit together."""
 LIFTS: dict[str, Callable[[Parts], Term]] = {}
 """How a term is read back, by the name of its type; open to types of a user's own."""
 
@@ -71,7 +75,8 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
     Raises
     ------
     ValueError
-        If the file is damaged, was written by another program, or holds steps before the ensemble.
+        If the file is damaged, was written by another program, or holds steps before the ensemble. A file that is
+        read is safe to evaluate: shapes fit, and no tree leaves its arrays or has a cycle.
     TypeError
         If it holds a term of a type that is not in ``LIFTS``.
     """
@@ -82,27 +87,50 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
         raise ValueError(
             f"{name} holds {metadata.estimator}: steps before the ensemble cannot be read back; use OnnxPredictor"
         )
+    for kind in metadata.terms.values():
+        require_known(kind)
     try:
         check_model(proto)
-    except ValidationError as error:
-        raise ValueError(f"{name} is damaged: {str(error).splitlines()[0]}") from error
+        return lift_ensemble(proto, metadata)
+    except DAMAGE as error:
+        raise ValueError(f"{name} is damaged: {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    """An error in one line."""
+    text = str(error).strip()
+    first = text.splitlines()[0] if text else type(error).__name__
+    return f"there is no {first}" if isinstance(error, KeyError) else first
+
+
+def lift_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
+    """The ensemble of a file whose metadata is known, checked to be safe to evaluate."""
+    width = proto.graph.input[0].type.tensor_type.shape.dim[1].dim_value
+    if width != metadata.n_features:
+        raise ValueError(f"the input has {width} columns, the metadata says {metadata.n_features}")
     constants = {entry.name: numpy_helper.to_array(entry) for entry in proto.graph.initializer}
     nodes = {node.output[0]: node for node in proto.graph.node}
     outer = [scope for scope in metadata.terms if "." not in scope]
-    terms = tuple(lift(Parts(scope, constants, nodes, metadata.terms)) for scope in outer)
     baseline = constants["baseline" if outer else "constant"].astype(np.float64)
+    require_shape("baseline", baseline, (metadata.n_outputs,))
+    terms = tuple(lift(Parts(scope, constants, nodes, metadata.terms)) for scope in outer)
+    for term in terms:
+        check_sound(term, metadata.n_features, metadata.n_outputs)
     return Ensemble(baseline, terms, np.ones((len(terms), 2)))
 
 
 def lift(parts: Parts) -> Term:
     """The term behind some parts."""
-    kind = parts.kinds[parts.scope]
+    return LIFTS[parts.kinds[parts.scope]](parts)
+
+
+def require_known(kind: str) -> None:
+    """Raise a TypeError unless terms of a type can be read back."""
     if kind not in LIFTS:
         raise TypeError(
-            f"terms of type {kind} cannot be read back. Say how: onnx_export.LIFTS[{kind!r}] = a function from "
-            f"Parts to a {kind}"
+            f"terms of type {kind!r} cannot be read back. Say how: onnx_export.LIFTS[{kind!r}] = a function from "
+            f"Parts to a Term"
         )
-    return LIFTS[kind](parts)
 
 
 def lift_cosines(parts: Parts) -> Cosines:
@@ -121,7 +149,9 @@ def lift_standardized(parts: Parts) -> Standardized:
 def lift_trees(parts: Parts) -> Trees:
     """Inverse of the lowering of :class:`Trees`."""
     node = parts.nodes.get(f"{parts.scope}.trees")
-    return leaf(parts.array("constant")) if node is None else grown_trees(node, parts.array("scale"))
+    if node is None:
+        return leaf(parts.array("constant"))
+    return grown_trees(node, parts.array("scale"), len(parts.constants["baseline"]))
 
 
 def leaf(value: Array) -> Trees:
@@ -131,28 +161,58 @@ def leaf(value: Array) -> Trees:
     return Trees(np.zeros(1, dtype=np.int64), none, none, no_feature, threshold, threshold > 0, value[None])
 
 
-def grown_trees(node: NodeProto, scale: Array | None) -> Trees:
+def grown_trees(node: NodeProto, scale: Array | None, n_outputs: int) -> Trees:
     """The trees of a TreeEnsembleRegressor as this package writes it."""
     found = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
     tree = np.array(found["nodes_treeids"])
     roots = np.flatnonzero(np.diff(tree, prepend=-1))
-    inner = np.array([mode != b"LEAF" for mode in found["nodes_modes"]])
+    require_numbered(tree, roots, np.array(found["nodes_nodeids"]))
+    inner = np.array([MODES[mode] for mode in found["nodes_modes"]])
+    value = leaf_values(found, roots, len(tree), n_outputs if scale is None else len(scale))
 
     def child(name: str) -> Array:
-        return np.where(inner, roots[tree] + np.array(found[name]), -1).astype(np.int32)
+        children = roots[tree] + np.array(found[name])
+        require_range(name, children, 0, len(tree))
+        return np.where(inner, children, -1).astype(np.int32)
 
-    value = np.zeros((len(tree), found["n_targets"]))
-    at = roots[np.array(found["target_treeids"])] + np.array(found["target_nodeids"])
-    value[at, np.array(found["target_ids"])] = found["target_weights"]
     return Trees(
         roots=roots.astype(np.int64),
         left=child("nodes_truenodeids"),
         right=child("nodes_falsenodeids"),
         feature=np.array(found["nodes_featureids"], dtype=np.int32),
-        threshold=np.array(found["nodes_values"], dtype=np.float32),
+        threshold=real(found, "nodes_values"),
         missing_left=np.array(found["nodes_missing_value_tracks_true"], dtype=bool),
         value=value if scale is None else value @ scale,
     )
 
 
+def require_numbered(tree: Array, roots: Array, number: Array) -> None:
+    """Raise a ValueError unless trees, and the nodes of each, are numbered 0, 1, 2, ... in order."""
+    if not np.array_equal(tree[roots], np.arange(len(roots))) or not np.array_equal(number, numbered(tree)):
+        raise ValueError("the trees or their nodes are not numbered in order")
+
+
+def leaf_values(found: dict[str, Any], roots: Array, n: int, n_targets: int) -> Array:
+    """What the nodes are worth, (n, n_targets); 0 at inner nodes."""
+    tree = np.array(found["target_treeids"])
+    require_range("target_treeids", tree, 0, len(roots))
+    at = roots[tree] + np.array(found["target_nodeids"])
+    column = np.array(found["target_ids"])
+    require_range("target_nodeids", at, 0, n)
+    require_range("target_ids", column, 0, n_targets)
+    if found["n_targets"] != n_targets:
+        raise ValueError(f"n_targets must be {n_targets}, got {found['n_targets']}")
+    value = np.zeros((n, n_targets))
+    value[at, column] = real(found, "target_weights")
+    return value
+
+
+def real(found: dict[str, Any], name: str) -> Array:
+    """An attribute of real numbers: a list of float32, or a tensor of float64 where thresholds are."""
+    stored = found.get(f"{name}_as_tensor")
+    return np.array(found[name], dtype=np.float32) if stored is None else numpy_helper.to_array(stored)
+
+
+MODES = {b"LEAF": False, b"BRANCH_LT": True}
+"""Modes of nodes as this package writes them, and whether such a node has children."""
 LIFTS |= {"Cosines": lift_cosines, "Standardized": lift_standardized, "Trees": lift_trees}

@@ -121,6 +121,17 @@ def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
         if "classes" in entries:
             entries["classes"] = np.array(entries["classes"], dtype=np.dtype(entries.pop("labels")))
         entries["feature_names"] = tuple(entries.get("feature_names", ()))
-        return Metadata(**entries)
+        return checked(Metadata(**entries))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{name} has damaged metadata: {error}") from error
+
+
+def checked(metadata: Metadata) -> Metadata:
+    """`metadata` itself, if what readers rely on is of the right type; else a ValueError."""
+    for name in ("n_features", "n_outputs", "n_cosines", "n_trees"):
+        if type(getattr(metadata, name)) is not int or getattr(metadata, name) < 0:
+            raise ValueError(f"{name} must be a number, got {getattr(metadata, name)!r}")
+    terms = metadata.terms
+    if not isinstance(terms, dict) or not all(isinstance(kind, str) for kind in terms.values()):
+        raise ValueError(f"terms must be names by scope, got {terms!r}")
+    return metadata

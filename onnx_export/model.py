@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Sequence
@@ -68,16 +69,43 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
     return proto
 
 
-def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
-    """Write a model; the file appears, or is replaced, all at once or not at all."""
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """`path` as a place that a file can be written to.
+
+    Raises
+    ------
+    FileNotFoundError
+        If its folder does not exist.
+    IsADirectoryError
+        If it is a folder itself.
+    """
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "the path to write to is a folder", str(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no folder to write to", str(path))
+    return target
+
+
+def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
+    """Write a model; the file appears, or is replaced, all at once or not at all.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; the error names `path`.
+    """
+    target = target_of(path)
     content = model.SerializeToString()
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    draft = target.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
+    except OSError as error:
+        # Not the draft, of which the caller knows nothing.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         draft.unlink(missing_ok=True)

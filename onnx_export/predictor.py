@@ -65,6 +65,7 @@ class OnnxPredictor:
     def __init__(self, model: str | os.PathLike[str] | bytes | ModelProto, *, n_jobs: int | None = None) -> None:
         require("OnnxPredictor", "n_jobs", n_jobs, Integer(1) | OPTIONAL)
         proto = load(model)
+        self._asked_jobs = n_jobs
         name = str(model) if isinstance(model, str | os.PathLike) else "the model"
         self.metadata: Metadata = metadata_of(proto, name)
         self.n_jobs = n_jobs or os.cpu_count() or 1
@@ -75,7 +76,15 @@ class OnnxPredictor:
             self.feature_names_in_ = np.array(self.metadata.feature_names, dtype=object)
         self._inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
         self._outputs = [entry.name for entry in proto.graph.output]
-        self._session = open_session(proto.SerializeToString())
+        self._content = proto.SerializeToString()
+        self._session = open_session(self._content)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The model as bytes, and the threads asked for: sessions cannot be pickled."""
+        return {"model": self._content, "n_jobs": self._asked_jobs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Class labels, or means, (n,) or (n, C).
@@ -202,15 +211,38 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
 
 def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int]) -> dict[str, Array]:
     """Each column of a table as an input of its own, (n, 1)."""
-    from onnx import TensorProto, helper
-
     if columns is None:
         raise TypeError(f"X must be a table with the columns {list(inputs)}, got {type(X).__name__}")
     missing = [name for name in inputs if name not in columns]
     if missing:
         raise ValueError(f"X must have the columns {list(inputs)}, got {columns} without {missing}")
-    types = {
-        name: object if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
-        for name, kind in inputs.items()
-    }
-    return {name: np.asarray(X[name]).astype(dtype)[:, None] for name, dtype in types.items()}
+    return {name: column_feed(X[name], name, kind) for name, kind in inputs.items()}
+
+
+def column_feed(column: Any, name: str, kind: int) -> Array:
+    """One column as an input of an element type, (n, 1); nothing is cast that the type cannot hold.
+
+    Raises
+    ------
+    TypeError
+        If a number is wanted and the column holds something else.
+    ValueError
+        If a whole number or truth value is wanted and the column holds another one, or a missing one.
+    """
+    from onnx import TensorProto, helper
+
+    given = np.asarray(column)
+    if kind == TensorProto.STRING:
+        return given.astype(object)[:, None]
+    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    try:
+        with np.errstate(invalid="ignore"):
+            cast = given.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"column {name!r} of X must be of type {dtype}, as at the export: {error}") from error
+    changed = np.asarray(cast != given) if dtype.kind in "iub" else np.zeros(0, dtype=bool)
+    if changed.any():
+        raise ValueError(
+            f"column {name!r} of X must be of type {dtype}, as at the export, got {given[changed][0]!s}"
+        )
+    return cast[:, None]

@@ -22,7 +22,7 @@ from rffboost_ext.terms import Standardized
 
 from .links import Link, checked_link
 
-ADAPTERS = {"xgboost": "onnx_export.boosters"}
+ADAPTERS = {"xgboost": "onnx_export.boosters", "lightgbm": "onnx_export.boosters_lightgbm"}
 """Modules that teach ``read`` the models of other packages, imported when such a model comes."""
 
 
@@ -79,7 +79,7 @@ def read(estimator: Any) -> Source:
     ----------
     estimator : estimator
         A classifier or regressor of rffboost_ext, a pipeline that ends in one, a search over one, or a tree
-        model of XGBoost.
+        model of XGBoost or LightGBM.
 
     Returns
     -------
@@ -92,21 +92,17 @@ def read(estimator: Any) -> Source:
     sklearn.exceptions.NotFittedError
         If it is not fitted.
     """
-    package = type(estimator).__module__.partition(".")[0]
-    if package in ADAPTERS and read.dispatch(type(estimator)) is read.dispatch(object):
-        import_module(ADAPTERS[package])
+    packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
+    adapter = next((ADAPTERS[package] for package in packages if package in ADAPTERS), None)
+    if adapter is not None and read.dispatch(type(estimator)) is read.dispatch(object):
+        import_module(adapter)
         if read.dispatch(type(estimator)) is not read.dispatch(object):
             return read(estimator)
-    if package == "lightgbm":
-        raise TypeError(
-            "LightGBM models cannot be read: their trees compare float64 numbers by <=, ours float32 by <. "
-            "Fit RFFBoostClassifier or RFFBoostRegressor with learner='tree', or an XGBoost model, for export"
-        )
     advice = "; pass an instance that is fitted" if isinstance(estimator, type) else ""
     raise TypeError(
         f"estimator must be a fitted RFFBoostClassifier or RFFBoostRegressor, a Pipeline that ends in one, or a "
-        f"tree model of XGBoost, got {estimator!r}{advice}. For one of ours inside another scikit-learn "
-        f"estimator call onnx_export.register_skl2onnx() and then skl2onnx.to_onnx()"
+        f"tree model of XGBoost or LightGBM, got {estimator!r}{advice}. For one of ours inside another "
+        f"scikit-learn estimator call onnx_export.register_skl2onnx() and then skl2onnx.to_onnx()"
     )
 
 

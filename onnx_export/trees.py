@@ -9,7 +9,7 @@ import numpy as np
 from rffboost_ext import Trees
 from rffboost_ext.core import Array
 
-from .graph import FLOAT32, FLOAT64, ML, Graph
+from .graph import FLOAT32, FLOAT64, ML, Graph, tensor
 from .lowering import lower
 
 MANTISSA = 24
@@ -32,13 +32,40 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     values, scale = term.value[nodes[leaf]] + (tree[leaf] == 0)[:, None] * constant, None
     if graph.dtype == FLOAT64:
         values, scale = sliced(values, int(grown.sum()))
+    features, threshold = compared(term, graph, x)
     attributes = structure(term, nodes, tree) | targets(values, nodes, tree, leaf)
-    # Trees compare in float32, in XGBoost as here, so the features are rounded first.
-    features = graph.cast(x, FLOAT32)
-    out = graph.node("TreeEnsembleRegressor", features, domain=ML, name=f"{graph.prefix}trees", **attributes)
+    splits = np.where(leaf, 0.0, threshold[nodes]).astype(threshold.dtype)
+    if splits.dtype == FLOAT64:
+        attributes = in_double(attributes, splits)
+    else:
+        attributes["nodes_values"] = splits.tolist()
+    name = f"{graph.prefix}trees"
+    out = graph.node("TreeEnsembleRegressor", features, dtype=FLOAT32, domain=ML, name=name, **attributes)
     if scale is not None:
         out = graph.node("MatMul", graph.cast(out, FLOAT64), graph.constant(scale, "scale"))
     return out
+
+
+def compared(term: Trees, graph: Graph, x: str) -> tuple[str, Array]:
+    """Features and thresholds in the precision in which the graph is to compare them."""
+    if term.threshold.dtype == FLOAT32 or graph.types[x] == FLOAT32:
+        # Trees in float32 round their features first. For features that are float32 a float64 threshold is as
+        # good as the next float32 from it on.
+        return graph.cast(x, FLOAT32), rounded_up(term.threshold)
+    return x, term.threshold
+
+
+def rounded_up(threshold: Array) -> Array:
+    """The least float32 numbers that are not below `threshold`."""
+    near = threshold.astype(np.float32)
+    return np.where(near < threshold, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
+
+
+def in_double(attributes: dict[str, Any], threshold: Array) -> dict[str, Any]:
+    """The same attributes with float64 thresholds, which need float64 leaf values beside them."""
+    weights = np.array(attributes.pop("target_weights"))
+    doubles = {"nodes_values_as_tensor": threshold, "target_weights_as_tensor": weights}
+    return attributes | {name: tensor(array.astype(np.float64), name) for name, array in doubles.items()}
 
 
 def walk(term: Trees) -> tuple[Array, Array]:
@@ -74,7 +101,6 @@ def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
         "nodes_treeids": tree,
         "nodes_nodeids": number,
         "nodes_featureids": np.where(inner, term.feature[nodes], 0),
-        "nodes_values": np.where(inner, term.threshold[nodes], 0.0),
         "nodes_missing_value_tracks_true": (inner & term.missing_left[nodes]).astype(np.int64),
     }
     modes = np.where(inner, "BRANCH_LT", "LEAF")

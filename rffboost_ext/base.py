@@ -236,14 +236,23 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         return isinstance(self.loss, str) and self.loss == "auto"
 
     def _fit(
-        self: E, X: Array, y: Array, weight: Array, parts: tuple[Loss, Learner, Step], init_model: Any = None
+        self: E,
+        X: Array,
+        y: Array,
+        weight: Array,
+        parts: tuple[Loss, Learner, Step],
+        init_model: Any = None,
+        classes: Array | None = None,
     ) -> E:
         """Boost on validated data: y is (n, 1) and encoded, all weights are positive."""
         loss, learner, step = parts
-        init = self._initial() if init_model is None else self._given(init_model, X, y, weight, loss)
+        if init_model is None:
+            init, given = self._initial(loss), self._rounds_given if self._goes_on() else 0
+        else:
+            init = self._given(init_model, loss, X.shape[1], len(loss.baseline(y, weight)), classes)
+            given = len(init)
         if learner.merges_rows(len(X)):
             X, y, weight = distinct_rows(X, y, weight)
-        init = self._initial(loss)
         split_seed, seed = self._seeds()
         stopping = None
         if self.early_stopping:
@@ -259,7 +268,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
                 loss=loss,
                 learner=learner,
                 step=step,
-                n_estimators=self.n_estimators + self._rounds_given,
+                n_estimators=self.n_estimators + given,
                 weight=weight,
                 random_state=seed,
                 callbacks=self._all_callbacks(stopping, scores),
@@ -272,7 +281,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
             self.validation_scores_ = np.array(stopping.scores_)
         resumable = self.warm_start and stopping is None
         self._scores = (_data_key(X, y, weight), scores.raw) if resumable else None
-        self.ensemble_, self.loss_, self._seed = ensemble, loss, seed
+        self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, given
         return self
 
     def _announcing(self) -> AbstractContextManager[None]:
@@ -303,14 +312,14 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
                 f"is set, got {loss!r}"
             )
-        if len(self.ensemble_) > self.n_estimators:
+        if len(self.ensemble_) > self.n_estimators + self._rounds_given:
             raise ValueError(
                 f"{type(self).__name__}: n_estimators must be at least the {len(self.ensemble_)} rounds already "
                 f"fitted when warm_start is set, got {self.n_estimators}"
             )
         return self.ensemble_
 
-    def _given(self, model: Any, X: Array, y: Array, weight: Array, loss: Loss) -> Ensemble:
+    def _given(self, model: Any, loss: Loss, n_features: int, n_outputs: int, classes: Array | None) -> Ensemble:
         """The ensemble of the user's model, whose rounds come on top of ``n_estimators``."""
         from .interop.initial import initial_ensemble
 
@@ -318,11 +327,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
             )
-        classes = getattr(self, "classes_", None)
-        n_outputs = len(loss.baseline(y, weight))
-        init = initial_ensemble(model, loss, X.shape[1], n_outputs, classes)
-        self._rounds_given = len(init)
-        return init
+        return initial_ensemble(model, loss, n_features, n_outputs, classes)
 
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""

@@ -30,19 +30,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
+    return execute(application(), "rffboost", argv)
+
+
+def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
+    """Run a program of typer's so that every mistake is one line on standard error.
+
+    Parameters
+    ----------
+    app : typer.Typer
+        The program.
+    program : str
+        What it is called.
+    argv : sequence of str, optional
+        Arguments without the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit code, as :func:`main` gives it.
+    """
     import typer
 
     # The class above UsageError: versions of typer differ in where they keep it.
     click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
-    command = typer.main.get_command(application())
+    command = typer.main.get_command(app)
     try:
-        code = command.main(None if argv is None else list(argv), prog_name="rffboost", standalone_mode=False)
+        code = command.main(None if argv is None else list(argv), prog_name=program, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        return fail("interrupted", code=130)
-    except (ValueError, TypeError, OSError) as error:
-        return fail(" ".join([str(error), *getattr(error, "__notes__", ())]))
+        return fail("interrupted", program, code=130)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        return fail(" ".join([str(error), *getattr(error, "__notes__", ())]), program)
     except click_exception as error:
-        return fail(usage_message(error))
+        return fail(usage_message(error), program)
     return code if isinstance(code, int) else 0
 
 
@@ -88,12 +108,12 @@ def usage_message(error: Any) -> str:
     if "No such option" in text:
         options = [name for p in context.command.params for name in p.opts if name.startswith("--")]
         return f"{text} Options: {', '.join(sorted(options))}"
-    if "No such command" in text:
+    if "No such command" in text or "Missing command" in text:
         return f"{text} Commands: {', '.join(sorted(context.command.commands))}"
     return str(text)
 
 
-def fail(message: str, code: int = FAILURE) -> int:
+def fail(message: str, program: str = "rffboost", code: int = FAILURE) -> int:
     """Say what is wrong, in one line on standard error, and return the exit code."""
-    print("rffboost: error: " + " ".join(message.split()), file=sys.stderr)
+    print(f"{program}: error: " + " ".join(message.split()), file=sys.stderr)
     return code

@@ -64,8 +64,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
-            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow. Its
-            raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
+            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
+            Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
                 f"warm_start is set, got {classes}"
             )
         y = y.astype(np.float64)[:, None]
-        self._fit(X, y, weight, parts, init_model)
+        self._fit(X, y, weight, parts, init_model, classes)
         self.classes_ = classes
         return self
 
@@ -212,8 +212,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
-            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow. Its
-            raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
+            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
+            Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
 
         Returns
         -------

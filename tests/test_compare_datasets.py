@@ -71,6 +71,8 @@ BAD = {
     "short": ("a,target\n1,0\n", "at least 2 rows and 2 columns"),
     "narrow": ("target\n1\n0\n", "at least 2 rows and 2 columns"),
     "empty": ("", "cannot be read as CSV"),
+    "twice": ("a,target,target\n1,0,0\n2,1,1\n", "more than one column 'target'"),
+    "twice_a": ("a,b,a,target\n1,2,3,0\n2,1,1,1\n", "more than one column 'a'"),
     "nameless": ("a,trget\n1,0\n2,1\n", "no column 'target'. Did you mean 'trget'"),
 }
 
@@ -82,6 +84,21 @@ def test_bad_files_are_named(case, tmp_path):
     with pytest.raises(ValueError, match=message) as caught:
         load(case, tmp_path)
     assert case in str(caught.value)
+
+
+@pytest.mark.parametrize(("rows", "limit"), [(60, 20), (300, 30), (1500, 100)])
+def test_text_of_too_many_values_is_no_category(rows, limit, tmp_path):
+    for found in (limit, limit + 1):
+        lines = [f"{i},v{i % found},{i % 2}\n" for i in range(rows)]
+        (tmp_path / f"t{found}.csv").write_text("a,id,target\n" + "".join(lines))
+    assert load(f"t{limit}", tmp_path).X.shape == (rows, 1 + limit)
+    with pytest.raises(ValueError, match=f"column 'id' has {limit + 1} distinct values.*at most {limit} can"):
+        load(f"t{limit + 1}", tmp_path)
+
+
+def test_a_column_may_be_called_like_what_pandas_makes_of_a_second_one(tmp_path):
+    (tmp_path / "dotted.csv").write_text("a,a.1,target\n1,5,0\n2,6,1\n")
+    assert load("dotted", tmp_path).X.tolist() == [[1, 5], [2, 6]]
 
 
 def test_a_file_that_is_not_what_its_name_says(tmp_path):

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from rffboost_ext import LOSSES, Loss, RFFBoostClassifier, Tree
 from rffboost_ext.compare import SYSTEMS, load
 from rffboost_ext.compare.peers import XGBoostLoop
-from rffboost_ext.interop import objective
+from rffboost_ext.interop.xgboost import objective
 
 
 def noisy():

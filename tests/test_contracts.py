@@ -52,8 +52,8 @@ def test_cosines_do_not_depend_on_the_unit_of_the_weights(unit):
     np.testing.assert_allclose(fitted(unit), fitted(1.0), rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("wrong", [X[:, :2], np.hstack([X, X]), X[0], X[None]], ids=lambda X: str(X.shape))
-@pytest.mark.parametrize("learner", ["rff_1"])
+@pytest.mark.parametrize("wrong", [X[:, :1], np.hstack([X, X]), X[0], X[None]], ids=lambda X: str(X.shape))
+@pytest.mark.parametrize("learner", ["rff_1", "tree"])
 @pytest.mark.parametrize("method", ["raw", "outputs", "staged"])
 def test_ensembles_look_at_the_shape_of_the_features(wrong, learner, method):
     ensemble = RFFBoostClassifier(learner=learner, n_estimators=3, random_state=0).fit(X, Y).ensemble_

@@ -7,7 +7,7 @@ import pytest
 import xgboost as xgb
 
 from rffboost_ext import Design, Shrunk, Tree, Trees, boost
-from rffboost_ext.learners.tree import read_trees
+from rffboost_ext.interop.xgboost_json import parsed, read_rounds
 from rffboost_ext.steps import Unit
 
 from .cases import LOSS_CASES, make_data
@@ -36,7 +36,7 @@ def test_stored_trees_predict_as_xgboost_does(outputs, missing, params):
     for seed in range(3):
         booster, X = random_model(seed, missing, outputs, **params)
         theirs = booster.predict(xgb.DMatrix(X), output_margin=True).reshape(len(X), -1)
-        ours = read_trees(booster)
+        ours = Trees.stack(read_rounds(parsed(booster)))
         assert len(ours.roots) == 7 * outputs
         np.testing.assert_allclose(ours(X), theirs, rtol=0, atol=5e-6)
         np.testing.assert_allclose(ours(X.astype(np.float64)), ours(X), rtol=0, atol=0)

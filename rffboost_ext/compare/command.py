@@ -43,7 +43,9 @@ Splits = Annotated[int, Option(help="Random stratified splits per data set.")]
 TestSize = Annotated[float, Option(help="Share of the test part.")]
 Rate = Annotated[float | None, Option(help="Shrinkage of all systems.", show_default="the papers'")]
 Tune = Annotated[bool, Option("--tune", help="Search the papers' grids, 5-fold on the training part.")]
-Seed = Annotated[int, Option(help="Random state of the first split; it counts up from there.")]
+Seed = Annotated[
+    int, Option(help="Random state of the first split; it counts up from there, to at most 2**32 - 1.")
+]
 Jobs = Annotated[int, Option(help="Parallel processes; -1 for one per core.")]
 Json = Annotated[Path | None, Option(metavar="F", help="Write all records as JSON.", show_default=False)]
 Csv = Annotated[Path | None, Option(metavar="F", help="Write all records as CSV.", show_default=False)]

@@ -15,6 +15,8 @@ import numpy as np
 from ..core import Array
 
 SUFFIXES = (".csv", ".csv.gz")
+CATEGORIES = (20, 100)
+"""Bounds of the number of categories of a column, which may be a tenth of the rows in between."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,15 @@ def load(name: str, data_dir: str | Path | None = None, target: str = "target") 
     Returns
     -------
     Dataset
-        Text, categories and dates are one-hot encoded, one column per value, after the numeric columns.
+        Text is one-hot encoded, one column per value, after the numeric columns. A column of text may have as
+        many values as a tenth of the rows, 20 in any case and 100 at most: more are names or dates.
 
     Raises
     ------
     ValueError
-        If there is no such data set, the file is no CSV table, or it holds missing or infinite values or a
-        target of other than two values. The message names the data set and the column.
+        If there is no such data set, the file is no CSV table, two columns have one name, or it holds missing
+        or infinite values, text of too many values or a target of other than two values. The message names the
+        data set and the column.
     """
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
@@ -144,9 +148,13 @@ def table(path: Path) -> Any:
     import pandas as pd
 
     try:
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
         frame = pd.read_csv(path)
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
+    # Pandas would call the second one of two columns of a name something else.
+    if header.duplicated().any():
+        raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, got {frame.shape}")
     return frame.rename(columns=str)
@@ -163,11 +171,25 @@ def labels(name: str, column: Any) -> Array:
     return codes.astype(np.int64)
 
 
+def check_categories(name: str, column: Any) -> None:
+    """Raise a ValueError if a column of text has too many values to be categories."""
+    least, most = CATEGORIES
+    limit = min(most, max(least, len(column) // 10))
+    found = column.nunique()
+    if found > limit:
+        raise ValueError(
+            f"data set {name!r}: column {column.name!r} has {found} distinct values that are no numbers, at most "
+            f"{limit} can be categories of {len(column)} rows"
+        )
+
+
 def features(name: str, frame: Any) -> Array:
     """The features as numbers, (n, d): numeric columns first, then one column per category."""
     import pandas as pd
 
     categorical = list(frame.select_dtypes(exclude=["number", "bool"]).columns)
+    for column in categorical:
+        check_categories(name, frame[column])
     encoded = pd.get_dummies(frame, columns=categorical, dtype=np.float64)
     X = np.ascontiguousarray(encoded.to_numpy(dtype=np.float64))
     finite = np.isfinite(X).all(axis=0)

@@ -1,16 +1,17 @@
-"""XGBoost's own loop, fed with one of our losses."""
+"""XGBoost's own loop, fed with one of our losses, and with our cosines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core import Array, Loss
-from ..interop.xgboost import objective
+from ..core import Array, Learner, Loss
+from ..interop.objectives import Objective
 from ..losses import LOSSES
 
 
@@ -84,7 +85,7 @@ class XGBoostLoop(ClassifierMixin, BaseEstimator):
         self.loss_ = LOSSES.create(self.loss)
         self.baseline_ = float(self.loss_.baseline(codes[:, None].astype(np.float64), np.ones(len(X)))[0])
         matrix = self._matrix(X, self.baseline_, label=codes)
-        self.booster_ = train(self._params(), matrix, self.n_estimators, obj=objective(self.loss_))
+        self.booster_ = train(self._params(), matrix, self.n_estimators, obj=Objective(self.loss_))
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -131,3 +132,101 @@ class XGBoostLoop(ClassifierMixin, BaseEstimator):
 
     def _labels(self, margin: Array) -> Array:
         return np.asarray(self.classes_[(margin > 0.0).astype(int)])
+
+
+class XGBoostCosine(ClassifierMixin, BaseEstimator):
+    """``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="log_loss"
+        A loss for two classes.
+    n_estimators : int, default=100
+        Rounds.
+    learning_rate : float, default=0.1
+        Factor on cosines and trees.
+    max_depth : int, default=5
+        Depth of the trees.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf values.
+    learner : str or Learner, default="rff_1"
+        What fits the cosines.
+    random_state : int, default=0
+        Seed of cosines and trees.
+    n_jobs : int, default=1
+        Threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    model_ : RFFBoostClassifier
+        Both parts, for classes 0 and 1.
+    """
+
+    model_: Any
+
+    def __init__(
+        self,
+        loss: str | Loss = "log_loss",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int = 5,
+        reg_lambda: float = 1.0,
+        learner: str | Learner = "rff_1",
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.reg_lambda = reg_lambda
+        self.learner = learner
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> XGBoostCosine:
+        """Fit to X (n, d), finite, and y (n,), two classes.
+
+        Raises
+        ------
+        ValueError
+            If y does not have two classes, or the data are not finite.
+        """
+        from xgboost import QuantileDMatrix, train
+
+        from ..interop.xgboost import CosineObjective
+
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(f"XGBoostCosine: y must have 2 classes, got {len(self.classes_)}")
+        shared: dict[str, Any] = {
+            "learning_rate": self.learning_rate,
+            "random_state": self.random_state,
+            "n_jobs": self.n_jobs,
+        }
+        hybrid = CosineObjective(self.loss, self.learner, **shared)
+        matrix = QuantileDMatrix(X, codes, nthread=self.n_jobs)
+        hybrid.attach(matrix, X)
+        params = {name: getattr(self, name) for name in ("max_depth", "learning_rate", "reg_lambda")}
+        params |= {"seed": self.random_state, "nthread": self.n_jobs}
+        self.model_ = hybrid.bind(train(params, matrix, self.n_estimators, obj=hybrid))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, (n, 2)."""
+        check_is_fitted(self)
+        return np.asarray(self.model_.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The more probable class of each row, (n,)."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self.model_.predict(X)])
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predicted classes after 1, 2, ... rounds, a cosine and a tree each."""
+        check_is_fitted(self)
+        for codes in islice(self.model_.staged_predict(X), 1, None, 2):
+            yield self.classes_[codes]

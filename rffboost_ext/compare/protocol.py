@@ -17,6 +17,8 @@ from .datasets import Dataset
 from .systems import SYSTEMS, System
 
 SYSTEM_SEED = 1
+SEEDS = 2**32
+"""Random states of NumPy are below it."""
 THREADS = 1
 FOLDS = 5
 JOBS = Integer(1) | Exactly((-1,))
@@ -39,7 +41,8 @@ class Protocol:
     tune : bool, default=False
         Whether hyperparameters are chosen by a grid search, 5-fold on the training part, by accuracy.
     seed : int, default=1
-        Split i, from 1, has the random state ``seed + i - 1``. Systems have the seed 1 throughout.
+        From 0 to ``2**32 - splits``. Split i, from 1, has the random state ``seed + i - 1``. Systems have the
+        seed 1 throughout.
     """
 
     rounds: int = 100
@@ -61,6 +64,11 @@ class Protocol:
         }
         for name, check in checks.items():
             require("compare", name, getattr(self, name), check)
+        if self.seed > SEEDS - self.splits:
+            raise ValueError(
+                f"compare: seed must be at most 2**32 - splits, {SEEDS - self.splits}, as each split adds 1, "
+                f"got {self.seed}"
+            )
 
     def split(self, dataset: Dataset, index: int) -> tuple[Array, Array]:
         """Training and test rows of split `index`, from 1."""

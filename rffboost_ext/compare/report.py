@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from .datasets import Dataset
+from .parity import parities
 from .protocol import Protocol, Record
 from .systems import SYSTEMS
 
@@ -48,7 +49,8 @@ def table(records: Sequence[Record], datasets: Sequence[Dataset], protocol: Prot
     from rich.table import Table
 
     mean, deviation = mean_accuracy(records), spread(records)
-    out = Table(box=box.SIMPLE_HEAD, caption=caption(list(mean.columns), protocol), caption_justify="left")
+    lines = [caption(list(mean.columns), protocol), *parity_lines(records)]
+    out = Table(box=box.SIMPLE_HEAD, caption="\n".join(lines), caption_justify="left")
     out.add_column("data set")
     out.add_column("n x d", justify="right", no_wrap=True)
     for name in mean.columns:
@@ -86,6 +88,12 @@ def caption(systems: Sequence[str], protocol: Protocol) -> str:
     if protocol.tune:
         lines.append("Seconds are those of the final fit, the search not counted.")
     return "\n".join(lines)
+
+
+def parity_lines(records: Sequence[Record]) -> list[str]:
+    """What the loops differ by where both had the same loss; nothing if no such pair was compared."""
+    pairs = parities(records)
+    return ["The same loss in our loop and in XGBoost's:", *(f"  {pair}" for pair in pairs)] if pairs else []
 
 
 def difference(name: str, protocol: Protocol) -> str:

@@ -15,7 +15,7 @@ from ..core import Array, Round, Spec
 from ..estimators import RFFBoostClassifier
 from ..learners import Spectrum, Tree
 from ..registry import Registry
-from .peers import XGBoostLoop
+from .peers import XGBoostCosine, XGBoostLoop
 
 DEPTH = 5
 POWERS_OF_TEN = [10.0**p for p in range(-2, 3)]
@@ -166,10 +166,11 @@ class OurTrees(TreeSystem):
     """Our loop with XGBoost's trees as learners."""
 
     note = "our loop, XGBoost's trees, exponential loss"
+    loss: ClassVar[str] = "exponential"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
         return RFFBoostClassifier(
-            "exponential",
+            self.loss,
             Tree(DEPTH),
             n_estimators=rounds,
             learning_rate=learning_rate,
@@ -180,6 +181,23 @@ class OurTrees(TreeSystem):
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
         return [{f"learner__{name}": values for name, values in super().grid(n_features)[0].items()}]
+
+
+@SYSTEMS.register("tree_logistic")
+class OurLogisticTrees(OurTrees):
+    """The same with the logistic loss."""
+
+    note, loss = "our loop, XGBoost's trees, logistic loss", "log_loss"
+
+
+@SYSTEMS.register("xgboost_cosine")
+class XGBoostWithCosines(TreeSystem):
+    """XGBoost's own loop, with a cosine of ours before each of its trees."""
+
+    note = "XGBoost's own loop, a cosine and a tree per round, logistic loss"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostCosine:
+        return XGBoostCosine("log_loss", rounds, learning_rate, DEPTH, random_state=seed, n_jobs=threads)
 
 
 @SYSTEMS.register("xgboost")

@@ -1,5 +1,6 @@
-"""Our losses inside other libraries' loops."""
+"""A plugin to XGBoost and LightGBM: our losses and cosines inside their loops, their models in ours.
 
-from .xgboost import Objective, objective
+    from rffboost_ext.interop import xgboost as rxgb, lightgbm as rlgb
 
-__all__ = ["Objective", "objective"]
+Each module needs the library that it is named after, and loads it when it is imported.
+"""

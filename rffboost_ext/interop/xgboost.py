@@ -1,78 +1,44 @@
-"""Our losses as objectives of XGBoost's own loop."""
+"""XGBoost with our losses and cosines inside its loop, and its models in ours."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
+from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
 
+from ..base import BaseRFFBoost
+from ..checks import OPTIONAL, Integer, require
 from ..core import Array, Loss
+from ..ensemble import Ensemble
 from ..losses import LOSSES
+from . import cosines
+from .bound import fitted
+from .links import XGBOOST, link_of
+from .objectives import Metric, Objective, baseline_of, labels, metric_name, weights
+from .xgboost_estimators import XGBClassifier, XGBRegressor
+from .xgboost_json import base_score, number_of_outputs, parsed, read_rounds
+from .xgboost_start import base_score_of
 
-# A leaf divides by the sum of hessians; XGBoost bounds those of its own logistic loss by the same number.
-LEAST_HESSIAN = 1e-16
-
-
-@dataclass(frozen=True)
-class Objective:
-    """A loss as XGBoost's native interface wants it: ``obj(margin, matrix) -> gradient, hessian``.
-
-    Instances can be pickled and hold no state, so one may serve many boosters at once. Sample weights of
-    the matrix are applied; hessians are bounded below by 1e-16 times the weight.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss to minimise. A classification loss wants labels 0 .. K-1.
-    """
-
-    loss: Loss
-
-    def __call__(self, margin: Array, matrix: Any) -> tuple[Array, Array]:
-        """Derivatives at `margin`, (n,) or (n, C), for the labels and weights of a ``DMatrix``.
-
-        Returns
-        -------
-        gradient, hessian : ndarray of the shape of `margin`
-
-        Raises
-        ------
-        ValueError
-            If the matrix has no labels, or labels that the loss cannot use.
-        """
-        raw = np.asarray(margin, dtype=np.float64).reshape(matrix.num_row(), -1)
-        gradient, hessian = self.loss.derivatives(self._labels(matrix, raw.shape[1]), raw)
-        hessian = np.maximum(hessian, LEAST_HESSIAN)
-        weight = matrix.get_weight()
-        if weight.size:
-            gradient, hessian = gradient * weight[:, None], hessian * weight[:, None]
-        return gradient.reshape(margin.shape), hessian.reshape(margin.shape)
-
-    def _labels(self, matrix: Any, n_outputs: int) -> Array:
-        y = matrix.get_label().astype(np.float64)
-        if not y.size:
-            raise ValueError(f"objective of {self.loss!r}: the matrix has no labels")
-        if self.loss.task == "classification":
-            require_indices(y, max(2, n_outputs), self.loss)
-        return np.asarray(y.reshape(matrix.num_row(), -1))
-
-
-def require_indices(y: Array, n_classes: int, loss: Loss) -> None:
-    """Raise a ValueError unless y holds class indices; labels -1 and 1 would be taken for others silently."""
-    strange = y[(y != np.floor(y)) | (y < 0) | (y >= n_classes)]
-    if strange.size:
-        raise ValueError(
-            f"objective of {loss!r}: labels must be class indices 0 .. {n_classes - 1}, got {strange[0]:g}"
-        )
+__all__ = [
+    "CosineObjective",
+    "XGBClassifier",
+    "XGBRegressor",
+    "bind",
+    "intercept",
+    "metric",
+    "objective",
+    "to_ensemble",
+]
 
 
 def objective(loss: str | Loss) -> Objective:
     """The callable that makes ``xgboost.train`` minimise one of our losses.
 
-    XGBoost does not fit an intercept for a callable: set ``base_score=0.0`` and hand the loss's own baseline
-    over as the ``base_margin`` of every matrix, at prediction too. Margins become probabilities by the loss's
-    ``inverse_link``.
+    XGBoost does not fit an intercept for a callable, it starts from 0.5: add :func:`intercept` to the
+    parameters. Margins become probabilities by the loss's ``inverse_link``, or see :func:`bind`.
 
     Parameters
     ----------
@@ -91,12 +57,208 @@ def objective(loss: str | Loss) -> Objective:
     Examples
     --------
     >>> import numpy as np, xgboost
-    >>> from rffboost_ext.interop import objective
+    >>> from rffboost_ext.interop import xgboost as rxgb
     >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
-    >>> booster = xgboost.train(
-    ...     {"base_score": 0.0, "max_depth": 2}, xgboost.DMatrix(X, y), 10, obj=objective("exponential")
-    ... )
-    >>> bool(((booster.predict(xgboost.DMatrix(X)) > 0) == y).all())
+    >>> matrix = xgboost.DMatrix(X, y)
+    >>> params = {"max_depth": 2} | rxgb.intercept("exponential", matrix)
+    >>> booster = xgboost.train(params, matrix, 10, obj=rxgb.objective("exponential"))
+    >>> bool((rxgb.bind(booster, "exponential").predict(X) == y).all())
     True
     """
-    return Objective(LOSSES.create(loss))
+    return Objective(LOSSES.create(loss), unset=0.5)
+
+
+def metric(loss: str | Loss) -> Metric:
+    """The weighted mean of a loss as the ``custom_metric`` of ``xgboost.train``, beside :func:`objective`.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown or invalid.
+    """
+    made = LOSSES.create(loss)
+    return Metric(made, metric_name(made))
+
+
+def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
+    """Parameters that start ``xgboost.train`` from the loss's baseline, and leave evaluation to :func:`metric`.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+    matrix : xgboost.DMatrix
+        The training data: labels and weights.
+
+    Returns
+    -------
+    dict
+        ``base_score``, ``disable_default_eval_metric``, and ``num_class`` for a loss of several outputs.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown, or labels do not suit it, or XGBoost is older than 3.1 and the loss has
+        outputs that start from different scores.
+    """
+    made = LOSSES.create(loss)
+    y = labels(matrix).reshape(matrix.num_row(), -1)
+    baseline = baseline_of(made, y, weights(matrix))
+    params = {"base_score": base_score_of(baseline, "reg:squarederror"), "disable_default_eval_metric": True}
+    if made.task == "classification" and len(baseline) > 1:
+        params |= {"num_class": len(baseline), "objective": "multi:softprob"}
+    return params
+
+
+def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> Ensemble:
+    """An XGBoost model as an ensemble of ours: the same raw scores, with one term per boosting round.
+
+    Parameters
+    ----------
+    model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
+        Trees of any objective with a known link; gbtree or dart, with scalar leaves and numeric splits.
+    n_rounds : int, optional
+        Rounds to take; by default up to the best where training has stopped early, else all.
+
+    Returns
+    -------
+    Ensemble
+        Raw scores equal ``predict(output_margin=True)`` but for rounding, missing values (NaN) included.
+
+    Raises
+    ------
+    ValueError
+        If the model is linear (gblinear), splits on categories, has vector leaves, an objective that is not
+        known, or takes other values than NaN for missing.
+    TypeError
+        If it is no model of XGBoost.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = xgboost.XGBRegressor(n_estimators=5).fit(X, X[:, 0])
+    >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
+    True
+    """
+    require("to_ensemble", "n_rounds", n_rounds, Integer(1) | OPTIONAL)
+    booster = booster_of(model)
+    learner = parsed(booster)
+    margin = link_of(XGBOOST, objective_name(learner), "XGBoost").margin
+    rounds = read_rounds(learner)
+    terms = tuple(rounds[: best_round(booster, len(rounds)) if n_rounds is None else n_rounds])
+    start = np.array(
+        np.broadcast_to(
+            margin(base_score(learner["learner_model_param"]["base_score"])), number_of_outputs(learner)
+        )
+    )
+    ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
+    require_equal(ensemble, booster)
+    return ensemble
+
+
+def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
+    """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
+
+    Parameters
+    ----------
+    booster : xgboost.Booster
+        Trees.
+    loss : str or Loss
+        The loss that it was trained with, which its files do not tell.
+
+    Returns
+    -------
+    RFFBoostClassifier or RFFBoostRegressor
+        Fitted: ``predict_proba``, pickle, ONNX export.
+    """
+    return fitted(to_ensemble(booster), LOSSES.create(loss), booster.num_features())
+
+
+class CosineObjective(cosines.CosineObjective):
+    __doc__ = f"""{cosines.DOC}
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> matrix = xgboost.DMatrix(X, np.sin(2.0 * X[:, 0]) > 0.0)
+    >>> hybrid = rxgb.CosineObjective("log_loss")
+    >>> booster = xgboost.train({{"max_depth": 2}}, matrix, 20, obj=hybrid)
+    >>> hybrid.bind(booster).predict_proba(X).shape
+    (200, 2)
+    """
+
+    def metric(self, scores: Array, matrix: DMatrix) -> tuple[str, float]:
+        """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
+        return self.evaluate(scores, matrix)
+
+    def _features(self, matrix: DMatrix) -> Array:
+        if isinstance(matrix, QuantileDMatrix):
+            raise ValueError(
+                "a QuantileDMatrix does not give its features back: hand them over by attach(matrix, X) before "
+                "training, or train on a DMatrix"
+            )
+        rows, (n, d) = matrix.get_data(), (matrix.num_row(), matrix.num_col())
+        if rows.nnz != n * d:
+            raise ValueError(
+                "CosineObjective: the matrix has missing values, which cosines cannot take: hand imputed features "
+                "over by attach(matrix, X)"
+            )
+        return np.asarray(rows.toarray())
+
+    def _rounds(self, booster: Booster) -> tuple[list[Any], int]:
+        learner = parsed(booster)
+        rounds: list[Any] = list(read_rounds(learner, kinds=("gbtree",)))
+        return rounds[: best_round(booster, len(rounds))], booster.num_features()
+
+
+def booster_of(model: Any) -> Booster:
+    """The booster of a model of XGBoost, or a TypeError or ValueError."""
+    if isinstance(model, XGBModel):
+        check_is_fitted(model)
+        if not np.isnan(model.missing):
+            raise ValueError(f"missing must be NaN, got {model.missing!r}: trees here know no other")
+        return model.get_booster()
+    if not isinstance(model, Booster):
+        raise TypeError(f"model must be a Booster or a scikit-learn estimator of XGBoost, got {model!r}")
+    return model
+
+
+def objective_name(learner: dict[str, Any]) -> str:
+    """The objective that a model names, with which it was trained unless that was a callable."""
+    return str(learner["objective"]["name"])
+
+
+def best_round(booster: Booster, n_rounds: int) -> int:
+    """Rounds up to the best where training has stopped early, else all."""
+    best = booster.attr("best_iteration")
+    return n_rounds if best is None else min(int(best) + 1, n_rounds)
+
+
+def require_equal(ensemble: Ensemble, booster: Booster) -> None:
+    """Raise unless XGBoost gives the same raw score for one row, so that no base score is ever misread."""
+    row = np.zeros((1, booster.num_features()))
+    rounds = (0, len(ensemble)) if len(ensemble) else (0, 0)
+    wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
+    found = ensemble.raw(row)
+    if not np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=1e-4):
+        raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
+
+
+Response = Callable[[Array], Array]
+
+
+def response_of(model: Booster | XGBModel) -> Response | None:
+    """How the model reads its raw scores; None where only its user knows, as for a callable objective."""
+    if isinstance(model, XGBClassifier | XGBRegressor):
+        return model.loss_.inverse_link
+    if isinstance(model, XGBModel) and callable(model.objective):
+        return None
+    return link_of(XGBOOST, objective_name(parsed(booster_of(model))), "XGBoost").response

@@ -10,10 +10,11 @@ ROWS = 64
 
 @numba.njit(cache=True, nogil=True)
 def add_trees(X, roots, left, right, feature, threshold, missing_left, value, out):  # type: ignore[no-untyped-def]
-    """Add to `out` (n, C) the leaf values, (nodes, C), that each row of X (n, d), float32, falls into.
+    """Add to `out` (n, C) the leaf values, (nodes, C), that each row of X (n, d) falls into.
 
-    A node is a leaf where ``left < 0``. A row goes left where ``x < threshold``, or where x is NaN and
-    ``missing_left``. Blocks of rows visit one tree after the other, so that a tree stays in cache.
+    X and the thresholds are of one precision. A node is a leaf where ``left < 0``. A row goes left where
+    ``x < threshold``, or where x is NaN and ``missing_left``. Blocks of rows visit one tree after the other, so
+    that a tree stays in cache.
     """
     n = X.shape[0]
     for start in range(0, n, ROWS):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import NON_NEGATIVE, Integer, Real
+from ..checks import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
 from ..core import Array, Learner, Round, Term
 from ..terms import Trees, restore
 from . import LEARNERS
+from .constraints import Groups, Signs, require_groups, require_signs
 
 if TYPE_CHECKING:
     from xgboost import Booster
@@ -33,16 +33,33 @@ class Tree(Learner):
         Depth at most; 0 for no limit.
     max_leaves : int, default=0
         Leaves at most; 0 for no limit.
+    grow_policy : "depthwise" or "lossguide", default="depthwise"
+        Whether the node nearest to the root or that of the largest gain is split next.
     min_child_weight : float, default=1.0
         Least sum of hessians in a leaf.
     min_split_loss : float, default=0.0
         Least gain of a split (XGBoost's ``gamma``).
     reg_lambda, reg_alpha : float, default=1.0, 0.0
         L2 and L1 penalty on leaf values.
+    max_delta_step : float, default=0.0
+        Largest leaf value; 0 for no limit.
     subsample, colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
         Shares of rows and columns that a tree, a level, a node sees.
     max_bin : int, default=256
         Bins per feature.
+    monotone_constraints : sequence of -1, 0 and 1, optional
+        For each feature: outputs decrease with it, are free, or increase with it.
+    interaction_constraints : sequence of sequences of int, optional
+        Groups of features by index: only features of one group meet on a path.
+
+    Raises
+    ------
+    ValueError
+        In fit, if constraints do not go with the number of features.
+
+    Notes
+    -----
+    Missing values (NaN) go to the side that gains more, as in XGBoost.
     """
 
     step = "unit"
@@ -50,15 +67,19 @@ class Tree(Learner):
     constraints = {
         "max_depth": Integer(0),
         "max_leaves": Integer(0),
+        "grow_policy": Exactly(("depthwise", "lossguide")),
         "min_child_weight": NON_NEGATIVE,
         "min_split_loss": NON_NEGATIVE,
         "reg_lambda": NON_NEGATIVE,
         "reg_alpha": NON_NEGATIVE,
+        "max_delta_step": NON_NEGATIVE,
         "subsample": SHARE,
         "colsample_bytree": SHARE,
         "colsample_bylevel": SHARE,
         "colsample_bynode": SHARE,
         "max_bin": Integer(2),
+        "monotone_constraints": Signs() | OPTIONAL,
+        "interaction_constraints": Groups() | OPTIONAL,
     }
 
     def __init__(
@@ -74,6 +95,10 @@ class Tree(Learner):
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
         max_bin: int = 256,
+        grow_policy: str = "depthwise",
+        max_delta_step: float = 0.0,
+        monotone_constraints: Sequence[int] | None = None,
+        interaction_constraints: Sequence[Sequence[int]] | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaves = max_leaves
@@ -86,6 +111,10 @@ class Tree(Learner):
         self.colsample_bylevel = colsample_bylevel
         self.colsample_bynode = colsample_bynode
         self.max_bin = max_bin
+        self.grow_policy = grow_policy
+        self.max_delta_step = max_delta_step
+        self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
 
     def merges_rows(self, n_samples: int) -> bool:
         """Only where each value has a bin of its own: elsewhere XGBoost's bins depend on how rows are weighted."""
@@ -93,52 +122,89 @@ class Tree(Learner):
 
     def fit(self, round: Round) -> Term:
         """The tree of this round; one per output where there are several."""
-        grower = round.design.view((Tree, id(self)), lambda: Grower(self.get_params(), round))
+        # By value: a learner made anew in each round goes on with the booster of its equal.
+        grower = round.design.view((Tree, repr(self.get_params())), lambda: Grower(self, round))
         return grower.grow(round)
+
+    def native(self, n_features: int) -> dict[str, Any]:
+        """The parameters as ``xgboost.train`` takes them."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        signs, groups = params.pop("monotone_constraints"), params.pop("interaction_constraints")
+        if signs is not None:
+            require_signs(signs, n_features)
+            params["monotone_constraints"] = f"({','.join(str(int(sign)) for sign in signs)})"
+        if groups is not None:
+            require_groups(groups, n_features)
+            params["interaction_constraints"] = str([[int(index) for index in group] for group in groups])
+        return params
 
 
 class Grower:
     """A booster of XGBoost that grows by one tree per round, and the matrix that it grows on."""
 
-    def __init__(self, params: dict[str, Any], round: Round) -> None:
+    def __init__(self, learner: Tree, round: Round) -> None:
         from xgboost import Booster, QuantileDMatrix
 
-        threads, n_outputs = round.design.n_jobs, round.raw.shape[1]
-        weight = None if np.all(round.weight == round.weight[0]) else round.weight
-        self.matrix = QuantileDMatrix(
-            round.design.original, weight=weight, max_bin=params["max_bin"], nthread=threads
-        )
+        design, n_outputs = round.design, round.raw.shape[1]
+        params, threads = learner.native(design.n_features), design.n_jobs
+        weight = None if (round.weight == round.weight[0]).all() else round.weight
+        self.matrix = QuantileDMatrix(design.original, weight=weight, max_bin=learner.max_bin, nthread=threads)
         seed = int(round.rng.integers(2**31))
         fixed = {"eta": 1.0, "base_score": 0.0, "tree_method": "hist", "nthread": threads, "seed": seed}
         if n_outputs > 1:
             fixed |= {"num_class": n_outputs, "objective": "multi:softprob"}
-        self.booster: Booster = Booster(params | fixed, [self.matrix])
+        self.forest = Forest(Booster(params | fixed, [self.matrix]))
         self.margin = np.zeros(round.raw.shape, dtype=np.float32)
         self.grown = 0
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
-        grad, hess = (a * round.weight[:, None] for a in (round.gradient, round.hessian))
-        self.booster.boost(self.matrix, iteration=self.grown, grad=grad, hess=hess)
-        margin = self.booster.predict(self.matrix, output_margin=True, training=True)
+        booster = self.forest.booster
+        grad, hess = (weighted(values, round.weight) for values in (round.gradient, round.hessian))
+        booster.boost(self.matrix, iteration=self.grown, grad=grad, hess=hess)
+        margin = booster.predict(self.matrix, output_margin=True, training=True)
         margin = margin.reshape(self.margin.shape)
-        term = GrownTree(self.booster, self.grown)
-        round.design.remember(term, (margin - self.margin).astype(np.float64))
+        term = GrownTree(self.forest, self.grown)
+        round.design.remember(term, np.subtract(margin, self.margin, dtype=np.float64))
         self.margin, self.grown = margin, self.grown + 1
         return term
+
+
+def weighted(values: Array, weight: Array) -> Array:
+    """`values` (n, C) times `weight` (n,), where the weights are not all 1."""
+    return values if (weight == 1.0).all() else values * weight[:, None]
+
+
+class Forest:
+    """A booster that may still be growing, and the trees that have been read out of it so far, by round."""
+
+    def __init__(self, booster: Booster) -> None:
+        self.booster = booster
+        self._rounds: list[Trees] = []
+
+    def round(self, index: int) -> Trees:
+        """The trees of one round. All rounds that are new are read at once: reading has a price per call."""
+        from ..interop.xgboost_json import parsed, read_rounds
+
+        done = len(self._rounds)
+        if index >= done:
+            grown = self.booster.num_boosted_rounds()
+            whole = self.booster if done == 0 else self.booster[done:grown]
+            self._rounds += read_rounds(parsed(whole))
+        return self._rounds[index]
 
 
 @dataclass(frozen=True)
 class GrownTree(Term):
     """The trees of one round inside a booster that is still growing: read out when the fit is over."""
 
-    booster: Booster
+    forest: Forest
     index: int
     factor: float = 1.0
 
     def __call__(self, X: Array) -> Array:
         rounds = (self.index, self.index + 1)
-        out = self.booster.inplace_predict(X, iteration_range=rounds, predict_type="margin")
+        out = self.forest.booster.inplace_predict(X, iteration_range=rounds, predict_type="margin")
         return self.factor * out.reshape(len(X), -1).astype(np.float64)
 
     def scaled(self, factor: float) -> GrownTree:
@@ -149,39 +215,10 @@ class GrownTree(Term):
         return Trees.stack([term.settled() for term in terms])  # type: ignore[misc]
 
     def settled(self) -> Trees:
-        single = self.booster[self.index : self.index + 1]
-        return read_trees(single).scaled(self.factor)
+        return self.forest.round(self.index).scaled(self.factor)
 
 
 @restore.register
 def _(term: GrownTree, center: Array, scale: Array) -> Term:
     # As for Trees: grown on the features as they came.
     return term
-
-
-def read_trees(booster: Booster) -> Trees:
-    """All trees of a booster with scalar leaves, as arrays (its base score is not part of them)."""
-    learner = json.loads(booster.save_raw("json"))["learner"]
-    model = learner["gradient_booster"]["model"]
-    n_outputs = max(1, int(learner["learner_model_param"]["num_class"]))
-    outputs = model["tree_info"]
-    return Trees.stack(
-        [read_tree(tree, output, n_outputs) for tree, output in zip(model["trees"], outputs, strict=True)]
-    )
-
-
-def read_tree(tree: dict[str, Any], output: int, n_outputs: int) -> Trees:
-    """One tree of XGBoost's JSON format, adding to one of several outputs."""
-    left = np.array(tree["left_children"], dtype=np.int32)
-    condition = np.array(tree["split_conditions"], dtype=np.float32)
-    value = np.zeros((len(left), n_outputs))
-    value[:, output] = np.where(left < 0, condition, 0.0)
-    return Trees(
-        roots=np.zeros(1, dtype=np.int64),
-        left=left,
-        right=np.array(tree["right_children"], dtype=np.int32),
-        feature=np.array(tree["split_indices"], dtype=np.int32),
-        threshold=condition,
-        missing_left=np.array(tree["default_left"], dtype=bool),
-        value=value,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,12 +10,13 @@ import numpy as np
 from ..core import Array, Term
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trees(Term):
-    """The sum of binary regression trees, as XGBoost grows them, in flat arrays over all nodes.
+    """The sum of binary regression trees, as XGBoost and LightGBM grow them, in flat arrays over all nodes.
 
-    A row goes to the left child where ``float32(x) < threshold``, or where x is missing (NaN) and
-    ``missing_left``. Children are indices into the same arrays; a leaf has -1 for both.
+    A row goes to the left child where ``x < threshold``, x rounded to the precision of the thresholds, or
+    where x is missing (NaN) and ``missing_left``. Children are indices into the same arrays; a leaf has -1 for
+    both. XGBoost compares so in float32. LightGBM's ``x <= t`` in float64 is ``x < nextafter(t, inf)``.
 
     Parameters
     ----------
@@ -23,7 +24,7 @@ class Trees(Term):
         Index of each tree's root.
     left, right, feature : ndarray of shape (nodes,), int32
         Children and split feature.
-    threshold : ndarray of shape (nodes,), float32
+    threshold : ndarray of shape (nodes,), float32 or float64
         Split value.
     missing_left : ndarray of shape (nodes,), bool
         Where missing values go.
@@ -42,8 +43,11 @@ class Trees(Term):
     def __call__(self, X: Array) -> Array:
         from ..kernels.forest import add_trees
 
+        needed = int(self.feature.max(initial=-1)) + 1
+        if X.ndim != 2 or X.shape[1] < needed:
+            raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
         out = np.zeros((len(X), self.value.shape[1]))
-        rows = np.ascontiguousarray(X, dtype=np.float32)
+        rows = np.ascontiguousarray(X, dtype=self.threshold.dtype)
         add_trees(
             rows,
             self.roots,
@@ -56,6 +60,11 @@ class Trees(Term):
             out,
         )
         return out
+
+    @property
+    def family(self) -> Hashable:
+        """Trees of one precision of comparison."""
+        return Trees, self.threshold.dtype.char
 
     def scaled(self, factor: float) -> Trees:
         return replace(self, value=factor * self.value)

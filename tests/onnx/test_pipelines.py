@@ -18,7 +18,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 
 from onnx_export import OnnxPredictor, from_onnx, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.predictor import open_session
@@ -108,6 +115,46 @@ def test_a_table_with_text(dtype: str) -> None:
         predictor.predict(frame()[["a", "b", "c", "d"]])
     with pytest.raises(TypeError, match="X must be a table"):
         predictor.predict(X)
+
+
+def counted() -> pd.DataFrame:
+    """A table with a column of whole numbers and one of text."""
+    return pd.DataFrame({"i": np.arange(len(X)) % 7, "b": NEAR[:, 1].astype(float), "colour": frame()["colour"]})
+
+
+def test_a_scaler_of_whole_numbers_has_no_float64() -> None:
+    steps = [("count", StandardScaler(), ["i"]), ("text", OneHotEncoder(), ["colour"])]
+    data = counted()
+    pipeline = make_pipeline(ColumnTransformer(steps), booster()).fit(data, Y)
+    with pytest.raises(ValueError, match=r"Scaler .*computes in float32; export with dtype='float32'"):
+        to_onnx(pipeline, data, dtype="float64")
+    verify_onnx(pipeline, to_onnx(pipeline, data), data, raise_on_mismatch=True)
+    real = data.astype({"i": float})
+    verify_onnx(pipeline, to_onnx(pipeline, real, dtype="float64"), real, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("step", [OneHotEncoder(), OrdinalEncoder()])
+def test_codes_are_exact_in_float64(step: Any) -> None:
+    data = counted()
+    steps = [("number", MinMaxScaler(), ["b"]), ("text", step, ["colour"])]
+    pipeline = make_pipeline(ColumnTransformer(steps), booster()).fit(data, Y)
+    verify_onnx(pipeline, to_onnx(pipeline, data, dtype="float64"), data, raise_on_mismatch=True)
+
+
+def test_an_imputer_has_no_float64() -> None:
+    pipeline = make_pipeline(SimpleImputer(), booster()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"Imputer .*computes in float32; export with dtype='float32'"):
+        to_onnx(pipeline, dtype="float64")
+
+
+def test_steps_whose_graph_is_not_valid() -> None:
+    pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(2), StandardScaler(), booster()).fit(NEAR, Y)
+    with pytest.raises(
+        ValueError, match=r"not valid in float64: .*Concat.*; export with dtype='float32'"
+    ) as caught:
+        to_onnx(pipeline, dtype="float64")
+    assert "\n" not in str(caught.value)
+    to_onnx(pipeline)
 
 
 def test_steps_that_cannot_be_converted() -> None:

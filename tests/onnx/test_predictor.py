@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+import onnx
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from onnx_export import OnnxPredictor, save_onnx, to_onnx
 from onnx_export.cli import main
-from onnx_export.predictor import ELEMENTS
+from onnx_export.predictor import ELEMENTS, column_feed
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 from ..cases import PAIR_NAMES, PAIRS
@@ -159,18 +165,112 @@ def test_info_and_predict_by_command(files: Path, capsys: pytest.CaptureFixture[
     [
         (["info", "data.csv"], "cannot be read as an ONNX model"),
         (["info", "nothing.onnx"], "No such file"),
-        (["export", "data.csv", "new.onnx"], "cannot be read as a joblib or pickle file"),
+        (["export", "data.csv", "new.onnx"], "is not a pickled estimator"),
+        (["export", "df.csv", "new.onnx"], "df.csv is not a pickled estimator\n"),
+        (
+            ["export", "gone.pickle", "new.onnx"],
+            "gone.pickle holds an estimator of a package that is missing here",
+        ),
+        (["export", "estimator.joblib", "no/where.onnx"], "no/where.onnx"),
+        (["export", "estimator.joblib"], "Missing argument 'model'"),
+        (["predict", "regressor.onnx", "data.csv", "--proba"], "--proba needs a classifier"),
+        (["inform", "model.onnx"], "No such command 'inform'"),
+        (["info", "model.onnx", "--frobnicate"], "--frobnicate"),
         (["export", "estimator.joblib", "new.onnx", "--dtype", "int8"], "dtype must be"),
     ],
 )
 def test_errors_are_one_sentence_and_status_2(
     files: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # Read as a pickle, this text asks for a module.
+    (files / "df.csv").write_text("c0,c1,c2\n0,1,2\n")
+    (files / "gone.pickle").write_bytes(b"cabsent_package.models\nModel\n.")
+    save_onnx(fitted_regressor(), files / "regressor.onnx")
     assert call(files, *arguments) == 2
     err = capsys.readouterr().err
     assert words in err
+    assert err.startswith("onnx_export: error: ")
     assert err.count("\n") == 1
     assert not (files / "new.onnx").exists()
+
+
+def fitted_regressor() -> RFFBoostRegressor:
+    """A regressor of the columns of `table`."""
+    X = table()
+    return RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, X["a"])
+
+
+def test_without_a_command_the_choices_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    for word in ("Missing command", "export", "info", "predict", "verify"):
+        assert word in err
+
+
+def mixed_table() -> pd.DataFrame:
+    """Real and whole numbers, truth values and text."""
+    a = np.linspace(-1, 1, 30)
+    text = np.where(a > 0, "x", "y").astype(object)
+    return pd.DataFrame({"a": a, "count": np.arange(30), "flag": a > 0.5, "text": text})
+
+
+@cache
+def table_predictor() -> OnnxPredictor:
+    """A predictor whose inputs are the columns of `mixed_table`."""
+    X = mixed_table()
+    steps = [("numbers", "passthrough", ["a"]), ("count", MinMaxScaler(), ["count"])]
+    codes = ("codes", OneHotEncoder(), ["text"])
+    pipeline = make_pipeline(ColumnTransformer([*steps, codes]), RFFBoostRegressor(n_estimators=3))
+    return OnnxPredictor(to_onnx(pipeline.fit(X, X["a"]), X))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "error", "words"),
+    [
+        ("count", np.nan, ValueError, "'count' of X must be of type int64.*got nan"),
+        ("count", 1.5, ValueError, "'count' of X must be of type int64.*got 1.5"),
+        ("count", np.inf, ValueError, "'count' of X must be of type int64.*got inf"),
+        ("count", 2.0**63, ValueError, "'count' of X must be of type int64.*got 9.2"),
+        ("count", pd.NA, TypeError, "'count' of X must be of type int64"),
+        ("count", "x", TypeError, "'count' of X must be of type int64"),
+        ("count", "7", ValueError, "'count' of X must be of type int64.*got 7"),
+        ("a", "x", TypeError, "'a' of X must be of type float32"),
+    ],
+)
+def test_a_table_is_not_repaired(column: str, value: Any, error: type[Exception], words: str) -> None:
+    bad = mixed_table()
+    values = list(bad[column])
+    values[3] = value
+    bad[column] = values if isinstance(value, float) else np.array(values, dtype=object)
+    with pytest.raises(error, match=words):
+        table_predictor().predict(bad)
+
+
+def test_whole_numbers_may_come_as_floats() -> None:
+    X = mixed_table()
+    wanted = table_predictor().predict(X)
+    assert np.array_equal(table_predictor().predict(X.assign(count=X["count"].astype(float))), wanted)
+
+
+@pytest.mark.parametrize("value", [2, np.nan, "x"])
+def test_a_truth_value_is_one_of_two(value: Any) -> None:
+    kind = onnx.TensorProto.BOOL
+    column = np.array([True, value], dtype=object)
+    with pytest.raises(ValueError, match="'flag' of X must be of type bool"):
+        column_feed(column, "flag", kind)
+    assert column_feed([1, 0], "flag", kind).tolist() == [[True], [False]]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_predictor_can_be_pickled(n_jobs: int | None) -> None:
+    estimator, X = fitted(0)
+    predictor = OnnxPredictor(to_onnx(estimator), n_jobs=n_jobs)
+    back = pickle.loads(pickle.dumps(predictor))
+    assert np.array_equal(back.predict_proba(X), predictor.predict_proba(X))
+    assert np.array_equal(back.classes_, predictor.classes_)
+    assert back.n_jobs == predictor.n_jobs
+    assert pickle.dumps(back) == pickle.dumps(predictor)
 
 
 def test_as_a_module(files: Path) -> None:

@@ -1,0 +1,81 @@
+"""Tree models of LightGBM itself, read into the same ensembles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from lightgbm import Booster, LGBMModel
+from sklearn.utils.validation import check_is_fitted
+
+from rffboost_ext import Ensemble
+from rffboost_ext.interop import lightgbm as rlgb
+from rffboost_ext.interop.lightgbm_text import parsed
+
+from .links import Exp, Identity, Link, Logistic, Sigmoid, Softmax, checked_link, evaluate
+from .source import Source, names_of, read
+
+OBJECTIVES: dict[str, Link] = {
+    "binary": Sigmoid(),
+    "multiclass": Softmax(),
+    "cross_entropy": Logistic(),
+    "poisson": Exp(),
+    "gamma": Exp(),
+    "tweedie": Exp(),
+    "regression": Identity(),
+    "regression_l1": Identity(),
+    "huber": Identity(),
+    "fair": Identity(),
+    "quantile": Identity(),
+    "mape": Identity(),
+    "lambdarank": Identity(),
+}
+"""What an objective of LightGBM makes of raw scores."""
+
+
+@read.register
+def _(model: LGBMModel) -> Source:
+    check_is_fitted(model)
+    ensemble, classes = rlgb.to_ensemble(model), getattr(model, "classes_", None)
+    if isinstance(model, rlgb.LGBMClassifier | rlgb.LGBMRegressor):
+        loss = model.loss_
+        facts = {"loss": repr(loss), "link": checked_link(loss, ensemble.n_outputs), "response": loss.inverse_link}
+    else:
+        facts = facts_of(model.booster_)
+    return source(model, ensemble, model.n_features_in_, classes=classes, feature_names=names_of(model), **facts)
+
+
+@read.register
+def _(booster: Booster) -> Source:
+    ensemble, facts = rlgb.to_ensemble(booster), facts_of(booster)
+    sizes: dict[type, int] = {Sigmoid: 2, Softmax: ensemble.n_outputs}
+    n_classes = sizes.get(type(facts["link"]))
+    classes = None if n_classes is None else np.arange(n_classes)
+    names = tuple(booster.feature_name())
+    return source(booster, ensemble, booster.num_feature(), classes=classes, feature_names=names, **facts)
+
+
+def facts_of(booster: Booster) -> dict[str, Any]:
+    """Name, link and response of one of LightGBM's own objectives."""
+    model = parsed(booster.model_to_string(num_iteration=1))
+    kind = model.objective
+    if kind not in OBJECTIVES or model.squares:
+        raise ValueError(
+            f"objective {model.header.get('objective', kind)!r} has no ONNX link here; supported: "
+            f"{', '.join(sorted(OBJECTIVES))}. A callable belongs as a Loss into "
+            f"LGBMClassifier or LGBMRegressor of "
+            f"rffboost_ext.interop.lightgbm"
+        )
+    link = Sigmoid(model.slope) if kind == "binary" else OBJECTIVES[kind]
+    return {"loss": kind, "link": link, "response": lambda scores: evaluate(link, scores)}
+
+
+def source(model: Any, ensemble: Ensemble, n_features: int, **facts: Any) -> Source:
+    """The source of a model; the trees of a forest ("rf") are averaged, which only the ensemble does."""
+    return Source(
+        estimator=type(model).__name__,
+        ensemble=ensemble.compact(),
+        n_features=n_features,
+        raw=lambda X: ensemble.raw(np.asarray(X)),
+        **facts,
+    )

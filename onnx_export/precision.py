@@ -1,0 +1,43 @@
+"""Where steps that skl2onnx converted compute in float32 although float64 was asked for."""
+
+from __future__ import annotations
+
+from onnx import ModelProto, NodeProto, TensorProto, shape_inference
+
+CODES = ("OneHotEncoder", "LabelEncoder")
+"""Operators whose results are small whole numbers, exact in float32."""
+MOVES = ("ArrayFeatureExtractor", "Cast", "Concat", "Flatten", "Gather", "Identity", "Reshape", "Transpose")
+"""Operators that pass numbers on as they are."""
+ALWAYS_SINGLE = ("Imputer", "Normalizer", "Scaler")
+"""Operators whose parameters are float32 whatever their input is."""
+
+
+def single_precision(model: ModelProto) -> NodeProto | None:
+    """The first node of a model that rounds real numbers to float32, if there is one.
+
+    Categories as numbers are no loss: they are followed through the operators that only move numbers.
+
+    Parameters
+    ----------
+    model : ModelProto
+        A valid model whose real inputs are float64.
+    """
+    graph = shape_inference.infer_shapes(model).graph
+    single = {
+        value.name
+        for value in (*graph.value_info, *graph.output)
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT
+    }
+    constants = {entry.name for entry in graph.initializer}
+    codes: set[str] = set()
+    for node in graph.node:
+        if is_code(node) or (node.op_type in MOVES and codes.issuperset(set(node.input) - constants)):
+            codes.update(node.output)
+        elif node.op_type in ALWAYS_SINGLE or single.intersection(node.output):
+            return node
+    return None
+
+
+def is_code(node: NodeProto) -> bool:
+    """Whether a node gives categories as small whole numbers."""
+    return node.op_type in CODES and not any(entry.name == "values_floats" for entry in node.attribute)

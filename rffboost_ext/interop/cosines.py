@@ -1,0 +1,298 @@
+"""Cosines that grow inside another library's loop, beside its trees."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+
+from ..base import BaseRFFBoost
+from ..checks import POSITIVE, Integer, require
+from ..core import Array, Learner, Loss, Round, Step, Term, check_composition
+from ..design import Design, moments
+from ..ensemble import Ensemble
+from ..learners import LEARNERS
+from ..losses import LOSSES
+from ..steps import STEPS, Shrunk, natural_step
+from .bound import fitted
+from .objectives import (
+    baseline_of,
+    columns,
+    labels,
+    mean_loss,
+    metric_name,
+    targets,
+    weighted_derivatives,
+    weights,
+)
+
+
+@dataclass
+class Part:
+    """The sum of the cosines on the rows of one matrix, as far as they have been added up."""
+
+    X: Array
+    raw: Array
+    added: int = 0
+
+    def with_all(self, terms: Sequence[Term], lengths: Sequence[float]) -> Array:
+        """The sum over all terms so far, (n, C)."""
+        for term, length in zip(terms[self.added :], lengths[self.added :], strict=True):
+            self.raw = self.raw + length * term(self.X)
+        self.added = len(terms)
+        return self.raw
+
+
+@dataclass
+class Training:
+    """What one training knows: its rows, where it started, and the cosines so far."""
+
+    design: Design
+    y: Array
+    weight: Array
+    start: Array
+    baseline: Array
+    raw: Array
+    calls: int = 0
+    last: Array | None = None
+    terms: list[Term] = field(default_factory=list)
+    lengths: list[float] = field(default_factory=list)
+
+    def total(self, scores: Array) -> Array:
+        """The raw scores of both parts, given the host's: its start makes way for the baseline."""
+        return scores - self.start + self.baseline + self.raw
+
+    def proceed(self, scores: Array) -> None:
+        """Note one more call; a ValueError if the host has gone back to where it started."""
+        if self.last is not None and not (self.last == self.start).all() and (scores == self.start).all():
+            raise ValueError("a CosineObjective serves one training; make a new one for the next")
+        self.last = scores
+        self.calls += 1
+
+
+DOC = """A loss as an objective that adds cosines of its own: in each round first a cosine, then the host's tree.
+
+    Both are fitted to the same derivatives, those at the sum of both parts. The sum starts from the loss's
+    baseline, wherever the host's scores start. The object keeps the state of one training.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="log_loss"
+        What is minimised.
+    learner : str or Learner, default="rff_1"
+        What fits a cosine; any learner will do.
+    every : int, default=1
+        Rounds of the host from one cosine to the next.
+    step : str or Step, default="auto"
+        How far each cosine moves.
+    learning_rate : float, default=0.1
+        Factor on the moves of cosines; that of the trees is the host's.
+    random_state : int, default=0
+        Seed of the cosines.
+    n_jobs : int, default=1
+        Threads for cosines.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter or a part is invalid or two parts do not go together. In training: if labels do not suit
+        the loss, the features cannot be had or are not finite, weights are not positive, or the training does
+        not start from constant scores.
+"""
+"""What the class of each host says of itself."""
+
+
+class CosineObjective(ABC):
+    """The part of it that no host differs in: see the module of the host."""
+
+    def __init__(
+        self,
+        loss: str | Loss = "log_loss",
+        learner: str | Learner = "rff_1",
+        every: int = 1,
+        *,
+        step: str | Step = "auto",
+        learning_rate: float = 0.1,
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        checks = {"every": Integer(1), "random_state": Integer(0), "n_jobs": Integer(1), "learning_rate": POSITIVE}
+        values = {"every": every, "random_state": random_state, "n_jobs": n_jobs, "learning_rate": learning_rate}
+        for name, check in checks.items():
+            require("CosineObjective", name, values[name], check)
+        self.loss, self.learner = LOSSES.create(loss), LEARNERS.create(learner)
+        auto = isinstance(step, str) and step == "auto"
+        self.step = Shrunk(natural_step(self.loss, self.learner) if auto else STEPS.create(step), learning_rate)
+        check_composition(self.loss, self.learner, self.step)
+        self.every, self.random_state, self.n_jobs = every, random_state, n_jobs
+        self._training: Training | None = None
+        self._matrix: Any = None
+        self._parts: WeakKeyDictionary[Any, Part] = WeakKeyDictionary()
+
+    @abstractmethod
+    def _features(self, matrix: Any) -> Array:
+        """The features of a matrix, (n, d), or an error that says how to hand them over."""
+
+    @abstractmethod
+    def _rounds(self, booster: Any) -> tuple[list[Any], int]:
+        """The trees of a booster, one term per round, up to its best round; and its number of features."""
+
+    def attach(self, matrix: Any, X: Any) -> None:
+        """Hand over the features of a matrix that does not give them back.
+
+        Parameters
+        ----------
+        matrix : DMatrix or Dataset
+            For training or for evaluation.
+        X : array-like of shape (n, d)
+            Its features, finite.
+
+        Raises
+        ------
+        ValueError
+            If X is not of shape (n, d) with the n of the matrix's labels, or not finite.
+        """
+        X = np.asarray(X)
+        X = X if X.dtype == np.float32 else X.astype(np.float64)
+        require_features(X, len(labels(matrix)))
+        self._parts[matrix] = Part(X, np.zeros((len(X), 1)))
+
+    def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
+        """Grow a cosine if it is time, and return the derivatives for the next tree, of the shape of `scores`."""
+        host = columns(scores)
+        if self._training is None:
+            self._training, self._matrix = self._begun(host, matrix), ref(matrix)
+        elif self._matrix is None or self._matrix() is not matrix:
+            raise ValueError("a CosineObjective serves one training; make a new one for the next matrix")
+        training = self._training
+        training.proceed(host)
+        if (training.calls - 1) % self.every == 0:
+            self._grow(training, training.total(host))
+        total, weight = training.total(host), weights(matrix)
+        gradient, hessian = weighted_derivatives(self.loss, training.y, total, weight)
+        return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
+
+    def evaluate(self, scores: Array, matrix: Any) -> tuple[str, float]:
+        """Name and weighted mean of the loss at the sum of both parts, for any matrix of the training."""
+        if self._training is None:
+            raise ValueError("the cosines' metric has no meaning without their objective: pass both to train()")
+        training, host = self._training, columns(scores)
+        if self._matrix is not None and self._matrix() is matrix:
+            raw = training.raw
+        else:
+            raw = self._part(matrix).with_all(training.terms, training.lengths)
+        total = host - training.start + training.baseline + raw
+        return metric_name(self.loss), mean_loss(self.loss, labels(matrix), total, weights(matrix))
+
+    def bind(self, booster: Any) -> BaseRFFBoost:
+        """The trained booster and the cosines as one fitted estimator.
+
+        Parameters
+        ----------
+        booster : Booster
+            What the training with this objective returned. Where it has stopped early, its best round is the
+            last.
+
+        Returns
+        -------
+        RFFBoostClassifier or RFFBoostRegressor
+            Fitted: it predicts, can be pickled and be exported to ONNX as one graph.
+
+        Raises
+        ------
+        ValueError
+            If no training has taken place, or the booster has more rounds than it took.
+        """
+        training = self._training
+        if training is None:
+            raise ValueError("bind: nothing was trained with this CosineObjective; pass it to train() first")
+        trees, n_features = self._rounds(booster)
+        if len(trees) > training.calls:
+            raise ValueError(
+                f"bind: the booster has {len(trees)} rounds, this objective has seen {training.calls}: it comes "
+                f"from another training"
+            )
+        ensemble = interleaved(training, trees, self.every)
+        return fitted(ensemble, self.loss, n_features, learner=self.learner)
+
+    def _begun(self, host: Array, matrix: Any) -> Training:
+        part, weight = self._part(matrix), weights(matrix)
+        if (host != host[0]).any():
+            raise ValueError(
+                "CosineObjective: the training must start from constant scores, without a base margin or "
+                "init_score per row and without an earlier model; to go on from a model use init_model in fit"
+            )
+        y = targets(self.loss, labels(matrix), host)
+        weight = np.ones(len(y)) if weight is None else weight
+        if not (weight > 0.0).all():
+            raise ValueError(
+                f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
+            )
+        baseline = baseline_of(self.loss, y, weight)
+        require_outputs(self.loss, len(baseline), host.shape[1])
+        check_composition(self.loss, self.learner, self.step, len(baseline))
+        design = Design(part.X, *moments(part.X, weight), self.n_jobs)
+        return Training(design, y, weight, host[0].copy(), baseline, np.zeros_like(host))
+
+    def _grow(self, training: Training, raw: Array) -> None:
+        index = len(training.terms)
+        rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(index,)))
+        derivatives = self.loss.derivatives(training.y, raw)
+        design, loss = training.design, self.loss
+        round = Round(design, loss, training.y, raw, *derivatives, training.weight, index, rng)
+        fitted = self.learner.fit(round)
+        output = design.output(fitted)
+        keep, length = self.step.move(round, output)
+        if keep != 1.0:
+            raise ValueError(f"CosineObjective: step {self.step!r} shortens earlier rounds, which are the host's")
+        training.raw = training.raw + length * output
+        training.terms.append(design.restore(fitted).settled())
+        training.lengths.append(length)
+
+    def _part(self, matrix: Any) -> Part:
+        if matrix not in self._parts:
+            self.attach(matrix, self._features(matrix))
+        return self._parts[matrix]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Matrices cannot be pickled; what was trained can, and be bound.
+        return self.__dict__ | {"_matrix": None, "_parts": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _parts=WeakKeyDictionary())
+
+
+def interleaved(training: Training, trees: Sequence[Term], every: int) -> Ensemble:
+    """The ensemble of both parts in the order in which they grew."""
+    terms: list[Term] = []
+    lengths: list[float] = []
+    for index, tree in enumerate(trees):
+        if index % every == 0:
+            terms.append(training.terms[index // every])
+            lengths.append(training.lengths[index // every])
+        terms.append(tree)
+        lengths.append(1.0)
+    return Ensemble(training.baseline, tuple(terms), np.column_stack([np.ones(len(terms)), lengths]))
+
+
+def require_features(X: Array, n_samples: int) -> None:
+    """Raise a ValueError unless X is (n_samples, d) and finite."""
+    if X.ndim != 2 or len(X) != n_samples:
+        raise ValueError(f"CosineObjective: X must have shape ({n_samples}, d), got {X.shape}")
+    if not np.isfinite(X).all():
+        raise ValueError(
+            "CosineObjective: features must be finite for cosines, got missing or infinite ones; impute them, or "
+            "hand over an imputed copy by attach(matrix, X)"
+        )
+
+
+def require_outputs(loss: Loss, needed: int, found: int) -> None:
+    """Raise a ValueError if the host grows another number of outputs than the loss has."""
+    if needed != found:
+        raise ValueError(
+            f"loss {loss!r} has {needed} outputs here, the host grows {found}: set num_class={needed}"
+        )

@@ -1,0 +1,106 @@
+"""The model that a fit goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import BaseRFFBoost
+from ..core import Array, Loss
+from ..ensemble import Ensemble
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is known of a model: its raw scores, and how it reads them if it tells.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+    response : callable, optional
+        From raw scores (n, C) to probabilities or means.
+    n_features : int, optional
+    classes : ndarray, optional
+        Labels, where they are the user's.
+    """
+
+    ensemble: Ensemble
+    response: Callable[[Array], Array] | None = None
+    n_features: int | None = None
+    classes: Array | None = None
+
+
+def initial_ensemble(model: Any, loss: Loss, n_features: int, n_outputs: int, classes: Array | None) -> Ensemble:
+    """The ensemble of a model, if boosting with `loss` can go on from it.
+
+    Raises
+    ------
+    TypeError
+        If the model is of no known kind.
+    ValueError
+        If it has other features, outputs, classes, or another link than the loss.
+    """
+    given = read(model)
+    if given.n_features is not None and given.n_features != n_features:
+        raise ValueError(f"init_model must have the {n_features} features of X, got {given.n_features}")
+    if given.ensemble.n_outputs != n_outputs:
+        raise ValueError(
+            f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
+        )
+    if given.classes is not None and not np.array_equal(given.classes, classes):  # type: ignore[arg-type]
+        raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
+    if given.response is not None:
+        require_same_link(given.response, loss, n_outputs)
+    return given.ensemble
+
+
+def read(model: Any) -> Given:
+    """What there is to know of a model of ours, of XGBoost's or of LightGBM's."""
+    if isinstance(model, Ensemble):
+        return Given(model)
+    if isinstance(model, BaseRFFBoost):
+        check_is_fitted(model)
+        classes = getattr(model, "classes_", None)
+        return Given(model.ensemble_, model.loss_.inverse_link, model.n_features_in_, classes)
+    packages = {cls.__module__.partition(".")[0] for cls in type(model).__mro__}
+    if "xgboost" in packages:
+        return from_xgboost(model)
+    if "lightgbm" in packages:
+        return from_lightgbm(model)
+    raise TypeError(
+        f"init_model must be an Ensemble, a fitted estimator of this package, or a Booster or scikit-learn model "
+        f"of XGBoost or LightGBM, got {model!r}"
+    )
+
+
+def from_xgboost(model: Any) -> Given:
+    """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
+    from . import xgboost
+
+    n_features = xgboost.booster_of(model).num_features()
+    return Given(xgboost.to_ensemble(model), xgboost.response_of(model), n_features)
+
+
+def from_lightgbm(model: Any) -> Given:
+    """A model of LightGBM, which knows its classes unless it is a Booster."""
+    from . import lightgbm
+
+    n_features = lightgbm.booster_of(model).num_feature()
+    classes = getattr(model, "classes_", None)
+    return Given(lightgbm.to_ensemble(model), lightgbm.response_of(model), n_features, classes)
+
+
+def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:
+    """Raise a ValueError unless the raw scores of a model mean what those of the loss mean."""
+    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
+    theirs, ours = np.asarray(response(raw)), np.asarray(loss.inverse_link(raw))
+    if theirs.shape != ours.shape or not np.allclose(theirs, ours, atol=1e-6):
+        raise ValueError(
+            f"init_model reads its raw scores otherwise than loss {loss!r} does: take the loss that it was "
+            f"trained with, or hand over an Ensemble whose raw scores suit the loss, such as "
+            f"0.5 * to_ensemble(model)"
+        )

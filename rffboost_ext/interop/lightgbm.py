@@ -1,0 +1,236 @@
+"""LightGBM with our losses and cosines inside its loop, and its models in ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import BaseRFFBoost
+from ..checks import OPTIONAL, Integer, require
+from ..core import Array, Loss
+from ..ensemble import Ensemble
+from ..losses import LOSSES
+from . import cosines
+from .bound import fitted
+from .lightgbm_text import parsed, read_rounds
+from .links import LIGHTGBM, link_of
+from .objectives import Metric, Objective, baseline_of, labels, metric_name, weights
+
+try:
+    from lightgbm import Booster, Dataset, LGBMModel
+except ImportError as error:
+    raise ImportError(
+        "rffboost_ext.interop.lightgbm needs LightGBM, which is not installed: pip install 'rffboost-ext[peers]'"
+    ) from error
+
+from .lightgbm_estimators import LGBMClassifier, LGBMRegressor
+
+__all__ = [
+    "CosineObjective",
+    "LGBMClassifier",
+    "LGBMRegressor",
+    "bind",
+    "intercept",
+    "metric",
+    "objective",
+    "to_ensemble",
+]
+
+
+def objective(loss: str | Loss) -> Objective:
+    """The callable that makes ``lightgbm.train`` minimise one of our losses, as ``params["objective"]``.
+
+    LightGBM does not fit an intercept for a callable, it starts from 0: see :func:`intercept`.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown or invalid.
+
+    Examples
+    --------
+    >>> import lightgbm, numpy as np
+    >>> from rffboost_ext.interop import lightgbm as rlgb
+    >>> X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
+    >>> data = lightgbm.Dataset(X, y)
+    >>> baseline = rlgb.intercept("exponential", data)
+    >>> params = {"objective": rlgb.objective("exponential"), "verbose": -1}
+    >>> booster = lightgbm.train(params, data, 10)
+    >>> bool((rlgb.bind(booster, "exponential", baseline).predict(X) == y).all())
+    True
+    """
+    return Objective(LOSSES.create(loss), unset=0.0)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A metric as ``feval`` wants it: name, value, and that higher is not better."""
+
+    metric: Metric
+
+    def __call__(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
+        """The triple."""
+        return *self.metric(scores, data), False
+
+
+def metric(loss: str | Loss) -> Evaluation:
+    """The weighted mean of a loss as the ``feval`` of ``lightgbm.train``, beside :func:`objective`.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown or invalid.
+    """
+    made = LOSSES.create(loss)
+    return Evaluation(Metric(made, metric_name(made)))
+
+
+def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
+    """Start ``lightgbm.train`` from the loss's baseline, by the ``init_score`` of its data.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+    data : lightgbm.Dataset
+        The training data: labels and weights.
+    *others : lightgbm.Dataset
+        Evaluation sets, which start from the same score.
+
+    Returns
+    -------
+    ndarray of shape (C,)
+        The baseline. LightGBM stores no init_score: add it to predictions, or hand it to :func:`bind`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown, or labels do not suit it.
+    """
+    baseline = baseline_of(LOSSES.create(loss), labels(data), weights(data))
+    for each in (data, *others):
+        rows = np.tile(baseline, (len(labels(each)), 1))
+        each.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
+    return baseline
+
+
+def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> Ensemble:
+    """A LightGBM model as an ensemble of ours: the same raw scores, with one term per boosting round.
+
+    Parameters
+    ----------
+    model : lightgbm.Booster, LGBMClassifier, LGBMRegressor or another of its estimators
+        Trees with numeric splits: gbdt, dart or rf.
+    n_rounds : int, optional
+        Rounds to take; by default up to the best where training has stopped early, else all.
+
+    Returns
+    -------
+    Ensemble
+        Raw scores equal ``predict(raw_score=True)``, missing values (NaN) included. Those of a random forest
+        ("rf") are the mean over its trees, as ``predict()`` takes them.
+
+    Raises
+    ------
+    ValueError
+        If the model was trained with linear_tree, categorical features or zero_as_missing.
+    TypeError
+        If it is no model of LightGBM.
+    """
+    require("to_ensemble", "n_rounds", n_rounds, Integer(1) | OPTIONAL)
+    terms = tuple(read_rounds(parsed(booster_of(model).model_to_string(num_iteration=n_rounds))))
+    width = terms[0].value.shape[1] if terms else booster_of(model).num_model_per_iteration()
+    baseline = model.baseline_ if isinstance(model, LGBMClassifier | LGBMRegressor) else np.zeros(width)
+    return Ensemble(baseline, terms, np.ones((len(terms), 2)))
+
+
+def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
+    """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
+
+    Parameters
+    ----------
+    booster : lightgbm.Booster
+        Trees.
+    loss : str or Loss
+        The loss that it was trained with, which its files do not tell.
+    baseline : ndarray of shape (C,)
+        What :func:`intercept` returned; 0 for each output if that was not called.
+
+    Returns
+    -------
+    RFFBoostClassifier or RFFBoostRegressor
+        Fitted: ``predict_proba``, pickle, ONNX export.
+    """
+    ensemble = to_ensemble(booster)
+    start = np.array(np.broadcast_to(np.asarray(baseline, dtype=np.float64), ensemble.n_outputs))
+    whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
+    return fitted(whole, LOSSES.create(loss), booster.num_feature())
+
+
+class CosineObjective(cosines.CosineObjective):
+    __doc__ = f"""{cosines.DOC}
+    Notes
+    -----
+    Goes into ``params["objective"]``; ``feval=hybrid.metric`` shows evaluation sets the sum of both parts.
+    LightGBM frees the features of its data: construct each Dataset with ``free_raw_data=False``, or hand the
+    features over by ``attach(data, X)``.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
+        # lightgbm.train works on a deep copy of its parameters; what is learned must come to this object.
+        return self
+
+    def metric(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
+        """``feval`` of ``lightgbm.train``: the mean loss at the sum of both parts, for early stopping."""
+        return *self.evaluate(scores, data), False
+
+    def _features(self, matrix: Dataset) -> Array:
+        if matrix.free_raw_data or isinstance(matrix.data, str):
+            raise ValueError(
+                "the Dataset does not give its features back: construct it from an array with "
+                "free_raw_data=False, or hand them over by attach(data, X) before training"
+            )
+        data = matrix.get_data()
+        return np.asarray(data.toarray() if hasattr(data, "toarray") else data)
+
+    def _rounds(self, booster: Booster) -> tuple[list[Any], int]:
+        text = parsed(booster.model_to_string())
+        if "average_output" in text.header:
+            raise ValueError("boosting must be 'gbdt', got 'rf', whose trees are averaged")
+        return list(read_rounds(text)), booster.num_feature()
+
+
+def booster_of(model: Any) -> Booster:
+    """The booster of a model of LightGBM, or a TypeError."""
+    if isinstance(model, LGBMModel):
+        check_is_fitted(model)
+        return model.booster_
+    if not isinstance(model, Booster):
+        raise TypeError(f"model must be a Booster or a scikit-learn estimator of LightGBM, got {model!r}")
+    return model
+
+
+def response_of(model: Booster | LGBMModel) -> Any:
+    """How the model reads its raw scores; None where only its user knows, as for a callable objective."""
+    if isinstance(model, LGBMClassifier | LGBMRegressor):
+        return model.loss_.inverse_link
+    text = parsed(booster_of(model).model_to_string(num_iteration=1))
+    if text.objective == "custom":
+        return None
+    link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
+    if text.squares:
+        raise ValueError("reg_sqrt: the response of the LightGBM model is the square of its raw score")
+    return lambda raw: link.response(slope * raw)

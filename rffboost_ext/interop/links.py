@@ -1,0 +1,78 @@
+"""What another library's objectives say about raw scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import Array
+from ..losses.margin import sigmoid, two_columns
+
+
+@dataclass(frozen=True)
+class Link:
+    """How an objective reads raw scores.
+
+    Attributes
+    ----------
+    response : callable
+        From raw scores (n, C) to class probabilities (n, K) or means (n, C).
+    margin : callable
+        From XGBoost's ``base_score`` as stored to a raw score.
+    """
+
+    response: Callable[[Array], Array]
+    margin: Callable[[Array], Array] = np.asarray
+
+
+def logit(p: Array) -> Array:
+    """The log-odds of p."""
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def softmax(raw: Array) -> Array:
+    """``exp(raw_c) / sum_k exp(raw_k)``."""
+    powers = np.exp(raw - raw.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def binary(raw: Array) -> Array:
+    """Probabilities of two classes from the log-odds of the second."""
+    return two_columns(raw)
+
+
+def names(link: Link, *objectives: str) -> dict[str, Link]:
+    """The same link for several objectives."""
+    return dict.fromkeys(objectives, link)
+
+
+XGBOOST = {
+    "binary:logistic": Link(binary, logit),
+    "binary:logitraw": Link(binary),
+    "reg:logistic": Link(sigmoid, logit),
+    **names(Link(softmax), "multi:softprob", "multi:softmax"),
+    **names(Link(np.exp, np.log), "count:poisson", "reg:gamma", "reg:tweedie"),
+    **names(Link(np.asarray), "reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror"),
+    **names(Link(np.asarray), "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map"),
+}
+"""By the name of the objective."""
+
+LIGHTGBM = {
+    "binary": Link(binary),
+    "multiclass": Link(softmax),
+    "cross_entropy": Link(sigmoid),
+    **names(Link(np.exp), "poisson", "gamma", "tweedie"),
+    **names(Link(np.asarray), "regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank"),
+}
+"""By the first word of the model's objective."""
+
+
+def link_of(table: dict[str, Link], objective: str, library: str) -> Link:
+    """The link of an objective; a ValueError that lists those known if it is none of them."""
+    if objective not in table:
+        raise ValueError(
+            f"objective {objective!r} of {library} has no link here; supported: {', '.join(sorted(table))}"
+        )
+    return table[objective]

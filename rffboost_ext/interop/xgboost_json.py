@@ -1,0 +1,91 @@
+"""XGBoost's JSON model format, as arrays of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..core import Array
+from ..terms import Trees
+
+BOOSTERS = ("gbtree", "dart")
+
+
+def parsed(booster: Any) -> dict[str, Any]:
+    """What a ``Booster`` holds: the part "learner" of its JSON model."""
+    content: dict[str, Any] = json.loads(booster.save_raw("json"))["learner"]
+    return content
+
+
+def number_of_outputs(learner: dict[str, Any]) -> int:
+    """Raw scores per row, C."""
+    params = learner["learner_model_param"]
+    return max(1, int(params["num_class"]), int(params["num_target"]))
+
+
+def base_score(text: str) -> Array:
+    """``"5E-1"``, ``"[5E-1]"`` or ``"[1E0,2E0]"``: the spellings of XGBoost's versions, as (1,) or (C,)."""
+    return np.array([float(part) for part in text.strip("[] ").split(",")])
+
+
+def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> list[Trees]:
+    """The trees of a model, one term per boosting round; the base score is not part of them.
+
+    Parameters
+    ----------
+    learner : dict
+        From :func:`parsed`.
+    kinds : sequence of str
+        Boosters that are read.
+
+    Raises
+    ------
+    ValueError
+        If the model is not a sum of scalar trees with numeric splits: a linear booster, categorical splits, or
+        vector leaves.
+    """
+    booster = learner["gradient_booster"]
+    if booster["name"] not in kinds:
+        raise ValueError(f"booster must be one of {', '.join(kinds)}, got {booster['name']!r}")
+    model = booster.get("gbtree", booster)["model"]
+    for tree in model["trees"]:
+        require_readable(tree)
+    n_outputs, columns = number_of_outputs(learner), zip(model["trees"], model["tree_info"], strict=True)
+    terms = [read_tree(tree, output, n_outputs) for tree, output in columns]
+    if "weight_drop" in booster:
+        terms = [term.scaled(factor) for term, factor in zip(terms, booster["weight_drop"], strict=True)]
+    return [stacked(terms[start:stop]) for start, stop in pairwise(model["iteration_indptr"])]
+
+
+def stacked(terms: Sequence[Trees]) -> Trees:
+    """The sum of some trees; one alone is itself, which saves half of the time of reading it."""
+    return terms[0] if len(terms) == 1 else Trees.stack(terms)
+
+
+def require_readable(tree: dict[str, Any]) -> None:
+    """Raise a ValueError unless a tree has numeric splits and scalar leaves."""
+    if any(tree["split_type"]):
+        raise ValueError("the XGBoost model splits on categorical features, which Trees cannot express")
+    if int(tree["tree_param"]["size_leaf_vector"]) > 1:
+        raise ValueError("multi_strategy must be 'one_output_per_tree', got trees with vector leaves")
+
+
+def read_tree(tree: dict[str, Any], output: int, n_outputs: int) -> Trees:
+    """One tree of the format, adding to one of several outputs."""
+    left = np.array(tree["left_children"], dtype=np.int32)
+    condition = np.array(tree["split_conditions"], dtype=np.float32)
+    value = np.zeros((len(left), n_outputs))
+    value[:, output] = np.where(left < 0, condition, 0.0)
+    return Trees(
+        roots=np.zeros(1, dtype=np.int64),
+        left=left,
+        right=np.array(tree["right_children"], dtype=np.int32),
+        feature=np.array(tree["split_indices"], dtype=np.int32),
+        threshold=condition,
+        missing_left=np.array(tree["default_left"], dtype=bool),
+        value=value,
+    )
