@@ -226,7 +226,7 @@ class CosineObjective(ABC):
                 "CosineObjective: the training must start from constant scores, without a base margin or "
                 "init_score per row and without an earlier model; to go on from a model use init_model in fit"
             )
-        y = targets(self.loss, labels(matrix), host)
+        y = labels(matrix).reshape(len(host), -1)
         weight = np.ones(len(y)) if weight is None else weight
         if not (weight > 0.0).all():
             raise ValueError(
@@ -234,6 +234,7 @@ class CosineObjective(ABC):
             )
         baseline = baseline_of(self.loss, y, weight)
         require_outputs(self.loss, len(baseline), host.shape[1])
+        y = targets(self.loss, y, host)
         check_composition(self.loss, self.learner, self.step, len(baseline))
         design = Design(part.X, *moments(part.X, weight), self.n_jobs)
         return Training(design, y, weight, host[0].copy(), baseline, np.zeros_like(host))

@@ -17,7 +17,7 @@ from . import cosines
 from .bound import fitted
 from .lightgbm_text import parsed, read_rounds
 from .links import LIGHTGBM, link_of
-from .objectives import Metric, Objective, baseline_of, labels, metric_name, weights
+from .objectives import Metric, Objective, baseline_of, labels, metric_name
 
 try:
     from lightgbm import Booster, Dataset, LGBMModel
@@ -120,7 +120,9 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
     ValueError, TypeError
         If the loss is unknown, or labels do not suit it.
     """
-    baseline = baseline_of(LOSSES.create(loss), labels(data), weights(data))
+    # get_weight() fails before the data are binned, which is for train() to do, with its parameters.
+    weight = None if data.weight is None else np.asarray(data.weight, dtype=np.float64)
+    baseline = baseline_of(LOSSES.create(loss), labels(data), weight)
     for each in (data, *others):
         rows = np.tile(baseline, (len(labels(each)), 1))
         each.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)

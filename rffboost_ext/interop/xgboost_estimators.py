@@ -60,8 +60,8 @@ class Shell:
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Parameters for ``xgboost.train``: without the loss, with the fitted intercept."""
-        params: dict[str, Any] = super().get_xgb_params()  # type: ignore[misc]
-        params.pop("loss", None)
+        found: dict[str, Any] = super().get_xgb_params()  # type: ignore[misc]
+        params = {name: value for name, value in found.items() if name.partition("__")[0] != "loss"}
         if hasattr(self, "_start"):
             params |= {"base_score": self._start, "disable_default_eval_metric": True}
         return params
@@ -106,6 +106,11 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
         The loss that was minimised.
     baseline_ : ndarray of shape (C,)
         Raw score before the first tree; part of the booster, as its ``base_score``.
+
+    Notes
+    -----
+    XGBoost weighs reg_lambda and min_child_weight against sums of hessians. Those of the exponential loss are 4
+    times the logistic ones where p is 1/2, in half the log-odds: 4 means there what 1 means for the logistic loss.
 
     Examples
     --------

@@ -1,0 +1,203 @@
+"""Cosines inside XGBoost's loop: the sum of both parts is what is trained, watched, bound and exported."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from onnx_export import from_onnx, to_onnx, verify_onnx
+from rffboost_ext import LOSSES, RFF1, Learner, RFFBoostClassifier, Step, Tree
+from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.steps import Zero
+
+from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, WEIGHT, Multinomial, X, mean_value, target
+
+X32 = X.astype(np.float32)
+
+
+def trained(hybrid, rounds=12, y=BINARY, data=X32, params=(), **kwargs):
+    matrix = xgb.DMatrix(data, y, **kwargs)
+    return xgb.train(PARAMS | dict(params), matrix, rounds, obj=hybrid), matrix
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.names(), Multinomial()], ids=str)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
+def test_bound_model_is_what_the_host_saw(loss, weight):
+    made = LOSSES.create(loss)
+    # Trees fit several outputs at once; a cosine of one output cannot.
+    hybrid = rxgb.CosineObjective(made, Tree(2) if made.multiclass else "rff_1")
+    history, y = {}, target(made)
+    train, held = xgb.DMatrix(X32[:300], y[:300]), xgb.DMatrix(X32[300:], y[300:])
+    if weight is not None:
+        train.set_weight(weight[:300])
+    params = PARAMS | {"disable_default_eval_metric": True} | ({"num_class": 3} if made.multiclass else {})
+    evals = {"evals": [(train, "train"), (held, "held")], "evals_result": history, "verbose_eval": False}
+    booster = xgb.train(params, train, 10, obj=hybrid, custom_metric=hybrid.metric, **evals)
+    ensemble = hybrid.bind(booster).ensemble_
+    assert len(ensemble) == 20
+    for name, rows, given in (("train", slice(300), weight), ("held", slice(300, None), None)):
+        stages = list(ensemble.staged(X32[rows]))[2::2]
+        (seen,) = history[name].values()
+        given = None if given is None else given[rows]
+        wanted = [mean_value(made, y[rows], raw, given) for raw in stages]
+        np.testing.assert_allclose(seen, wanted, rtol=1e-4)
+    assert history["train"][next(iter(history["train"]))][-1] < 0.95 * wanted_start(made, y[:300], weight)
+
+
+def wanted_start(loss, y, weight):
+    weight = np.ones(len(y)) if weight is None else weight[: len(y)]
+    baseline = loss.baseline(np.asarray(y, float)[:, None], weight)
+    return mean_value(loss, y, np.tile(baseline, (len(y), 1)), weight)
+
+
+def test_trees_alone_are_xgboosts_own():
+    hybrid = rxgb.CosineObjective("log_loss", step=Zero())
+    booster, matrix = trained(hybrid)
+    start = {"objective": "binary:logistic", "base_score": BINARY.mean()}
+    own = xgb.train(PARAMS | start, matrix, 12).predict(matrix, output_margin=True)
+    np.testing.assert_allclose(hybrid.bind(booster).decision_function(X32), own, atol=2e-5)
+
+
+@pytest.mark.parametrize("every", [1, 3, 5])
+def test_a_cosine_every_few_rounds(every):
+    hybrid = rxgb.CosineObjective("log_loss", every=every)
+    booster, _ = trained(hybrid, rounds=11)
+    terms = hybrid.bind(booster).ensemble_.terms
+    kinds = [type(term).__name__ for term in terms]
+    assert kinds.count("Trees") == 11
+    assert kinds.count("Cosines") == -(-11 // every)
+    assert kinds[0] == "Cosines"
+
+
+def test_early_stopping_of_the_host_counts():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.uniform(size=400) < 0.3, 1 - BINARY, BINARY)
+    train, held = xgb.DMatrix(X32[:200], y[:200]), xgb.DMatrix(X32[200:], y[200:])
+    hybrid = rxgb.CosineObjective("log_loss")
+    watch = {"evals": [(held, "held")], "early_stopping_rounds": 4, "verbose_eval": False}
+    params = PARAMS | {"disable_default_eval_metric": True}
+    booster = xgb.train(params, train, 200, obj=hybrid, custom_metric=hybrid.metric, **watch)
+    assert booster.best_iteration < booster.num_boosted_rounds() - 1
+    model = hybrid.bind(booster)
+    assert len(model.ensemble_) == 2 * (booster.best_iteration + 1)
+    raw = model.ensemble_.raw(X32[200:])
+    assert mean_value(model.loss_, y[200:], raw) == pytest.approx(booster.best_score, rel=1e-4)
+
+
+def test_the_bound_model_is_stored_and_exported(tmp_path):
+    hybrid = rxgb.CosineObjective("log_loss")
+    booster, _ = trained(hybrid)
+    model = hybrid.bind(booster)
+    assert isinstance(model, RFFBoostClassifier)
+    wanted = model.predict_proba(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), wanted)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(hybrid)).bind(booster).predict_proba(X), wanted)
+    for dtype in ("float32", "float64"):
+        verify_onnx(model, to_onnx(model, dtype=dtype), X, raise_on_mismatch=True)
+    np.testing.assert_allclose(
+        from_onnx(to_onnx(model, dtype="float64")).raw(X), model.ensemble_.raw(X), atol=1e-9
+    )
+
+
+def test_the_same_seed_gives_the_same_bits():
+    def fit(seed):
+        hybrid = rxgb.CosineObjective("log_loss", random_state=seed)
+        return hybrid.bind(trained(hybrid)[0]).decision_function(X)
+
+    np.testing.assert_array_equal(fit(0), fit(0))
+    assert np.abs(fit(0) - fit(1)).max() > 1e-3
+
+
+def test_a_quantile_matrix_needs_its_features():
+    matrix = xgb.QuantileDMatrix(X32, BINARY)
+    with pytest.raises(ValueError, match="attach"):
+        xgb.train(PARAMS, matrix, 2, obj=rxgb.CosineObjective())
+    hybrid = rxgb.CosineObjective()
+    hybrid.attach(matrix, X32)
+    booster = xgb.train(PARAMS, matrix, 5, obj=hybrid)
+    other = rxgb.CosineObjective()
+    wanted = other.bind(trained(other, rounds=5)[0])
+    np.testing.assert_allclose(
+        hybrid.bind(booster).decision_function(X32), wanted.decision_function(X32), atol=0.5
+    )
+
+
+def test_zeros_are_features_and_missing_values_are_not():
+    sparse = np.where(np.abs(X32) < 0.5, 0.0, X32).astype(np.float32)
+    hybrid = rxgb.CosineObjective("squared_error")
+    booster, _ = trained(hybrid, y=SIGNAL, data=sparse)
+    model, history = hybrid.bind(booster), mean_value(LOSSES.create("squared_error"), SIGNAL, np.zeros((400, 1)))
+    assert mean_value(model.loss_, SIGNAL, model.ensemble_.raw(sparse)) < 0.5 * history
+    holes = np.where(np.abs(X32) < 0.1, np.nan, X32)
+    with pytest.raises(ValueError, match="missing values"):
+        trained(rxgb.CosineObjective(), data=holes)
+
+
+class Shortening(Step):
+    """Keeps half of what there was."""
+
+    def move(self, round, output):
+        return 0.5, 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: rxgb.CosineObjective(every=0), "every"),
+        (lambda: rxgb.CosineObjective("log-loss"), "log_loss"),
+        (lambda: rxgb.CosineObjective(learning_rate=-1.0), "learning_rate"),
+        (lambda: rxgb.CosineObjective("log_loss", step="confidence_rated"), "does not go with"),
+        (lambda: trained(rxgb.CosineObjective(), weight=np.arange(400)), "weights must be positive"),
+        (lambda: trained(rxgb.CosineObjective(), base_margin=SIGNAL), "constant scores"),
+        (lambda: trained(rxgb.CosineObjective(), y=CLASSES), "class indices"),
+        (lambda: trained(rxgb.CosineObjective(Multinomial(), Tree(2)), y=CLASSES), "num_class=3"),
+        (lambda: trained(rxgb.CosineObjective(step=Shortening())), "shortens earlier rounds"),
+        (lambda: rxgb.CosineObjective().bind(trained(None, y=SIGNAL)[0]), "nothing was trained"),
+        (lambda: rxgb.CosineObjective().metric(SIGNAL, xgb.DMatrix(X, BINARY)), "without their objective"),
+        (lambda: rxgb.CosineObjective().attach(xgb.DMatrix(X, BINARY), X[:5]), "shape"),
+    ],
+)
+def test_bad_input_is_named(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_one_object_serves_one_training():
+    hybrid = rxgb.CosineObjective()
+    booster, matrix = trained(hybrid, rounds=3)
+    with pytest.raises(ValueError, match="one training"):
+        trained(hybrid, rounds=3)
+    with pytest.raises(ValueError, match="one training"):
+        xgb.train(PARAMS, matrix, 3, obj=hybrid)
+    longer, _ = trained(rxgb.CosineObjective(), rounds=9)
+    with pytest.raises(ValueError, match="another training"):
+        hybrid.bind(longer)
+    assert len(hybrid.bind(booster).ensemble_) == 6
+
+
+class Recorder(Learner):
+    """Any learner will do: this one keeps what it was shown."""
+
+    bounded = True
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def fit(self, round):
+        self.seen.append(round)
+        return RFF1(learn_frequency=False).fit(round)
+
+
+def test_learners_see_derivatives_at_the_sum():
+    seen, loss = [], LOSSES.create("log_loss")
+    hybrid = rxgb.CosineObjective(loss, Recorder(seen))
+    booster, _ = trained(hybrid, rounds=6)
+    stages = list(hybrid.bind(booster).ensemble_.staged(X32))[::2]
+    for round, raw in zip(seen, stages[:6], strict=True):
+        np.testing.assert_allclose(round.raw, raw, atol=1e-5)
+        np.testing.assert_allclose(
+            round.gradient, loss.derivatives(BINARY[:, None].astype(float), raw)[0], atol=1e-5
+        )

@@ -1,0 +1,120 @@
+"""Going on from a model that exists: ours, XGBoost's or LightGBM's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.interop import xgboost as rxgb
+
+from .interop_cases import BINARY, CLASSES, SIGNAL, X
+
+
+def logistic(**params):
+    return xgb.XGBClassifier(n_estimators=6, max_depth=2, n_jobs=1, **params).fit(X, BINARY)
+
+
+def lightgbm_model():
+    lightgbm = pytest.importorskip("lightgbm")
+    return lightgbm.LGBMClassifier(n_estimators=6, num_leaves=5, verbose=-1).fit(X, BINARY)
+
+
+MODELS = {
+    "wrapper": logistic,
+    "booster": lambda: logistic().get_booster(),
+    "ensemble": lambda: rxgb.to_ensemble(logistic()),
+    "ours": lambda: RFFBoostClassifier(learner="tree", n_estimators=6, random_state=0).fit(X, BINARY),
+    "our loss in XGBoost": lambda: rxgb.XGBClassifier(n_estimators=6, max_depth=2, n_jobs=1).fit(X, BINARY),
+    "lightgbm": lightgbm_model,
+    "lightgbm booster": lambda: lightgbm_model().booster_,
+}
+
+
+def margin(model):
+    if hasattr(model, "raw"):
+        return model.raw(X)[:, 0]
+    p = model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else None
+    if p is None:
+        p = model.predict(xgb.DMatrix(X) if isinstance(model, xgb.Booster) else X)
+    return np.log(p / (1.0 - p))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_fits_go_on(kind):
+    given = MODELS[kind]()
+    model = RFFBoostClassifier(n_estimators=10, random_state=0).fit(X, BINARY, init_model=given)
+    assert model.n_estimators_ == 16
+    before, after = model.ensemble_[:6].raw(X)[:, 0], model.ensemble_.raw(X)[:, 0]
+    np.testing.assert_allclose(before, margin(given), atol=1e-4)
+    y = BINARY
+    assert (
+        np.logaddexp(0.0, after).mean() - (y * after).mean()
+        < np.logaddexp(0.0, before).mean() - (y * before).mean()
+    )
+
+
+def test_regression_goes_on_far_from_zero():
+    y = SIGNAL + 1e3
+    given = xgb.XGBRegressor(n_estimators=6, max_depth=2, n_jobs=1).fit(X, y)
+    model = RFFBoostRegressor(n_estimators=20, random_state=0).fit(X, y, init_model=given)
+    assert np.square(model.predict(X) - y).mean() < np.square(given.predict(X) - y).mean()
+
+
+def test_warm_start_goes_on_from_it():
+    given = logistic()
+    model = RFFBoostClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, BINARY, init_model=given)
+    model.set_params(n_estimators=8).fit(X, BINARY)
+    whole = RFFBoostClassifier(n_estimators=8, random_state=0).fit(X, BINARY, init_model=given)
+    assert model.n_estimators_ == whole.n_estimators_ == 14
+    np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+    with pytest.raises(ValueError, match="init_model must be None"):
+        model.fit(X, BINARY, init_model=given)
+
+
+def test_early_stopping_keeps_the_given_rounds():
+    model = RFFBoostClassifier(n_estimators=5, early_stopping=True, random_state=0)
+    assert model.fit(X, BINARY, init_model=logistic()).n_estimators_ >= 6
+
+
+def test_labels_are_the_users():
+    names = np.array(["no", "yes"])[BINARY]
+    model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, names, init_model=logistic())
+    assert set(model.predict(X)) == {"no", "yes"}
+
+
+@pytest.mark.parametrize(
+    ("shell", "y", "given", "error", "words"),
+    [
+        (RFFBoostClassifier("exponential"), BINARY, logistic, ValueError, "reads its raw scores otherwise"),
+        (RFFBoostRegressor(), SIGNAL, logistic, ValueError, "reads its raw scores otherwise"),
+        (RFFBoostClassifier(), BINARY, lambda: "model.json", TypeError, "init_model must be"),
+        (RFFBoostClassifier(), BINARY, RFFBoostClassifier, Exception, "not fitted"),
+        (
+            RFFBoostClassifier(),
+            BINARY,
+            lambda: xgb.XGBClassifier(n_estimators=2).fit(X[:, :3], BINARY),
+            ValueError,
+            "4 features of X, got 3",
+        ),
+        (
+            RFFBoostClassifier(),
+            BINARY,
+            lambda: xgb.XGBClassifier(n_estimators=2).fit(X, CLASSES),
+            ValueError,
+            "1 outputs",
+        ),
+        (
+            RFFBoostClassifier(),
+            BINARY + 5,
+            lambda: RFFBoostClassifier(n_estimators=2).fit(X, BINARY),
+            ValueError,
+            "classes of y",
+        ),
+    ],
+)
+def test_models_that_do_not_suit_are_named(shell, y, given, error, words):
+    with pytest.raises(error, match=words):
+        shell.fit(X, y, init_model=given())
+    assert not hasattr(shell, "ensemble_")

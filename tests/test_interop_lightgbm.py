@@ -1,0 +1,196 @@
+"""Our losses and cosines in LightGBM's loop and estimators, and its models as ensembles."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+from onnx_export import to_onnx, verify_onnx
+from rffboost_ext import LOSSES, Tree
+
+from .interop_cases import BINARY, CLASSES, SIGNAL, WEIGHT, Multinomial, X, mean_value, target
+
+lgb = pytest.importorskip("lightgbm")
+from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
+
+losses = pytest.mark.parametrize("loss", [*map(LOSSES.create, LOSSES.names()), Multinomial()], ids=repr)
+SMALL = {"num_leaves": 7, "verbose": -1, "num_threads": 1}
+
+
+def shell(loss, **params):
+    made = rlgb.LGBMClassifier if loss.task == "classification" else rlgb.LGBMRegressor
+    return made(loss=loss, num_leaves=7, verbose=-1, n_jobs=1, **params)
+
+
+def link(model, X):
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X).reshape(len(X), -1)
+
+
+@losses
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
+def test_estimators_start_from_the_baseline_and_apply_the_link(loss, weight):
+    y = target(loss)
+    model = shell(loss, n_estimators=8).fit(X, y, sample_weight=weight)
+    wanted = loss.baseline(y[:, None].astype(float), np.ones(len(y)) if weight is None else weight)
+    start = shell(loss, n_estimators=1, learning_rate=1e-12).fit(X, y, sample_weight=weight)
+    margin = start.predict(X, raw_score=True).reshape(len(X), -1)
+    np.testing.assert_allclose(margin, np.tile(wanted, (len(X), 1)), rtol=1e-6, atol=1e-6)
+    raw = model.predict(X, raw_score=True).reshape(len(X), -1)
+    np.testing.assert_allclose(link(model, X), loss.inverse_link(raw))
+    np.testing.assert_allclose(rlgb.to_ensemble(model).raw(X), raw, rtol=1e-12, atol=1e-9)
+    assert mean_value(loss, y, raw, weight) < mean_value(loss, y, margin, weight)
+
+
+@losses
+def test_estimators_survive_pickle_and_clone(loss):
+    model = shell(loss, n_estimators=4).fit(X, target(loss))
+    np.testing.assert_array_equal(link(pickle.loads(pickle.dumps(model)), X), link(model, X))
+    again = clone(model).fit(X, target(loss))
+    np.testing.assert_array_equal(link(again, X), link(model, X))
+    assert again.get_params()["num_leaves"] == 7
+
+
+def test_log_loss_is_lightgbms_own():
+    ours = rlgb.LGBMClassifier(n_estimators=20, **SMALL).fit(X, BINARY)
+    theirs = lgb.LGBMClassifier(n_estimators=20, **SMALL).fit(X, BINARY)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+
+
+def test_labels_early_stopping_and_search():
+    names = np.array(["no", "yes"])[BINARY]
+    model = shell(LOSSES.create("exponential"), n_estimators=200)
+    model.fit(
+        X[:200], names[:200], eval_set=[(X[200:], names[200:])], callbacks=[lgb.early_stopping(3, verbose=False)]
+    )
+    history = model.evals_result_["valid_0"]
+    assert list(history) == ["exponential"]
+    raw = model.predict(X[200:], raw_score=True)[:, None]
+    assert mean_value(model.loss_, BINARY[200:], raw) == pytest.approx(min(history["exponential"]), rel=1e-6)
+    assert set(model.predict(X)) == {"no", "yes"}
+    again = shell(LOSSES.create("log_loss"), n_estimators=20).set_params(loss="exponential")
+    assert cross_val_score(again, X, names).mean() > 0.7
+
+
+@pytest.mark.parametrize(
+    ("params", "y", "words"),
+    [
+        ({"loss": "squared_error"}, BINARY, "is for regression"),
+        ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
+        ({"objective": "binary"}, BINARY, "objective must be left alone"),
+        ({"class_weight": "balanced"}, BINARY, "class_weight"),
+    ],
+)
+def test_bad_input_is_named(params, y, words):
+    with pytest.raises(ValueError, match=words):
+        rlgb.LGBMClassifier(**params).fit(X, y)
+
+
+@losses
+def test_native_loop(loss):
+    y, history = target(loss), {}
+    data = lgb.Dataset(X, y, weight=WEIGHT)
+    baseline = rlgb.intercept(loss, data)
+    many = {"num_class": 3} if loss.multiclass else {}
+    params = SMALL | {"objective": rlgb.objective(loss), "metric": "None"} | many
+    watch = {"valid_sets": [data], "callbacks": [lgb.record_evaluation(history)], "feval": rlgb.metric(loss)}
+    model = rlgb.bind(lgb.train(params, data, 8, **watch), loss, baseline)
+    (values,) = history["training"].values()
+    assert values[-1] == pytest.approx(mean_value(loss, y, model.ensemble_.raw(X), WEIGHT), rel=1e-5)
+    assert values[-1] < values[0]
+
+
+def test_an_intercept_that_was_forgotten_is_told():
+    with pytest.warns(UserWarning, match="starts from 0"):
+        lgb.train(SMALL | {"objective": rlgb.objective("squared_error")}, lgb.Dataset(X, SIGNAL + 9.0), 1)
+
+
+@pytest.mark.parametrize("boosting", ["gbdt", "dart", "rf"])
+@pytest.mark.parametrize("objective", ["binary", "multiclass", "regression"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_models_are_read(boosting, objective, missing):
+    rng = np.random.default_rng(3)
+    data = np.where(rng.uniform(size=X.shape) < missing, np.nan, np.round(X, 1))
+    bagging = {"bagging_fraction": 0.5, "bagging_freq": 1}
+    many = {"num_class": 3} if objective == "multiclass" else {}
+    params = SMALL | {"objective": objective, "boosting": boosting} | bagging | many
+    y = {"binary": BINARY, "multiclass": CLASSES}.get(objective, SIGNAL)
+    booster = lgb.train(params, lgb.Dataset(data, y), 9)
+    ensemble = rlgb.to_ensemble(booster)
+    rows = np.vstack([data, np.full((1, 4), np.nan), np.zeros((1, 4))])
+    # The scores of a forest are a sum in LightGBM, its prediction is of their mean.
+    wanted = booster.predict(rows, raw_score=True).reshape(len(rows), -1) / (9 if boosting == "rf" else 1)
+    np.testing.assert_allclose(ensemble.raw(rows), wanted, rtol=1e-12, atol=1e-12)
+    assert len(ensemble) == 9
+    if boosting == "gbdt":
+        first = booster.predict(rows, raw_score=True, num_iteration=4).reshape(len(rows), -1)
+        np.testing.assert_allclose(ensemble[:4].raw(rows), first, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(rlgb.to_ensemble(booster, n_rounds=4).raw(rows), first, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("params", "data", "words"),
+    [
+        ({"linear_tree": True}, {}, "linear_tree"),
+        ({"zero_as_missing": True}, {}, "zero_as_missing"),
+        ({}, {"categorical_feature": [0]}, "categorical"),
+    ],
+)
+def test_what_cannot_be_read_is_named(params, data, words):
+    rows = np.column_stack([np.random.default_rng(0).integers(0, 5, 400), np.round(X[:, 1:])])
+    y = (rows[:, 0] % 2 == 0) + (rows[:, 1] == 0)
+    booster = lgb.train(SMALL | params, lgb.Dataset(rows, y, **data), 5)
+    with pytest.raises(ValueError, match=words):
+        rlgb.to_ensemble(booster)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES.names(), Multinomial()], ids=str)
+def test_cosines_in_the_loop(loss):
+    made, history = LOSSES.create(loss), {}
+    y = target(made)
+    hybrid = rlgb.CosineObjective(made, Tree(2) if made.multiclass else "rff_1")
+    train = lgb.Dataset(X[:300], y[:300], free_raw_data=False)
+    held = lgb.Dataset(X[300:], y[300:], reference=train)
+    hybrid.attach(held, X[300:])
+    many = {"num_class": 3} if made.multiclass else {}
+    params = SMALL | {"objective": hybrid, "metric": "None"} | many
+    watch = {"valid_sets": [train, held], "valid_names": ["train", "held"], "feval": hybrid.metric}
+    booster = lgb.train(params, train, 8, **watch, callbacks=[lgb.record_evaluation(history)])
+    model = hybrid.bind(booster)
+    for name, rows in (("train", slice(300)), ("held", slice(300, None))):
+        stages = list(model.ensemble_.staged(X[rows]))[2::2]
+        (seen,) = history[name].values()
+        np.testing.assert_allclose(seen, [mean_value(made, y[rows], raw) for raw in stages], rtol=1e-6)
+    assert len(model.ensemble_) == 16
+    pickle.loads(pickle.dumps(model)).predict(X)
+
+
+def test_a_hybrid_is_exported():
+    hybrid = rlgb.CosineObjective("log_loss")
+    data = lgb.Dataset(X, BINARY, free_raw_data=False)
+    model = hybrid.bind(lgb.train(SMALL | {"objective": hybrid}, data, 5))
+    for dtype in ("float32", "float64"):
+        rows = X.astype(dtype)
+        verify_onnx(model, to_onnx(model, dtype=dtype), rows, raise_on_mismatch=True)
+
+
+def test_features_that_were_freed_are_asked_for():
+    with pytest.raises(ValueError, match="free_raw_data"):
+        lgb.train(SMALL | {"objective": rlgb.CosineObjective()}, lgb.Dataset(X, BINARY), 2)
+
+
+def test_without_lightgbm_the_extra_is_named():
+    script = (
+        "import sys; sys.modules['lightgbm'] = None\n"
+        "from rffboost_ext import RFFBoostClassifier\n"
+        "import rffboost_ext.interop.xgboost\n"
+        "try:\n    from rffboost_ext.interop import lightgbm\n"
+        "except ImportError as error:\n    assert 'rffboost-ext[peers]' in str(error), error\n"
+        "else:\n    raise SystemExit('no error')"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
