@@ -9,7 +9,8 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import LOSSES, Loss, RFFBoostClassifier, Tree
-from rffboost_ext.compare import SYSTEMS, load
+from rffboost_ext.compare import SYSTEMS, Dataset, Protocol, compare, load
+from rffboost_ext.compare.parity import parities
 from rffboost_ext.compare.peers import XGBoostLoop
 from rffboost_ext.interop.xgboost import objective
 
@@ -158,3 +159,31 @@ def test_a_matrix_without_labels_and_an_unknown_loss_are_refused():
         objective("exponential")(np.zeros(2, dtype=np.float32), xgb.DMatrix(np.zeros((2, 1))))
     with pytest.raises(ValueError, match="exponential"):
         objective("exponentail")
+
+
+def test_cosines_in_xgboosts_loop_are_a_system():
+    X, y = noisy()
+    model = SYSTEMS.create("xgboost_cosine").build(rounds=8, learning_rate=0.2, seed=1, threads=1).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == 8
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    assert model.score(X, y) > 0.7
+
+
+def test_parity_is_told_where_both_loops_were_compared():
+    X, y = noisy()
+    systems = ["tree", "xgboost", "tree_logistic", "xgboost_logistic", "gbrff1"]
+    outcomes = compare([Dataset("noisy", X, y)], systems, Protocol(rounds=5, splits=2))
+    records = [outcome.record for outcome in outcomes]
+    by_system = {name: [r.accuracy for r in records if r.system == name] for name in systems}
+    pairs = parities(records)
+    assert [(pair.ours, pair.theirs) for pair in pairs] == [
+        ("tree", "xgboost"),
+        ("tree_logistic", "xgboost_logistic"),
+    ]
+    for pair in pairs:
+        assert pair.accuracy == pytest.approx(np.mean(by_system[pair.ours]) - np.mean(by_system[pair.theirs]))
+        assert abs(pair.accuracy) < 0.02
+        assert min(pair.seconds, pair.their_seconds) > 0.0
+        assert pair.ours in str(pair)
+    assert not parities([record for record in records if record.system in ("tree", "gbrff1")])
