@@ -207,7 +207,7 @@ class BaseRFFBoost(TransformerMixin, BaseEstimator):
         return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
 
     def _is_valid(self, X: Any) -> bool:
-        """Whether X is a small array that the full validation would return as it is, for less."""
+        """Whether X is a small array that full validation would return unchanged, at a higher price."""
         return (
             type(X) is np.ndarray
             and X.dtype in (np.float64, np.float32)
