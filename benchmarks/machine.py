@@ -7,7 +7,10 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("rffboost-ext", "numpy", "scipy", "numba", "xgboost", "lightgbm", "onnxruntime")
+PACKAGES = (
+    *("rffboost-ext", "numpy", "scipy", "numba", "scikit-learn"),
+    *("xgboost", "lightgbm", "catboost", "onnxruntime"),
+)
 EXTENSIONS = ("sse4.2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
 
 

@@ -16,7 +16,9 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_
 
 params = {"objective": "binary:logistic", "max_depth": 5, "eta": 0.1, "nthread": 1}
 booster = xgb.train(params, xgb.DMatrix(X_train, y_train), 100)
-model = RFFBoostClassifier(n_estimators=50, learning_rate=0.3, random_state=0)
+model = RFFBoostClassifier(
+    learner="rff_newton", n_estimators=50, learning_rate=0.3, early_stopping=False, random_state=0
+)
 model.fit(X_train, y_train, init_model=booster)
 # The same number of further trees, for comparison.
 longer = xgb.train(params | {"eta": 0.3}, xgb.DMatrix(X_train, y_train), 50, xgb_model=booster)

@@ -12,8 +12,19 @@ from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext import Loss
 from rffboost_ext.core import Array
+from rffboost_ext.losses import (
+    AbsoluteError,
+    Gamma,
+    Huber,
+    LogLoss,
+    MultinomialLogLoss,
+    Poisson,
+    Quantile,
+    Signed,
+    SquaredError,
+    Tweedie,
+)
 from rffboost_ext.losses import Exponential as ExponentialLoss
-from rffboost_ext.losses import LogLoss, Signed, SquaredError
 
 from .graph import FLOAT64, Graph
 from .model import assemble, value_info
@@ -149,8 +160,18 @@ def _(loss: ExponentialLoss) -> Link:
 
 
 @lower_link.register
-def _(loss: SquaredError) -> Link:
+def _(loss: MultinomialLogLoss) -> Link:
+    return Softmax()
+
+
+@lower_link.register
+def _(loss: SquaredError | AbsoluteError | Quantile | Huber) -> Link:
     return Identity()
+
+
+@lower_link.register
+def _(loss: Poisson | Gamma | Tweedie) -> Link:
+    return Exp()
 
 
 @lower_link.register

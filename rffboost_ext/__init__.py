@@ -1,17 +1,23 @@
 """Boosting with random Fourier features and trees: one loop, pluggable losses and weak learners."""
 
 from . import presets
+from .averaging import average
 from .boosting import boost
 from .callbacks import Progress
+from .checkpoint import Checkpoint
+from .conformal import ConformalRegressor
 from .core import Learner, Loss, Optimizer, Round, Step, Term
 from .design import Design
 from .ensemble import Ensemble
 from .estimators import RFFBoostClassifier, RFFBoostRegressor
-from .learners import LEARNERS, MATCHES, PLACEMENTS, RFF1, RFFK, SPECTRA, WEIGHTINGS, Tree
+from .learners import LEARNERS, MATCHES, PLACEMENTS, RFF1, RFFK, SPECTRA, WEIGHTINGS, Mixture, RFFNewton, Tree
 from .losses import LOSSES
+from .model_file import load_model, save_model
 from .optimizers import OPTIMIZERS
+from .quantiles import RFFBoostQuantileRegressor
 from .registry import Registry
 from .steps import STEPS, Shrunk
+from .storage import storable
 from .terms import Cosines, Trees
 
 __version__ = "0.1.0"
@@ -27,15 +33,20 @@ __all__ = [
     "SPECTRA",
     "STEPS",
     "WEIGHTINGS",
+    "Checkpoint",
+    "ConformalRegressor",
     "Cosines",
     "Design",
     "Ensemble",
     "Learner",
     "Loss",
+    "Mixture",
     "Optimizer",
     "Progress",
     "RFFBoostClassifier",
+    "RFFBoostQuantileRegressor",
     "RFFBoostRegressor",
+    "RFFNewton",
     "Registry",
     "Round",
     "Shrunk",
@@ -43,6 +54,10 @@ __all__ = [
     "Term",
     "Tree",
     "Trees",
+    "average",
     "boost",
+    "load_model",
     "presets",
+    "save_model",
+    "storable",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .callbacks import Callback, Progress
-from .checks import Integer, require
+from .checks import POSITIVE, Integer, require
 from .core import Array, Learner, Loss, Round, Step, Term, check_composition
 from .design import Design
 from .ensemble import Ensemble
@@ -40,7 +40,8 @@ def boost(
     design : Design or ndarray of shape (n, d)
         The features.
     y : ndarray of shape (n, 1) or (n, C)
-        The target as the loss wants it: class indices or real values.
+        The target as the loss wants it: class indices or real values. What is minimised is
+        ``loss.prepared(y, weight)``.
     loss, learner, step : str or instance
         The parts. ``step="auto"`` takes what suits loss and learner.
     n_estimators : int, default=100
@@ -67,6 +68,8 @@ def boost(
     ------
     ValueError, TypeError
         If a part is unknown or invalid, or two parts do not go together, before any work is done.
+    KeyboardInterrupt
+        If the user interrupts it; its attribute ``ensemble`` has the rounds that were done.
 
     Examples
     --------
@@ -78,42 +81,71 @@ def boost(
     True
     """
     loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
-    step = natural_step(loss, learner) if isinstance(step, str) and step == "auto" else STEPS.create(step)
+    given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
     require("boost", "n_estimators", n_estimators, Integer(1))
     design, y, weight = checked_data(design, y, weight)
-    baseline = loss.baseline(y, weight) if init is None else init.baseline
-    check_baseline(loss, baseline)
-    start = Ensemble(baseline, (), np.empty((0, 2))) if init is None else init
+    # An ensemble of several outputs to go on from knows classes that these rows may lack.
+    loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
+    step = natural_step(loss, learner) if given_step is None else given_step
+    start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
+    check_baseline(loss, start.baseline)
     check_target(loss, y, start.n_outputs)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
 
     raw = start.raw(design.original) if init_raw is None else init_raw
     terms, moves = list(start.terms), list(start.moves)
-    for index in range(len(start), n_estimators):
-        derivatives = loss.derivatives(y, raw)
-        if index == len(start):
-            check_derivatives(loss, derivatives, raw)
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-        round = Round(design, loss, y, raw, *derivatives, weight, index, rng)
-        fitted = learner.fit(round)
-        if not isinstance(fitted, Term):
-            raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
-        output = design.output(fitted)
-        if output.shape != raw.shape:
-            raise ValueError(f"learner {learner!r}: its term must yield shape {raw.shape}, got {output.shape}")
-        keep, length = step.move(round, output)
-        raw = (raw if keep == 1.0 else keep * raw) + length * output
-        term = design.restore(fitted)
-        terms.append(term)
-        moves.append(np.array([keep, length]))
-        progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
-        stop = [callback(progress) for callback in callbacks]
-        if any(stop):
-            break
-        # Names that go on living would keep arrays of this round in memory through the next.
-        del round, progress, fitted, output, derivatives
-    return Ensemble(start.baseline, settled(terms), np.reshape(moves, (-1, 2)))
+    try:
+        for index in range(len(start), n_estimators):
+            derivatives = in_units(loss, loss.derivatives(y, raw))
+            if index == len(start):
+                check_derivatives(loss, derivatives, raw)
+            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
+            round = Round(design, loss, y, raw, *derivatives, weight, index, rng)
+            fitted, output = outcome(learner, round)
+            keep, length = step.move(round, output)
+            raw = (raw if keep == 1.0 else keep * raw) + length * output
+            term = design.restore(fitted)
+            terms.append(term)
+            moves.append(np.array([keep, length]))
+            progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
+            if any([callback(progress) for callback in callbacks]):  # noqa: C419 - each of them is to be called
+                break
+            # Names that go on living would keep arrays of this round in memory through the next.
+            del round, progress, fitted, output, derivatives
+    except KeyboardInterrupt as error:
+        raise Interrupted(made(start, terms, moves)) from error
+    return made(start, terms, moves)
+
+
+def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
+    """The term of a round and its outputs, checked."""
+    fitted = learner.fit(round)
+    if not isinstance(fitted, Term):
+        raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
+    output = round.design.output(fitted)
+    if output.shape != round.raw.shape:
+        raise ValueError(f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}")
+    return fitted, output
+
+
+class Interrupted(KeyboardInterrupt):
+    """A fit that the user has interrupted.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        The rounds that were done.
+    """
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        super().__init__(f"interrupted after {len(ensemble)} rounds")
+        self.ensemble = ensemble
+
+
+def made(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
+    """The ensemble of the rounds that are complete: an interrupt may come between a term and its move."""
+    return Ensemble(start.baseline, settled(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
 
 
 def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
@@ -139,8 +171,34 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     return design, y, weight
 
 
+def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+    """``loss.prepared(y, weight, n_classes)``, checked: what is minimised."""
+    made = loss.prepared(y, weight, n_classes)
+    if not isinstance(made, Loss):
+        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {made!r}")
+    require(type(made).__name__, "unit", made.unit, POSITIVE)
+    return made
+
+
+def in_units(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Derivatives as a round has them: times ``loss.unit``."""
+    unit = float(loss.unit)
+    if unit == 1.0:
+        return derivatives
+    gradient, hessian = derivatives
+    return unit * gradient, unit * hessian
+
+
 def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
-    """Raise a ValueError unless a classification loss gets class indices, as 0 and 1 rather than -1 and 1."""
+    """Raise a ValueError unless a loss gets a target of as many columns as it can use.
+
+    For classification that is one, of class indices: 0 and 1 rather than -1 and 1.
+    """
+    if y.shape[1] > 1 and not loss.multi_output:
+        raise ValueError(
+            f"boost: y must have one column for loss {loss!r}, got {y.shape[1]}; several need a loss with the "
+            f"attribute 'multi_output'"
+        )
     n_classes = max(2, n_outputs)
     if loss.task == "classification" and (y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any()):
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -47,7 +47,11 @@ class Progress:
 
 
 Callback: TypeAlias = Callable[[Progress], object]
-"""Called after each round; a true result ends the fit."""
+"""Called after each round; a true result ends the fit.
+
+One with methods ``state()`` and ``restore(state)`` is part of a checkpoint: what the one returns, values, arrays
+or storable objects, the other gets when the fit is resumed.
+"""
 
 
 class EarlyStopping:
@@ -64,7 +68,7 @@ class EarlyStopping:
     patience : int
         Rounds without improvement after which the fit ends.
     tol : float
-        What counts as an improvement.
+        What counts as an improvement, as a share of the loss before the first round.
 
     Attributes
     ----------
@@ -78,16 +82,25 @@ class EarlyStopping:
         self, X: Array, y: Array, weight: Array, loss: Loss, raw: Array, patience: int, tol: float
     ) -> None:
         self.X, self.y, self.weight, self.loss, self.raw = X, y, weight, loss, raw
-        self.patience, self.tol = patience, tol
+        self.patience = patience
         self.scores_ = [self._score()]
         self.best_round_ = 0
+        self._least = tol * abs(self.scores_[0])
 
     def __call__(self, progress: Progress) -> bool:
         self.raw = progress.keep * self.raw + progress.length * progress.term(self.X)
         self.scores_.append(self._score())
-        if self.scores_[-1] < self.scores_[self.best_round_] - self.tol:
+        if self.scores_[-1] < self.scores_[self.best_round_] - self._least:
             self.best_round_ = len(self.scores_) - 1
         return len(self.scores_) - 1 - self.best_round_ >= self.patience
+
+    def state(self) -> dict[str, Any]:
+        """What it knows, for a checkpoint."""
+        return {"scores": self.scores_, "best_round": self.best_round_, "raw": self.raw}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know it again."""
+        self.scores_, self.best_round_, self.raw = (state[name] for name in ("scores", "best_round", "raw"))
 
     def _score(self) -> float:
         return float(np.average(self.loss.value(self.y, self.raw), weights=self.weight))
@@ -107,6 +120,14 @@ class KeepScores:
 
     def __call__(self, progress: Progress) -> None:
         self.raw = progress.raw
+
+    def state(self) -> Array | None:
+        """The scores, for a checkpoint."""
+        return self.raw
+
+    def restore(self, state: Array | None) -> None:
+        """Take them from there."""
+        self.raw = state
 
 
 def print_progress(progress: Progress) -> None:

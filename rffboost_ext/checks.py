@@ -7,6 +7,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 class Check(ABC):
@@ -64,6 +65,41 @@ class Real(Check):
     def __str__(self) -> str:
         text = f"a number {'>=' if self.inclusive else '>'} {self.low:g}"
         return text if math.isinf(self.high) else f"{text} and <= {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Inside(Check):
+    """A number strictly between `low` and `high`."""
+
+    low: float
+    high: float
+
+    def fits(self, value: object) -> bool:
+        return Real(self.low).fits(value)
+
+    def accepts(self, value: object) -> bool:
+        return self.low < float(value) < self.high  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return f"a number > {self.low:g} and < {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Interval(Check):
+    """A pair of positive finite numbers, the first not above the second."""
+
+    def fits(self, value: object) -> bool:
+        number = Real(0.0)
+        return isinstance(value, tuple | list) and len(value) == 2 and all(number.fits(end) for end in value)
+
+    def accepts(self, value: object) -> bool:
+        ends: Any = value
+        low, high = ends
+        number = Real(0.0)
+        return number.accepts(low) and number.accepts(high) and low <= high
+
+    def __str__(self) -> str:
+        return "a pair of positive numbers, the first not above the second"
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ def application() -> Typer:
     import typer
 
     from .compare import command as compare
+    from .reproduce import command as reproduce
 
     app = typer.Typer(add_completion=False)
     version = Annotated[
@@ -85,6 +86,7 @@ def application() -> Typer:
     root.__annotations__ = {"ctx": typer.Context, "version": version, "return": None}
     app.callback(invoke_without_command=True)(root)
     compare.add_to(app)
+    reproduce.add_to(app)
     return app
 
 

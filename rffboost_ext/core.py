@@ -76,7 +76,43 @@ class Loss(Spec, ABC):
     bounded_ratio: ClassVar[bool] = False
     """Whether \\|gradient\\| <= hessian everywhere, as the confidence-rated step needs."""
     multiclass: ClassVar[bool] = False
-    """For classification: whether more than two classes are possible."""
+    """For classification: whether more than two classes are possible, if need be by what ``prepared`` returns."""
+    multi_output: ClassVar[bool] = False
+    """For regression: whether the target may have several columns, each with a raw score of its own."""
+    positive: ClassVar[bool] = False
+    """For regression: whether the loss is for targets that are positive, or at least not negative, only."""
+    unit: float | str = 1.0
+    """What a fit multiplies derivatives by, so that hessians are of order 1 whatever unit the target has.
+
+    Minimisers and Newton steps do not depend on it; penalties of learners, such as that of leaf values, do. A loss
+    may have it as a hyperparameter, where ``"auto"`` is replaced by a number when the loss is prepared.
+    """
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with what it takes from the target: a scale, or a number of classes.
+
+        Called once per fit, on all of its targets and before any work; the result is what is minimised. Laws: a
+        prepared loss prepares to itself; so does a loss that needs nothing, as by default.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n, 1) or (n, C)
+            The target, as the other methods get it.
+        weight : ndarray of shape (n,)
+            Sample weights, positive.
+        n_classes : int, optional
+            Number of classes, at least 2, where it is known; else class indices up to the largest all occur.
+
+        Returns
+        -------
+        Loss
+
+        Raises
+        ------
+        ValueError
+            If the loss is not for such targets.
+        """
+        return self
 
     @abstractmethod
     def value(self, y: Array, raw: Array) -> Array:
@@ -141,7 +177,7 @@ class Round:
     y, raw : ndarray
         Target, (n, 1) or (n, C), and raw scores so far, (n, C).
     gradient, hessian : ndarray of shape (n, C)
-        Derivatives of the loss at ``raw``, sample weights not applied.
+        Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)
         Sample weights; a row of weight 2 counts as two rows.
     index : int
@@ -198,6 +234,10 @@ class Learner(Spec, ABC):
     """Whether outputs are within [-1, 1]."""
     multi_output: ClassVar[bool] = False
     """Whether the learner can fit several outputs at once."""
+    stops_early: ClassVar[bool] = False
+    """Whether estimators stop a fit early, unless they are told otherwise."""
+    pool_size: ClassVar[int | None] = None
+    """Rows that a fit on far more rows sees at a time, exchanged now and then; None for all rows always."""
 
     @abstractmethod
     def fit(self, round: Round) -> Term:
@@ -259,5 +299,12 @@ def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int =
     if n_outputs > 1 and not learner.multi_output:
         raise ValueError(
             f"learner {learner!r} does not go with loss {loss!r} here: the loss has {n_outputs} outputs and the "
-            f"learner fits one (attribute 'multi_output')"
+            f"learner fits one (attribute 'multi_output'); of several outputs are {multi_output_learners()}"
         )
+
+
+def multi_output_learners() -> str:
+    """The names of registered learners that can fit several outputs."""
+    from .learners import LEARNERS
+
+    return ", ".join(repr(name) for name in LEARNERS.names() if LEARNERS.get(name).multi_output is True)

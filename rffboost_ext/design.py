@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from .core import Array, Term
+from .parallel import N_JOBS, over_tiles
 from .terms import restore
 from .tiles import Tiles
 
 V = TypeVar("V")
-BLOCK = 8192
 
 
 class Design:
@@ -29,6 +29,8 @@ class Design:
         Threads that views and learners may use.
     precision : {"float64", "float32"}, default="float64"
         Precision of the compiled passes; sums over rows are in float64 in either case.
+    lasting : dict, optional
+        Where learners keep what lasts beyond these rows; see :meth:`lasting`.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Design:
         scale: Array | None = None,
         n_jobs: int = 1,
         precision: str = "float64",
+        lasting: dict[Hashable, Any] | None = None,
     ) -> None:
         self.original = original
         self.center = center
@@ -45,6 +48,7 @@ class Design:
         self.n_jobs = n_jobs
         self.precision = precision
         self._views: dict[Hashable, Any] = {}
+        self._lasting: dict[Hashable, Any] = {} if lasting is None else lasting
         self._output: tuple[Term, Array] | None = None
 
     @property
@@ -83,6 +87,16 @@ class Design:
             self._views[key] = build()
         return self._views[key]
 
+    def lasting(self, key: Hashable, build: Callable[[], V]) -> V:
+        """Return what was built under `key`, building it on first use; designs of other rows share it.
+
+        The door by which a learner remembers what does not depend on single rows, such as what each feature has
+        earned.
+        """
+        if key not in self._lasting:
+            self._lasting[key] = build()
+        return cast(V, self._lasting[key])
+
     def remember(self, term: Term, output: Array) -> None:
         """Keep the output of the newest term on these rows, which a learner may have already, until it is used."""
         self._output = term, output
@@ -102,19 +116,23 @@ class Design:
 
     def take(self, rows: Array) -> Design:
         """The design of some rows only, given by index."""
-        return Design(self.original[rows], self.center, self.scale, self.n_jobs, self.precision)
+        return Design(self.original[rows], self.center, self.scale, self.n_jobs, self.precision, self._lasting)
 
 
 def moments(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Weighted mean and standard deviation of each column, (d,) each, in float64 and in blocks of rows.
+    """Weighted mean and standard deviation of each column, (d,) each, in float64.
 
     A column that is constant but for rounding has a standard deviation of 1, so that it can be divided by.
     """
-    total = weight.sum()
-    rows = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
-    mean = sum(weight[r] @ X[r].astype(np.float64) for r in rows) / total
+    from .kernels.moments import BLOCK, weighted_squares, weighted_sums
+
+    total, blocks = weight.sum(), -(-len(X) // BLOCK)
+    sums = np.empty((blocks, X.shape[1]))
+    over_tiles(weighted_sums, blocks, N_JOBS.get(), X, weight, sums)
+    mean = sums.sum(axis=0) / total
+    over_tiles(weighted_squares, blocks, N_JOBS.get(), X, weight, mean, sums)
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = sum(weight[r] @ np.square(X[r] - mean) for r in rows) / total
+        variance = sums.sum(axis=0) / total
     rounding = np.finfo(np.float64).eps * len(X)
     if not np.isfinite(variance).all():
         column = int(np.flatnonzero(~np.isfinite(variance))[0])

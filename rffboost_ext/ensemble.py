@@ -16,8 +16,10 @@ from .core import Array, Term
 class Ensemble:
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
-    Ensembles are values: ``a + b`` sums their raw scores, ``0.5 * a`` halves them, ``a[:50]`` is the first 50
-    rounds. All act on features in the user's own units.
+    Ensembles are values: ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a``
+    scale them, ``a[:50]`` is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several
+    seeds or folds, as :func:`mean` does, and is exported as one graph like any ensemble. All act on features in
+    the user's own units.
 
     Parameters
     ----------
@@ -77,6 +79,35 @@ class Ensemble:
             return np.empty((len(X), 0))
         return np.hstack([term.features(X) for term in self.terms])
 
+    def gradient(self, X: Array) -> Array:
+        """The derivative of each raw score by each feature, per unit of the feature.
+
+        Exact for cosines, in double precision. Trees count as flat: what they add changes in jumps at their
+        thresholds only, of which the derivative knows nothing.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Where the derivatives are taken.
+
+        Returns
+        -------
+        ndarray of shape (n, C, d)
+
+        Raises
+        ------
+        TypeError
+            If there is a term of a type without a derivative; one can be registered with
+            ``rffboost_ext.gradients.gradient.register``.
+        """
+        from .gradients import gradient
+
+        X = matrix(X)
+        out = np.zeros((len(X), self.n_outputs, X.shape[1]))
+        for block in self._blocks[1]:
+            out += gradient(block, X)
+        return out
+
     def truncated(self, n_rounds: int) -> Ensemble:
         """The ensemble as it was after `n_rounds` rounds, at most as many as it has."""
         require("Ensemble.truncated", "n_rounds", n_rounds, Integer(0, len(self)))
@@ -119,6 +150,23 @@ class Ensemble:
 
     __rmul__ = __mul__
 
+    def __radd__(self, other: int) -> Ensemble:
+        # sum() begins with 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __neg__(self) -> Ensemble:
+        return -1.0 * self
+
+    def __sub__(self, other: Ensemble) -> Ensemble:
+        return self + -other if isinstance(other, Ensemble) else NotImplemented
+
+    def __truediv__(self, divisor: float) -> Ensemble:
+        if not isinstance(divisor, int | float | np.number):
+            return NotImplemented
+        if not np.isfinite(divisor) or divisor == 0:
+            raise ValueError(f"an Ensemble is divided by a finite number other than 0, got {divisor}")
+        return self * (1.0 / float(divisor))
+
     def __getstate__(self) -> dict[str, object]:
         return {name: self.__dict__[name] for name in ("baseline", "terms", "moves")}
 
@@ -137,10 +185,42 @@ def matrix(X: Array) -> Array:
 
 
 def mean(ensembles: Sequence[Ensemble]) -> Ensemble:
-    """The average of several ensembles, as of seeds or folds."""
+    """The average of several ensembles, as of seeds or folds.
+
+    Rounds are taken in turn, so that the first rounds of the average are those of each ensemble. Rounds that all
+    begin with, as after a common initial model, stay single.
+    """
     if not ensembles:
         raise ValueError("mean: ensembles must hold at least one ensemble, got none")
-    total = ensembles[0]
-    for ensemble in ensembles[1:]:
-        total = total + ensemble
-    return total * (1.0 / len(ensembles))
+    return weighted_sum(ensembles, np.full(len(ensembles), 1.0 / len(ensembles)))
+
+
+def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
+    """The sum of ensembles times weights (m,); rounds that all begin with stay single, the others take turns."""
+    if len(ensembles) == 1 and weight[0] == 1.0:
+        return ensembles[0]
+    outputs = {ensemble.n_outputs for ensemble in ensembles}
+    if len(outputs) > 1:
+        raise ValueError(f"ensembles of {' and '.join(map(str, sorted(outputs)))} outputs cannot be added")
+    flat = [ensemble.flat() for ensemble in ensembles]
+    shared = common_rounds(flat)
+    first, total = flat[0], float(np.sum(weight))
+    rounds = [(first.terms[t], total * first.lengths[t]) for t in range(shared)]
+    for t in range(shared, max(map(len, flat))):
+        rounds += [(e.terms[t], w * e.lengths[t]) for e, w in zip(flat, weight, strict=True) if t < len(e)]
+    baseline = sum(w * ensemble.baseline for ensemble, w in zip(flat, weight, strict=True))
+    moves = np.array([[1.0, length] for _, length in rounds]).reshape(-1, 2)
+    return Ensemble(np.asarray(baseline), tuple(term for term, _ in rounds), moves)
+
+
+def common_rounds(ensembles: Sequence[Ensemble]) -> int:
+    """How many rounds all of several flat ensembles begin with: the same terms, by identity, and lengths."""
+    if len(ensembles) < 2:
+        return 0
+    count = 0
+    for terms in zip(*(ensemble.terms for ensemble in ensembles), strict=False):
+        same = all(term is terms[0] for term in terms)
+        if not same or len({float(ensemble.moves[count, 1]) for ensemble in ensembles}) > 1:
+            break
+        count += 1
+    return count

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
-from .base import PARAMETERS, BaseRFFBoost
-from .core import Array
-from .losses import LOSSES
+from .base import BaseRFFBoost
+from .core import Array, Learner, Loss, multi_output_learners
+from .parameters import PARAMETERS
 from .rows import weighted_rows
+from .training import Rows
+
+# Integer labels within a range of this length are counted.
+MOST_COUNTED = 1024
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -52,7 +57,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     default_loss = "log_loss"
     classes_: Array
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None) -> RFFBoostClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
+    ) -> RFFBoostClassifier:
         """Fit to X and y.
 
         Parameters
@@ -66,6 +73,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
+        eval_set : list of (X, y) pairs, optional
+            Rows for early stopping, which then holds out none of its own; of several pairs the last one counts.
 
         Returns
         -------
@@ -78,27 +87,43 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         """
         parts = self._parts()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=not self._goes_on())
-        check_classification_targets(y)
         X, y, weight = weighted_rows(X, y, sample_weight)
-        classes, y = np.unique(y, return_inverse=True)
+        classes, y = encoded(y)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes.tolist()[0]!r}"
             )
-        if len(classes) > 2 and not parts[0].multiclass:
-            raise ValueError(
-                f"Only binary classification is supported by loss {parts[0]!r}: "
-                f"y must have 2 classes, got {len(classes)}"
-            )
+        if len(classes) > 2:
+            self._require_multiclass(*parts[:2], len(classes))
         if self._goes_on() and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
                 f"warm_start is set, got {classes}"
             )
         y = y.astype(np.float64)[:, None]
-        self._fit(X, y, weight, parts, init_model, classes)
-        self.classes_ = classes
+        held = self._held(eval_set, partial(self._codes, classes))
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), init_model, classes, held)
+        self.classes_, self._loss_given = classes, repr(parts[0])
         return self
+
+    def _codes(self, classes: Array, y: Array) -> Array:
+        """Class indices of labels, (n, 1)."""
+        codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+        if (classes[codes] != y).any():
+            raise ValueError(
+                f"{type(self).__name__}: eval_set must have the classes of y, {classes}, got {np.unique(y)}"
+            )
+        return codes.astype(np.float64)[:, None]
+
+    def _require_multiclass(self, loss: Loss, learner: Learner, n_classes: int) -> None:
+        """Raise a ValueError that names what is for two classes only."""
+        if loss.multiclass and learner.multi_output:
+            return
+        part = f"learner {learner!r}" if loss.multiclass else f"loss {loss!r}"
+        advice = f"; learners of several outputs are {multi_output_learners()}" if loss.multiclass else ""
+        raise ValueError(
+            f"Only binary classification is supported by {part}: y must have 2 classes, got {n_classes}{advice}"
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Raw scores, (n,) where there is one output, else (n, C).
@@ -158,12 +183,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        loss = (
-            LOSSES.get(self.default_loss if self._loss_is_auto() else self.loss)
-            if isinstance(self.loss, str)
-            else self.loss
-        )
-        tags.classifier_tags.multi_class = bool(getattr(loss, "multiclass", False))
+        several = self._fact("learner", "multi_output")
+        tags.classifier_tags.multi_class = several and self._fact("loss", "multiclass")
         return tags
 
 
@@ -200,20 +221,24 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     task = "regression"
     default_loss = "squared_error"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None) -> RFFBoostRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
+    ) -> RFFBoostRegressor:
         """Fit to X and y.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Features, finite.
-        y : array-like of shape (n,)
-            Targets, finite.
+        y : array-like of shape (n,) or (n, C)
+            Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``).
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
+        eval_set : list of (X, y) pairs, optional
+            Rows for early stopping, which then holds out none of its own; of several pairs the last one counts.
 
         Returns
         -------
@@ -225,13 +250,27 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        kinds = [np.float64, np.float32]
-        X, y = validate_data(self, X, y, dtype=kinds, y_numeric=True, reset=not self._goes_on())
+        kinds, several = [np.float64, np.float32], parts[0].multi_output
+        X, y = validate_data(self, X, y, dtype=kinds, multi_output=several, reset=not self._goes_on())
+        y = self._columns(y)
         X, y, weight = weighted_rows(X, y, sample_weight)
-        return self._fit(X, np.asarray(y, dtype=np.float64)[:, None], weight, parts, init_model)
+        held = self._held(eval_set, self._columns)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, held)
+        self._loss_given = repr(parts[0])
+        return self
+
+    def _columns(self, y: Array) -> Array:
+        """Targets as real numbers, (n, C)."""
+        if y.dtype.kind not in "biufO" or any(isinstance(value, str | complex) for value in objects(y)):
+            raise ValueError(
+                f"{type(self).__name__}: y must be real numbers, got {y.ravel()[0]!r} of type {y.dtype}"
+            )
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        return y.astype(np.float64).reshape(len(y), -1)
 
     def predict(self, X: Any) -> Array:
-        """The predicted mean, (n,), or what else the loss's response is.
+        """The predicted mean, or what else the loss's response is: (n,) for one target, (n, C) for several.
 
         Parameters
         ----------
@@ -239,7 +278,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,) or (n, C)
         """
         raw = self._raw(X)
         return squeeze(self.loss_.inverse_link(raw))
@@ -247,6 +286,30 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predictions after 1, 2, ... rounds."""
         return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        several = self._fact("learner", "multi_output")
+        tags.target_tags.multi_output = several and self._fact("loss", "multi_output")
+        tags.target_tags.positive_only = self._fact("loss", "positive")
+        return tags
+
+
+def encoded(y: Array) -> tuple[Array, Array]:
+    """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
+    if y.dtype.kind in "iu" and y.ndim == 1:
+        low, high = int(y.min()), int(y.max())
+        if high - low < MOST_COUNTED:
+            found = np.bincount(y - low) > 0
+            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[y - low]
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def objects(y: Array) -> Array:
+    """The entries of an array of Python objects; none of one of numbers."""
+    return y.ravel() if y.dtype == object else np.empty(0)
 
 
 def squeeze(raw: Array) -> Array:

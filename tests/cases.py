@@ -11,17 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from rffboost_ext import (
+    LEARNERS,
     LOSSES,
     RFF1,
     RFFK,
     Design,
     Learner,
     Loss,
+    Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
+    RFFNewton,
     Round,
     Tree,
 )
+from rffboost_ext.boosting import in_units
 from rffboost_ext.core import check_composition
 from rffboost_ext.losses import Signed
 from rffboost_ext.steps import natural_step
@@ -35,9 +39,55 @@ def binary(rng: np.random.Generator, n: int) -> Array:
     return rng.permutation(np.arange(n) % 3 == 0).astype(float)[:, None]
 
 
+def ternary(rng: np.random.Generator, n: int) -> Array:
+    """Class indices of three classes of unequal size, all present."""
+    return rng.permutation(np.minimum(np.arange(n) % 7, 2)).astype(float)[:, None]
+
+
 def real(rng: np.random.Generator, n: int) -> Array:
     """Real targets."""
     return 1.5 + 2.0 * rng.standard_normal((n, 1))
+
+
+def pairs(rng: np.random.Generator, n: int) -> Array:
+    """Two real targets per row."""
+    return np.hstack([real(rng, n), 0.3 * real(rng, n)])
+
+
+def counts(rng: np.random.Generator, n: int) -> Array:
+    """Whole numbers from 0 on."""
+    return rng.poisson(2.0, (n, 1)).astype(float)
+
+
+def positive(rng: np.random.Generator, n: int) -> Array:
+    """Positive targets."""
+    return 3.0 * rng.gamma(2.0, size=(n, 1))
+
+
+def above_median(signal: Array) -> Array:
+    """Two classes that a signal decides."""
+    return (signal > np.median(signal)).astype(int)
+
+
+def in_thirds(signal: Array) -> Array:
+    """Three classes that a signal decides."""
+    return np.digitize(signal, np.quantile(signal, [0.3, 0.7]))
+
+
+def both_ways(signal: Array) -> Array:
+    """Two targets of one signal."""
+    return np.column_stack([signal, np.cos(2.0 * signal)])
+
+
+# For each kind of target, what a user hands over whose features decide a signal.
+OBSERVED: dict[Targets, Callable[[Array], Array]] = {
+    binary: above_median,
+    ternary: in_thirds,
+    real: np.array,
+    pairs: both_ways,
+    counts: lambda signal: np.floor(2.0 * np.exp(0.7 * signal)),
+    positive: lambda signal: 2.0 * np.exp(0.7 * signal),
+}
 
 
 @dataclass(frozen=True)
@@ -51,14 +101,30 @@ class LossCase:
     def __str__(self) -> str:
         return self.name
 
+    def prepared(self, y: Array, weight: Array | None = None) -> Loss:
+        """The loss as a fit to `y` minimises it."""
+        return self.make().prepared(y, np.ones(len(y)) if weight is None else weight)
+
+    @property
+    def n_outputs(self) -> int:
+        """Raw scores per row."""
+        y = self.targets(np.random.default_rng(0), 20)
+        return len(self.prepared(y).baseline(y, np.ones(20)))
+
 
 @dataclass(frozen=True)
 class LearnerCase:
-    """A learner with hyperparameters that suit small data; `tol` bounds what regrouping sums may change."""
+    """A learner with hyperparameters that suit small data.
+
+    `tol` bounds what regrouping sums may change; `drift` by how much scores that the learner keeps by itself may
+    leave the ensemble's, as XGBoost's are float32; `of_rows` says that rows are drawn whatever their weights.
+    """
 
     name: str
     make: Callable[[], Learner]
     tol: float = 1e-8
+    drift: float = 1e-10
+    of_rows: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -69,31 +135,82 @@ LOSS_CASES = [
     LossCase("exponential", lambda: LOSSES.create("exponential"), binary),
     LossCase("log_loss", lambda: LOSSES.create("log_loss"), binary),
     LossCase("squared_error", lambda: LOSSES.create("squared_error"), real),
+    LossCase("absolute_error", lambda: LOSSES.create("absolute_error"), real),
+    LossCase("quantile", lambda: LOSSES.create("quantile"), real),
+    LossCase("huber", lambda: LOSSES.create("huber"), real),
+    LossCase("poisson", lambda: LOSSES.create("poisson"), counts),
+    LossCase("gamma", lambda: LOSSES.create("gamma"), positive),
+    LossCase("tweedie", lambda: LOSSES.create("tweedie"), counts),
     LossCase("signed squared_error", lambda: Signed(LOSSES.create("squared_error")), binary),
+    LossCase("signed huber", lambda: Signed(LOSSES.create("huber")), binary),
+    LossCase("log_loss of 3 classes", lambda: LOSSES.create("log_loss"), ternary),
+    LossCase("squared_error of 2 targets", lambda: LOSSES.create("squared_error"), pairs),
+    LossCase("quantile 0.8", lambda: LOSSES.create("quantile", quantile=0.8), real),
+    LossCase("huber with a given delta", lambda: LOSSES.create("huber", delta=0.7), real),
 ]
+LOSS_NAMED = {case.name: case for case in LOSS_CASES}
+ONE_OUTPUT = [case for case in LOSS_CASES if case.n_outputs == 1]
+# The losses that the papers know, for what depends on the derivatives of a loss only.
+OF_THE_PAPERS = [LOSS_NAMED[f] for f in ("exponential", "log_loss", "squared_error", "signed squared_error")]
 
 # L-BFGS doubles a rounding error many times on its path, and trees are grown in float32.
 LEARNER_CASES = [
     LearnerCase("rff_k", lambda: RFFK(n_components=4), tol=1e-6),
     LearnerCase("rff_1", lambda: RFF1(l2=0.01), tol=1e-5),
-    LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4),
+    LearnerCase("rff_newton", lambda: RFFNewton(n_candidates=8), tol=1e-5),
+    LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
+    LearnerCase(
+        "mixture",
+        lambda: Mixture(RFFNewton(n_candidates=8), Tree(max_depth=3)),
+        tol=1e-4,
+        drift=2e-3,
+        of_rows=True,
+    ),
     LearnerCase("rff_k random uniform", lambda: RFFK(4, placement="random", weighting="uniform")),
     LearnerCase("rff_k gibbs", lambda: RFFK(4, weighting="gibbs", beta=3.0, match="linear"), tol=1e-6),
     LearnerCase("rff_1 phase only", lambda: RFF1(learn_frequency=False)),
 ]
 
 
-def goes_with(loss: Loss, learner: Learner) -> bool:
+def goes_with(loss: Loss, learner: Learner, n_outputs: int = 1) -> bool:
     """Whether the loss and the learner can be composed."""
     try:
-        check_composition(loss, learner, natural_step(loss, learner))
+        check_composition(loss, learner, natural_step(loss, learner), n_outputs)
     except ValueError:
         return False
     return True
 
 
-PAIRS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if goes_with(a.make(), b.make())]
+# Those that take every loss, and see nothing of it but its derivatives; one of them grows trees, one cosines.
+OF_ALL_LOSSES = ("rff_newton", "tree")
+# What learners that search by a match tell apart: the losses of the papers, and two that bound their hessian.
+SEARCHED = [*OF_THE_PAPERS, LOSS_NAMED["absolute_error"], LOSS_NAMED["poisson"]]
+
+
+def is_paired(loss: LossCase, learner: LearnerCase) -> bool:
+    """Whether most tests run over the pair: enough of them for each loss, each learner and each way they meet."""
+    if learner.name in OF_ALL_LOSSES:
+        return True
+    wanted = SEARCHED if learner.name in LEARNERS.names() else OF_THE_PAPERS
+    several = loss.n_outputs > 1 and goes_with(loss.make(), learner.make(), loss.n_outputs)
+    return loss in wanted or several
+
+
+def is_corner(loss: LossCase, learner: LearnerCase) -> bool:
+    """Whether tests of many products run over the pair: each loss once, each learner at two."""
+    return learner.name == "tree" or loss.name in ("exponential", "squared_error")
+
+
+# Every registered learner with every loss that it goes with, for few tests; and two selections for many.
+ALL_PAIRS = [
+    (a, b)
+    for a in LOSS_CASES
+    for b in LEARNER_CASES
+    if b.name in LEARNERS.names() and goes_with(a.make(), b.make(), a.n_outputs)
+]
+PAIRS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if is_paired(a, b)]
 PAIR_NAMES = [f"{loss}-{learner}" for loss, learner in PAIRS]
+CORNERS = [(a, b) for a, b in PAIRS if is_corner(a, b)]
 
 
 def make_round(
@@ -101,19 +218,34 @@ def make_round(
 ) -> Round:
     """A round amid a fit: random features, scores and weights."""
     rng = np.random.default_rng(seed)
-    X, y, raw = rng.standard_normal((n, d)), loss.targets(rng, n), spread * rng.standard_normal((n, 1))
+    X, y, raw = (
+        rng.standard_normal((n, d)),
+        loss.targets(rng, n),
+        spread * rng.standard_normal((n, loss.n_outputs)),
+    )
     weight = rng.uniform(0.5, 2.0, n) if weight is None else weight
-    made = loss.make()
+    made = loss.prepared(y, weight)
     design = Design(X, np.full(d, 0.1), np.full(d, 1.3))
-    return Round(design, made, y, raw, *made.derivatives(y, raw), weight, 0, np.random.default_rng(seed + 1))
+    derivatives = in_units(made, made.derivatives(y, raw))
+    return Round(design, made, y, raw, *derivatives, weight, 0, np.random.default_rng(seed + 1))
 
 
 def make_data(loss: LossCase, seed: int = 0, n: int = 60, d: int = 3) -> tuple[Array, Array]:
-    """X (n, d) and a target (n,) that depends on it, as a user hands them to an estimator."""
+    """X (n, d) and a target, (n,) or (n, C), that depends on it, as a user hands them to an estimator."""
     rng = np.random.default_rng(seed)
     X = 2.0 * rng.standard_normal((n, d)) + 1.0
     signal = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.standard_normal(n)
-    return X, signal if loss.make().task == "regression" else (signal > np.median(signal)).astype(int)
+    return X, OBSERVED[loss.targets](signal)
+
+
+def is_smooth(loss: Loss) -> bool:
+    """Whether the loss has one minimiser, and derivatives everywhere."""
+    return not any(name in repr(loss) for name in ("AbsoluteError", "Quantile"))
+
+
+def as_targets(y: Array) -> Array:
+    """What a user hands over, (n,) or (n, C), as ``boost`` wants it."""
+    return y.reshape(len(y), -1).astype(float)
 
 
 def make_estimator(
@@ -122,5 +254,5 @@ def make_estimator(
     """An unfitted estimator of few rounds."""
     made = loss.make()
     shell = RFFBoostClassifier if made.task == "classification" else RFFBoostRegressor
-    defaults = {"n_estimators": 5, "learning_rate": 0.5, "random_state": 3}
+    defaults = {"n_estimators": 5, "learning_rate": 0.5, "early_stopping": False, "random_state": 3}
     return shell(made, learner.make(), **(defaults | params))

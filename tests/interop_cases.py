@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Any
 
-from rffboost_ext import Loss
+import numpy as np
+import pytest
+
+from rffboost_ext import LOSSES, Loss
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 4))
@@ -38,13 +42,62 @@ class Multinomial(Loss):
 CLASSES = np.digitize(SIGNAL, [-0.5, 1.5])
 
 
-def target(loss):
-    """Labels that `loss` can use."""
-    if loss.task == "regression":
-        return np.abs(SIGNAL) + 100.0
-    return CLASSES if loss.multiclass else BINARY
+POSITIVE = np.abs(SIGNAL) + 100.0
+TWO = np.column_stack([SIGNAL + 100.0, -SIGNAL])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A loss, and labels that it can use."""
+
+    name: str
+    loss: Loss
+    y: Any
+
+    def __str__(self):
+        return self.name
+
+    @property
+    def is_classification(self):
+        return self.loss.task == "classification"
+
+    def targets(self, rows=slice(None)):
+        """Labels as the loss wants them, (n, C)."""
+        return self.y[rows].reshape(len(self.y[rows]), -1).astype(float)
+
+    def fitted(self, weight=None, rows=slice(None)):
+        """The loss as a fit minimises it, and its baseline."""
+        y = self.targets(rows)
+        weight = np.ones(len(y)) if weight is None else weight[rows]
+        loss = self.loss.prepared(y, weight)
+        return loss, loss.baseline(y, weight)
+
+    @property
+    def n_outputs(self):
+        return len(self.fitted()[1])
+
+    @property
+    def many(self):
+        """What a host's own parameters must say of several classes."""
+        return {"num_class": self.n_outputs} if self.is_classification and self.n_outputs > 1 else {}
+
+
+CASES = [
+    *(
+        Case(name, loss, BINARY if loss.task == "classification" else POSITIVE)
+        for name, loss in ((name, LOSSES.create(name)) for name in LOSSES.names())
+    ),
+    Case("log_loss of 3 classes", LOSSES.create("log_loss"), CLASSES),
+    Case("a user's loss of 3 classes", Multinomial(), CLASSES),
+]
+cases = pytest.mark.parametrize("case", CASES, ids=str)
+# LightGBM has one target.
+cases_of_xgboost = pytest.mark.parametrize(
+    "case", [*CASES, Case("squared_error of 2 targets", LOSSES.create("squared_error"), TWO)], ids=str
+)
 
 
 def mean_value(loss, y, raw, weight=None):
     """The weighted mean of a loss, by its definition."""
-    return np.average(loss.value(np.asarray(y, float)[:, None], raw), weights=weight)
+    y = np.asarray(y, float).reshape(len(raw), -1)
+    return np.average(loss.value(y, raw), weights=weight)

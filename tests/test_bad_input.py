@@ -14,16 +14,22 @@ X = np.random.default_rng(0).standard_normal((30, 3))
 Y = (X[:, 0] > 0).astype(int)
 
 PARAMETERS = [
-    ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1, got 0"),
-    ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer >= 1, got 2.5"),
+    ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1 or None, got 0"),
+    ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer >= 1 or None, got 2.5"),
     ({"n_estimators": True}, TypeError, "n_estimators must be an integer"),
-    ({"learning_rate": 0.0}, ValueError, "learning_rate must be a number > 0, got 0"),
-    ({"learning_rate": -1}, ValueError, "learning_rate must be a number > 0, got -1"),
-    ({"learning_rate": np.nan}, ValueError, "learning_rate must be a number > 0, got nan"),
-    ({"learning_rate": np.inf}, ValueError, "learning_rate must be a number > 0, got inf"),
-    ({"learning_rate": "0.1"}, TypeError, "learning_rate must be a number > 0, got '0.1' of type str"),
+    ({"learning_rate": 0.0}, ValueError, "learning_rate must be a number > 0 or 'auto', got 0"),
+    ({"learning_rate": -1}, ValueError, "learning_rate must be a number > 0 or 'auto', got -1"),
+    ({"learning_rate": np.nan}, ValueError, "learning_rate must be a number > 0 or 'auto', got nan"),
+    ({"learning_rate": np.inf}, ValueError, "learning_rate must be a number > 0 or 'auto', got inf"),
+    ({"learning_rate": "0.1"}, ValueError, "learning_rate must be a number > 0 or 'auto', got '0.1'"),
     ({"standardize": 1}, TypeError, "standardize must be True or False"),
-    ({"early_stopping": "auto"}, TypeError, "early_stopping must be True or False"),
+    ({"early_stopping": "yes"}, ValueError, "early_stopping must be True or False or 'auto'"),
+    ({"early_stopping": 1}, TypeError, "early_stopping must be True or False or 'auto'"),
+    ({"early_stopping": None}, TypeError, "early_stopping must be True or False or 'auto'"),
+    ({"n_folds": 0}, ValueError, "n_folds must be an integer >= 1 or 'auto', got 0"),
+    ({"n_folds": "all"}, ValueError, "n_folds must be an integer >= 1 or 'auto', got 'all'"),
+    ({"refit": "never"}, ValueError, "refit must be True or False or 'auto'"),
+    ({"quality": "best"}, ValueError, "quality must be 'auto' or 'fast' or 'high', got 'best'"),
     ({"validation_fraction": 0.0}, ValueError, "validation_fraction must be a number > 0"),
     ({"validation_fraction": 1.0}, ValueError, "validation_fraction must be a number > 0"),
     ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change must be an integer >= 1"),
@@ -85,7 +91,7 @@ def test_features_and_targets_are_finite(shell, bad):
     with pytest.raises(ValueError, match=r"y contains (NaN|infinity)|Input y"):
         shell(n_estimators=2).fit(X, target)
     with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
-        shell(n_estimators=2).fit(X, Y).predict(broken)
+        shell(n_estimators=2, early_stopping=False).fit(X, Y).predict(broken)
 
 
 @pytest.mark.parametrize(

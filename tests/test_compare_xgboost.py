@@ -82,7 +82,8 @@ def sample(loss, n=60):
         if loss.task == "classification"
         else rng.gamma(2.0, size=n)
     )
-    n_outputs = len(loss.baseline(y[:, None].astype(float), np.ones(n)))
+    prepared = loss.prepared(y[:, None].astype(float), np.ones(n))
+    n_outputs = len(prepared.baseline(y[:, None].astype(float), np.ones(n)))
     return X, y, rng.normal(size=(n, n_outputs)).astype(np.float32)
 
 
@@ -97,7 +98,8 @@ def test_objective_is_the_weighted_derivative_of_the_loss(name, weighted):
     gradient, hessian = objective(name)(margin, matrix)
     assert gradient.shape == hessian.shape == margin.shape
     raw, target = margin.astype(float).reshape(len(y), -1), matrix.get_label().astype(float)[:, None]
-    expected = loss.derivatives(target, raw)
+    loss = loss.prepared(target, weight.astype(np.float32).astype(float))
+    expected = [loss.unit * values for values in loss.derivatives(target, raw)]
     np.testing.assert_allclose(gradient.reshape(raw.shape), expected[0] * weight[:, None], rtol=1e-6)
     positive = np.maximum(expected[1], 1e-16) * weight[:, None]
     np.testing.assert_allclose(hessian.reshape(raw.shape), positive, rtol=1e-6)

@@ -78,7 +78,7 @@ def test_numpy_scalars_scale_ensembles():
 
 @pytest.mark.parametrize("n_rounds", [-1, 4])
 def test_truncation_beyond_the_rounds(n_rounds):
-    ensemble = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, Y).ensemble_
+    ensemble = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y).ensemble_
     with pytest.raises(ValueError, match="n_rounds must be an integer >= 0 and <= 3"):
         ensemble.truncated(n_rounds)
 
@@ -127,6 +127,8 @@ BROKEN = [
     (log_loss_with(baseline=lambda self, y, weight: np.array([np.nan])), "rff_1", "baseline must be"),
     ("log_loss", Returns(), "fit must return a Term, got None"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
+    (log_loss_with(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),
+    (log_loss_with(unit=0.0), "rff_1", "unit must be a number > 0, got 0"),
 ]
 
 
@@ -142,7 +144,7 @@ GOOD = {"design": X, "y": Y[:, None].astype(float)}
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"y": 2.0 * GOOD["y"]}, "class indices 0 .. 1"),
+        ({"y": 2.0 * GOOD["y"]}, "class indices 0 .. 2, each of them, got no row of class 1"),
         ({"design": np.full((80, 3), np.nan)}, "design must be finite"),
         ({"y": np.full((80, 1), np.inf)}, "y must be finite"),
         ({"design": np.empty((0, 3)), "y": np.empty((0, 1))}, "at least one row"),
@@ -205,14 +207,17 @@ def test_line_search_on_a_loss_with_jumps():
             return raw
 
     y = np.where(np.arange(80) % 3 == 0, TARGET, 0.0)
-    model = RFFBoostRegressor(Absolute(), n_estimators=100, learning_rate=1.0, random_state=0).fit(X, y)
+    given = {"n_estimators": 100, "learning_rate": 1.0, "random_state": 0}
+    model = RFFBoostRegressor(Absolute(), "rff_1", **given).fit(X, y)
     assert np.isfinite(model.predict(X)).all()
     assert np.abs(model.predict(X) - y).mean() <= np.abs(y).mean()
 
 
 def test_names_resolve_at_any_depth():
-    model = RFFBoostClassifier().set_params(learner__optimizer__max_iter=20)
+    model = RFFBoostClassifier(learner="rff_1").set_params(learner__optimizer__max_iter=20)
     assert model.get_params()["learner__optimizer__max_iter"] == 20
+    model = RFFBoostClassifier().set_params(learner__cosines__optimizer="lbfgs")
+    assert model.set_params(learner__cosines__optimizer__max_iter=3).learner.cosines.optimizer.max_iter == 3
 
 
 def test_registries_refuse_what_would_be_silent():

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from rffboost_ext import Cosines, Design, Ensemble, Step, boost
+from rffboost_ext import Cosines, Design, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Step, average, boost
 from rffboost_ext.ensemble import mean
 
 from .cases import LEARNER_CASES, LOSS_CASES, make_data
@@ -84,10 +84,51 @@ def test_algebra(keep, X):
         (a + b + a, 2.0 * a.raw(X) + b.raw(X)),
         (0.3 * (a + b) + 0.7 * b, 0.3 * a.raw(X) + b.raw(X)),
         (mean([a, b]), 0.5 * (a.raw(X) + b.raw(X))),
+        (sum([a, b, b]), a.raw(X) + 2.0 * b.raw(X)),
+        (sum([a, b]) / 2, 0.5 * (a.raw(X) + b.raw(X))),
+        (a - b, a.raw(X) - b.raw(X)),
+        (-a, -a.raw(X)),
+        (a / np.float32(4.0), 0.25 * a.raw(X)),
     ]:
         assert isinstance(made, Ensemble)
         np.testing.assert_allclose(made.raw(X), expected, rtol=0, atol=1e-12)
         np.testing.assert_allclose(list(made.staged(X))[-1], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
+def test_an_average_over_seeds_is_one_line_and_one_graph(make, X, tmp_path):
+    pytest.importorskip("onnxruntime")
+    from onnx_export import OnnxPredictor, save_onnx
+
+    y = (np.sin(X[:, 0]) + X[:, 1]).round()
+    seeds = [make(n_estimators=6, early_stopping=False, random_state=s).fit(X, y) for s in range(3)]
+    expected = np.mean([model.ensemble_.raw(X) for model in seeds], axis=0)
+    averaged = average(seeds)
+    np.testing.assert_allclose(averaged.ensemble_.raw(X), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose((sum(m.ensemble_ for m in seeds) / 3).raw(X), expected, rtol=0, atol=1e-12)
+    save_onnx(averaged, tmp_path / "average.onnx")
+    np.testing.assert_allclose(
+        OnnxPredictor(tmp_path / "average.onnx").predict(X).ravel(), averaged.predict(X), atol=1e-4
+    )
+    assert averaged.feature_importances_.sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(average(seeds[:1]).predict(X), seeds[0].predict(X))
+
+
+def test_only_models_that_are_alike_are_averaged(X):
+    def fitted(columns=4, values=2, loss="auto"):
+        y = np.arange(len(X)) % values
+        return RFFBoostClassifier(loss, "rff_newton", n_estimators=2).fit(X[:, :columns], y)
+
+    with pytest.raises(ValueError, match=r"numbers of features.*4 and 3"):
+        average([fitted(), fitted(columns=3)])
+    with pytest.raises(ValueError, match=r"losses.*LogLoss\(\) and Exponential\(\)"):
+        average([fitted(), fitted(loss="exponential")])
+    with pytest.raises(ValueError, match=r"losses|classes"):
+        average([fitted(), fitted(values=3)])
+    with pytest.raises(TypeError, match="of one kind"):
+        average([fitted(), fitted().ensemble_])
+    with pytest.raises(ValueError, match="at least one"):
+        average([])
 
 
 @keeps
@@ -140,8 +181,12 @@ def test_only_numbers_scale_an_ensemble():
     for other in ("a", random_ensemble(1)):
         with pytest.raises(TypeError):
             random_ensemble(1) * other
-    with pytest.raises(TypeError):
-        random_ensemble(1) + 1.0
+    for wrong in (lambda a: a + 1.0, lambda a: 1 + a, lambda a: a - 1.0, lambda a: 1.0 - a, lambda a: 1.0 / a):
+        with pytest.raises(TypeError):
+            wrong(random_ensemble(1))
+    for divisor in (0, 0.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="divided by a finite number other than 0"):
+            random_ensemble(1) / divisor
     with pytest.raises(ValueError, match="ensembles"):
         mean([])
 
@@ -162,7 +207,7 @@ def test_the_loops_scores_are_the_ensembles(learner, step):
         callbacks=[lambda progress: seen.append(progress.raw)],
     )
     stages = list(fitted.staged(X))
-    np.testing.assert_allclose(seen, stages[1:], rtol=0, atol=1e-5 if learner.name == "tree" else 1e-10)
+    np.testing.assert_allclose(seen, stages[1:], rtol=0, atol=learner.drift)
     np.testing.assert_allclose(fitted.raw(X), stages[-1], rtol=0, atol=1e-12)
 
 

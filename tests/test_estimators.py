@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, presets
+from rffboost_ext import LEARNERS, RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, presets
 
 from .cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -86,8 +86,7 @@ def test_warm_start_goes_on(loss, learner):
     assert len(model.ensemble_) == 20
     assert model.ensemble_.terms[:10] == first.terms
     # XGBoost's margins are float32 sums, which begin at 0 in the second fit.
-    atol = 1e-6 if learner.name == "tree" else 1e-10
-    np.testing.assert_allclose(model.ensemble_.raw(X), straight.ensemble_.raw(X), rtol=0, atol=atol)
+    np.testing.assert_allclose(model.ensemble_.raw(X), straight.ensemble_.raw(X), rtol=0, atol=learner.drift)
 
 
 @pairs
@@ -114,7 +113,7 @@ def test_warm_start_after_other_fits():
 
 def test_without_warm_start_a_fit_starts_anew():
     X, y = make_data(BINARY)
-    model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, y)
     assert len(model.fit(X, y).ensemble_) == 3
 
 
@@ -123,8 +122,9 @@ def test_early_stopping_truncates_to_the_best_round(shell):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 3))
     y = (X[:, 0] > 0).astype(int) ^ (rng.uniform(size=400) < 0.2)
-    params = {"n_estimators": 500, "n_iter_no_change": 5, "learning_rate": 0.5, "random_state": 0}
-    model = shell(learner=Tree(max_depth=3), early_stopping=True, **params).fit(X, y)
+    params = {"n_estimators": 500, "n_iter_no_change": 5, "tol": 0.0, "learning_rate": 0.5, "random_state": 0}
+    single = {"early_stopping": True, "n_folds": 1, "refit": False}
+    model = shell(learner=Tree(max_depth=3), **single, **params).fit(X, y)
     scores = model.validation_scores_
     assert 1 < model.n_estimators_ == len(model.ensemble_) < 500
     assert len(scores) == model.n_estimators_ + 1 + 5
@@ -132,14 +132,59 @@ def test_early_stopping_truncates_to_the_best_round(shell):
     assert np.isfinite(scores).all()
 
 
+def parted(**params):
+    """A fit whose held-out loss falls for long, in ever smaller parts."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, (300, 2))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    given = {"n_estimators": 150, "n_iter_no_change": 3, "n_folds": 1, "refit": False, "random_state": 0}
+    return RFFBoostRegressor(learner=Tree(max_depth=3), early_stopping=True, **(given | params)), X, y
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_tol_is_a_share_of_the_loss_before_the_first_round(unit):
+    model, X, y = parted(tol=0.01)
+    lengths = [len(model.fit(X, factor * y).validation_scores_) for factor in (1.0, unit)]
+    assert lengths[0] == lengths[1] < 150
+    # The fit has gone on just as long as it beat the best loss by that share of the first within three rounds.
+    scores, best, waited = model.validation_scores_, np.inf, 0
+    for score in scores:
+        waited = 0 if score < best - 0.01 * scores[0] else waited + 1
+        best = min(best, score) if waited == 0 else best
+    assert waited == 3
+
+
+def test_a_larger_tol_ends_a_fit_earlier():
+    lengths = [
+        len(model.fit(X, y).validation_scores_) for model, X, y in (parted(tol=t) for t in (0.0, 1e-3, 0.1))
+    ]
+    assert lengths[0] > lengths[1] > lengths[2]
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_learners_say_whether_fits_stop_early(learner):
+    X, y = make_data(BINARY, n=80)
+    model = RFFBoostClassifier(learner=learner, n_estimators=4, random_state=0).fit(X, y)
+    assert hasattr(model, "validation_scores_") == LEARNERS.get(learner).stops_early
+    assert not hasattr(model.set_params(early_stopping=False).__sklearn_clone__().fit(X, y), "validation_scores_")
+
+
+def test_rounds_without_a_number():
+    X, y = make_data(BINARY, n=40)
+    assert RFFBoostClassifier(learner=Tree(max_depth=1), random_state=0).fit(X, y).n_estimators_ == 100
+    seen = []
+    params = {"n_iter_no_change": 1, "n_folds": 1, "callbacks": [lambda p: seen.append(p.n_estimators)]}
+    RFFBoostClassifier(learner=Tree(max_depth=1), early_stopping=True, random_state=0, **params).fit(X, y)
+    assert set(seen) == {2000}
+
+
 def test_early_stopping_watches_held_out_rows():
     # The scores can be had again from the rounds and the rows that training left out.
     X, y = make_data(BINARY, n=200)
     seen = []
-    params = {"n_estimators": 8, "early_stopping": True, "n_iter_no_change": 8, "validation_fraction": 0.25}
-    model = RFFBoostClassifier(
-        random_state=0, callbacks=[lambda p: seen.append(p.round.design.original)], **params
-    )
+    params = {"n_estimators": 8, "n_iter_no_change": 8, "n_folds": 1, "refit": False, "validation_fraction": 0.25}
+    callbacks = [lambda progress: seen.append(progress.round.design.original)]
+    model = RFFBoostClassifier(learner="rff_1", early_stopping=True, callbacks=callbacks, random_state=0, **params)
     model.fit(X, y)
     trained = {tuple(row) for row in seen[0]}
     held_out = np.array([tuple(row) not in trained for row in X])
@@ -157,7 +202,8 @@ def test_callbacks_see_every_round_and_stop():
         seen.append((progress.round.index, progress.train_loss()))
         return len(seen) == 4
 
-    model = RFFBoostClassifier("exponential", n_estimators=50, callbacks=[stop_at_four], random_state=0).fit(X, y)
+    params = {"n_estimators": 50, "callbacks": [stop_at_four], "random_state": 0}
+    model = RFFBoostClassifier("exponential", "rff_1", **params).fit(X, y)
     assert [index for index, _ in seen] == [0, 1, 2, 3]
     assert model.n_estimators_ == 4
     losses = [loss for _, loss in seen]
@@ -168,7 +214,7 @@ def test_callbacks_see_every_round_and_stop():
 
 def test_verbose_prints(capsys):
     X, y = make_data(BINARY)
-    RFFBoostClassifier(n_estimators=20, verbose=1, random_state=0).fit(X, y)
+    RFFBoostClassifier(learner="rff_1", n_estimators=20, verbose=1, random_state=0).fit(X, y)
     captured = capsys.readouterr()
     assert captured.out == ""
     lines = captured.err.splitlines()
@@ -259,8 +305,9 @@ def test_float32_features_give_nearly_the_same_fit():
 def test_standardize_can_be_left_to_the_user():
     X, y = make_data(BINARY)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    inside = RFFBoostClassifier(n_estimators=5, random_state=0).fit(X, y).decision_function(X)
-    outside = RFFBoostClassifier(n_estimators=5, random_state=0, standardize=False).fit(Z, y).decision_function(Z)
+    params = {"learner": "rff_1", "n_estimators": 5, "random_state": 0}
+    inside = RFFBoostClassifier(**params).fit(X, y).decision_function(X)
+    outside = RFFBoostClassifier(**params, standardize=False).fit(Z, y).decision_function(Z)
     np.testing.assert_allclose(inside, outside, rtol=0, atol=1e-8)
 
 
@@ -278,7 +325,8 @@ def test_auto_is_each_tasks_usual_loss():
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
-        ({"learner__gamma": 0.5}, ("learner__gamma", 0.5)),
+        ({"learner__subsample": 0.5}, ("learner__subsample", 0.5)),
+        ({"learner": "rff_1", "learner__gamma": 0.5}, ("learner__gamma", 0.5)),
         ({"learner": "rff_k", "learner__n_components": 3}, ("learner__n_components", 3)),
         ({"step": "line_search", "step__tol": 1e-3}, ("step__tol", 1e-3)),
     ],

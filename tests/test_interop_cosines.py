@@ -13,7 +13,7 @@ from rffboost_ext import LOSSES, RFF1, Learner, RFFBoostClassifier, Step, Tree
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.steps import Zero
 
-from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, WEIGHT, Multinomial, X, mean_value, target
+from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, WEIGHT, Multinomial, X, cases_of_xgboost, mean_value
 
 X32 = X.astype(np.float32)
 
@@ -23,17 +23,17 @@ def trained(hybrid, rounds=12, y=BINARY, data=X32, params=(), **kwargs):
     return xgb.train(PARAMS | dict(params), matrix, rounds, obj=hybrid), matrix
 
 
-@pytest.mark.parametrize("loss", [*LOSSES.names(), Multinomial()], ids=str)
+@cases_of_xgboost
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
-def test_bound_model_is_what_the_host_saw(loss, weight):
-    made = LOSSES.create(loss)
+def test_bound_model_is_what_the_host_saw(case, weight):
     # Trees fit several outputs at once; a cosine of one output cannot.
-    hybrid = rxgb.CosineObjective(made, Tree(2) if made.multiclass else "rff_1")
-    history, y = {}, target(made)
+    hybrid = rxgb.CosineObjective(case.loss, Tree(2) if case.n_outputs > 1 else "rff_1")
+    single = None if weight is None else weight.astype(np.float32).astype(float)
+    history, y, (made, baseline) = {}, case.y, case.fitted(single, slice(300))
     train, held = xgb.DMatrix(X32[:300], y[:300]), xgb.DMatrix(X32[300:], y[300:])
     if weight is not None:
         train.set_weight(weight[:300])
-    params = PARAMS | {"disable_default_eval_metric": True} | ({"num_class": 3} if made.multiclass else {})
+    params = PARAMS | {"disable_default_eval_metric": True} | case.many
     evals = {"evals": [(train, "train"), (held, "held")], "evals_result": history, "verbose_eval": False}
     booster = xgb.train(params, train, 10, obj=hybrid, custom_metric=hybrid.metric, **evals)
     ensemble = hybrid.bind(booster).ensemble_
@@ -44,13 +44,9 @@ def test_bound_model_is_what_the_host_saw(loss, weight):
         given = None if given is None else given[rows]
         wanted = [mean_value(made, y[rows], raw, given) for raw in stages]
         np.testing.assert_allclose(seen, wanted, rtol=1e-4)
-    assert history["train"][next(iter(history["train"]))][-1] < 0.95 * wanted_start(made, y[:300], weight)
-
-
-def wanted_start(loss, y, weight):
-    weight = np.ones(len(y)) if weight is None else weight[: len(y)]
-    baseline = loss.baseline(np.asarray(y, float)[:, None], weight)
-    return mean_value(loss, y, np.tile(baseline, (len(y), 1)), weight)
+    (seen,) = history["train"].values()
+    given = None if weight is None else weight[:300]
+    assert seen[-1] < seen[0] < mean_value(made, y[:300], np.tile(baseline, (300, 1)), given)
 
 
 def test_trees_alone_are_xgboosts_own():
@@ -152,7 +148,10 @@ class Shortening(Step):
         (lambda: rxgb.CosineObjective("log_loss", step="confidence_rated"), "does not go with"),
         (lambda: trained(rxgb.CosineObjective(), weight=np.arange(400)), "weights must be positive"),
         (lambda: trained(rxgb.CosineObjective(), base_margin=SIGNAL), "constant scores"),
-        (lambda: trained(rxgb.CosineObjective(), y=CLASSES), "class indices"),
+        (lambda: trained(rxgb.CosineObjective("exponential"), y=CLASSES), "class indices"),
+        (lambda: trained(rxgb.CosineObjective("log_loss", Tree(2)), y=CLASSES), "num_class=3"),
+        (lambda: trained(rxgb.CosineObjective(), y=CLASSES, params={"num_class": 3}), "learner fits one"),
+        (lambda: trained(rxgb.CosineObjective("poisson"), y=SIGNAL), "at least 0"),
         (lambda: trained(rxgb.CosineObjective(Multinomial(), Tree(2)), y=CLASSES), "num_class=3"),
         (lambda: trained(rxgb.CosineObjective(step=Shortening())), "shortens earlier rounds"),
         (lambda: rxgb.CosineObjective().bind(trained(None, y=SIGNAL)[0]), "nothing was trained"),

@@ -44,7 +44,7 @@ def margin(model):
 @pytest.mark.parametrize("kind", MODELS)
 def test_fits_go_on(kind):
     given = MODELS[kind]()
-    model = RFFBoostClassifier(n_estimators=10, random_state=0).fit(X, BINARY, init_model=given)
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=10, random_state=0).fit(X, BINARY, init_model=given)
     assert model.n_estimators_ == 16
     before, after = model.ensemble_[:6].raw(X)[:, 0], model.ensemble_.raw(X)[:, 0]
     np.testing.assert_allclose(before, margin(given), atol=1e-4)
@@ -64,9 +64,10 @@ def test_regression_goes_on_far_from_zero():
 
 def test_warm_start_goes_on_from_it():
     given = logistic()
-    model = RFFBoostClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, BINARY, init_model=given)
+    params = {"learner": "rff_1", "random_state": 0}
+    model = RFFBoostClassifier(n_estimators=3, warm_start=True, **params).fit(X, BINARY, init_model=given)
     model.set_params(n_estimators=8).fit(X, BINARY)
-    whole = RFFBoostClassifier(n_estimators=8, random_state=0).fit(X, BINARY, init_model=given)
+    whole = RFFBoostClassifier(n_estimators=8, **params).fit(X, BINARY, init_model=given)
     assert model.n_estimators_ == whole.n_estimators_ == 14
     np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
     with pytest.raises(ValueError, match="init_model must be None"):

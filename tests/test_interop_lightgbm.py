@@ -14,12 +14,11 @@ from sklearn.model_selection import cross_val_score
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Tree
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, WEIGHT, Multinomial, X, mean_value, target
+from .interop_cases import BINARY, CLASSES, SIGNAL, TWO, WEIGHT, X, cases, mean_value
 
 lgb = pytest.importorskip("lightgbm")
 from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
 
-losses = pytest.mark.parametrize("loss", [*map(LOSSES.create, LOSSES.names()), Multinomial()], ids=repr)
 SMALL = {"num_leaves": 7, "verbose": -1, "num_threads": 1}
 
 
@@ -32,13 +31,12 @@ def link(model, X):
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X).reshape(len(X), -1)
 
 
-@losses
+@cases
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
-def test_estimators_start_from_the_baseline_and_apply_the_link(loss, weight):
-    y = target(loss)
-    model = shell(loss, n_estimators=8).fit(X, y, sample_weight=weight)
-    wanted = loss.baseline(y[:, None].astype(float), np.ones(len(y)) if weight is None else weight)
-    start = shell(loss, n_estimators=1, learning_rate=1e-12).fit(X, y, sample_weight=weight)
+def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
+    y, (loss, wanted) = case.y, case.fitted(weight)
+    model = shell(case.loss, n_estimators=8).fit(X, y, sample_weight=weight)
+    start = shell(case.loss, n_estimators=1, learning_rate=1e-12).fit(X, y, sample_weight=weight)
     margin = start.predict(X, raw_score=True).reshape(len(X), -1)
     np.testing.assert_allclose(margin, np.tile(wanted, (len(X), 1)), rtol=1e-6, atol=1e-6)
     raw = model.predict(X, raw_score=True).reshape(len(X), -1)
@@ -47,11 +45,11 @@ def test_estimators_start_from_the_baseline_and_apply_the_link(loss, weight):
     assert mean_value(loss, y, raw, weight) < mean_value(loss, y, margin, weight)
 
 
-@losses
-def test_estimators_survive_pickle_and_clone(loss):
-    model = shell(loss, n_estimators=4).fit(X, target(loss))
+@cases
+def test_estimators_survive_pickle_and_clone(case):
+    model = shell(case.loss, n_estimators=4).fit(X, case.y)
     np.testing.assert_array_equal(link(pickle.loads(pickle.dumps(model)), X), link(model, X))
-    again = clone(model).fit(X, target(loss))
+    again = clone(model).fit(X, case.y)
     np.testing.assert_array_equal(link(again, X), link(model, X))
     assert again.get_params()["num_leaves"] == 7
 
@@ -60,6 +58,14 @@ def test_log_loss_is_lightgbms_own():
     ours = rlgb.LGBMClassifier(n_estimators=20, **SMALL).fit(X, BINARY)
     theirs = lgb.LGBMClassifier(n_estimators=20, **SMALL).fit(X, BINARY)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["exponential", "log_loss"])
+def test_the_booster_inside_is_one_of_log_odds(name):
+    model = shell(LOSSES.create(name), n_estimators=8).fit(X, BINARY)
+    start = np.log(BINARY.mean() / (1.0 - BINARY.mean()))
+    odds = start + model.booster_.predict(X, raw_score=True)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-odds)), rtol=1e-9)
 
 
 def test_labels_early_stopping_and_search():
@@ -84,6 +90,7 @@ def test_labels_early_stopping_and_search():
         ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
         ({"objective": "binary"}, BINARY, "objective must be left alone"),
         ({"class_weight": "balanced"}, BINARY, "class_weight"),
+        ({}, TWO, "one column"),
     ],
 )
 def test_bad_input_is_named(params, y, words):
@@ -91,17 +98,18 @@ def test_bad_input_is_named(params, y, words):
         rlgb.LGBMClassifier(**params).fit(X, y)
 
 
-@losses
-def test_native_loop(loss):
-    y, history = target(loss), {}
+@cases
+def test_native_loop(case):
+    y, history, (prepared, wanted) = case.y, {}, case.fitted(WEIGHT.astype(np.float32).astype(float))
+    loss = case.loss
     data = lgb.Dataset(X, y, weight=WEIGHT)
     baseline = rlgb.intercept(loss, data)
-    many = {"num_class": 3} if loss.multiclass else {}
-    params = SMALL | {"objective": rlgb.objective(loss), "metric": "None"} | many
+    np.testing.assert_allclose(baseline, wanted, rtol=1e-5)
+    params = SMALL | {"objective": rlgb.objective(loss), "metric": "None"} | case.many
     watch = {"valid_sets": [data], "callbacks": [lgb.record_evaluation(history)], "feval": rlgb.metric(loss)}
     model = rlgb.bind(lgb.train(params, data, 8, **watch), loss, baseline)
     (values,) = history["training"].values()
-    assert values[-1] == pytest.approx(mean_value(loss, y, model.ensemble_.raw(X), WEIGHT), rel=1e-5)
+    assert values[-1] == pytest.approx(mean_value(prepared, y, model.ensemble_.raw(X), WEIGHT), rel=1e-5)
     assert values[-1] < values[0]
 
 
@@ -149,25 +157,26 @@ def test_what_cannot_be_read_is_named(params, data, words):
         rlgb.to_ensemble(booster)
 
 
-@pytest.mark.parametrize("loss", [*LOSSES.names(), Multinomial()], ids=str)
-def test_cosines_in_the_loop(loss):
-    made, history = LOSSES.create(loss), {}
-    y = target(made)
-    hybrid = rlgb.CosineObjective(made, Tree(2) if made.multiclass else "rff_1")
+@cases
+def test_cosines_in_the_loop(case):
+    y, history, (loss, _) = case.y, {}, case.fitted(rows=slice(300))
+    # Trees fit several outputs at once; a cosine of one output cannot.
+    hybrid = rlgb.CosineObjective(case.loss, Tree(2) if case.n_outputs > 1 else "rff_1")
     train = lgb.Dataset(X[:300], y[:300], free_raw_data=False)
     held = lgb.Dataset(X[300:], y[300:], reference=train)
     hybrid.attach(held, X[300:])
-    many = {"num_class": 3} if made.multiclass else {}
-    params = SMALL | {"objective": hybrid, "metric": "None"} | many
+    params = SMALL | {"objective": hybrid, "metric": "None"} | case.many
     watch = {"valid_sets": [train, held], "valid_names": ["train", "held"], "feval": hybrid.metric}
     booster = lgb.train(params, train, 8, **watch, callbacks=[lgb.record_evaluation(history)])
     model = hybrid.bind(booster)
     for name, rows in (("train", slice(300)), ("held", slice(300, None))):
         stages = list(model.ensemble_.staged(X[rows]))[2::2]
         (seen,) = history[name].values()
-        np.testing.assert_allclose(seen, [mean_value(made, y[rows], raw) for raw in stages], rtol=1e-6)
+        np.testing.assert_allclose(seen, [mean_value(loss, y[rows], raw) for raw in stages], rtol=1e-6)
     assert len(model.ensemble_) == 16
-    pickle.loads(pickle.dumps(model)).predict(X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.ensemble_.raw(X), model.ensemble_.raw(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 def test_a_hybrid_is_exported():

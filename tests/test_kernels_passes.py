@@ -17,10 +17,11 @@ from rffboost_ext.learners.objectives import PlainObjective, TiledObjective, cos
 from rffboost_ext.losses.margin import LARGEST_EXPONENT
 from rffboost_ext.tiles import LANES, ROWS
 
-from .cases import LOSS_CASES, Array, LossCase, make_round
+from .cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
 
 BUILT_IN = ["exponential", "squared", "linear", "newton"]
-losses = pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
+# Passes see the derivatives of a round only: one loss of steep ones and one of moderate ones.
+losses = pytest.mark.parametrize("loss", OF_THE_PAPERS[:3:2], ids=str)
 matches = pytest.mark.parametrize("match", BUILT_IN)
 precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
 
@@ -166,15 +167,15 @@ def test_tiles_agree_with_numpy(n, d, K, loss, match, precision):
 
 @matches
 @precisions
-@pytest.mark.parametrize("d", range(1, 21))
-def test_any_number_of_features(match, d, precision):
-    check_all(make_problem(LOSS_CASES[0], match, (37, d, 1), precision))
+def test_any_number_of_features(match, precision):
+    for d in range(1, 21):
+        check_all(make_problem(LOSS_CASES[0], match, (37, d, 1), precision))
 
 
 @precisions
 @settings(max_examples=30, deadline=None)
 @given(
-    loss=st.sampled_from(LOSS_CASES),
+    loss=st.sampled_from(OF_THE_PAPERS),
     match=st.sampled_from(BUILT_IN),
     shape=st.tuples(st.integers(1, 70), st.integers(1, 20), st.integers(1, 9)),
     seed=st.integers(0, 2**32 - 1),

@@ -15,7 +15,7 @@ from rffboost_ext import MATCHES, OPTIMIZERS
 from rffboost_ext.learners.objectives import PlainObjective
 from rffboost_ext.optimizers import LBFGS, Bounded, brent
 
-from .cases import LOSS_CASES, Array, make_round
+from .cases import ONE_OUTPUT, Array, make_round
 
 Function = Callable[[Any], Any]
 # SciPy's names and units for our defaults.
@@ -49,7 +49,7 @@ def frequency_problem(seed: int) -> tuple[Function, Array]:
     """What RFF-1 minimises over its frequency, and where it starts."""
     rng = np.random.default_rng(seed)
     d, n = int(rng.integers(1, 11)), int(rng.integers(20, 200))
-    round = make_round(LOSS_CASES[seed % len(LOSS_CASES)], seed, n, d)
+    round = make_round(ONE_OUTPUT[seed % len(ONE_OUTPUT)], seed, n, d)
     objective = PlainObjective(round, MATCHES.create(round.loss.match))
     phase, l2 = rng.uniform(-np.pi, np.pi), rng.choice([0.0, 0.01])
 

@@ -10,7 +10,7 @@ from rffboost_ext import STEPS, Shrunk, Tree
 from rffboost_ext.learners import RFF1
 from rffboost_ext.steps import natural_step
 
-from .cases import LOSS_CASES, make_round
+from .cases import LOSS_CASES, is_smooth, make_round
 
 loss_cases = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 CASES = {case.name: case for case in LOSS_CASES}
@@ -36,8 +36,10 @@ def test_line_search_minimises_the_loss(case, seed):
     keep, length = STEPS.create("line_search").move(round, output)
     best = brute_force(total)
     assert keep == 1.0
-    assert length == pytest.approx(best.x, abs=1e-6)
-    assert total(length) <= best.fun * (1.0 + 1e-13)
+    # A sum of kinks is searched for its lowest kink by both, to no better than their tolerance.
+    kinks = not is_smooth(round.loss)
+    assert kinks or length == pytest.approx(best.x, abs=1e-6)
+    assert total(length) <= best.fun * (1.0 + (1e-7 if kinks else 1e-13))
 
 
 @loss_cases

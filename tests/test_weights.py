@@ -8,10 +8,15 @@ import pytest
 from rffboost_ext import Design, boost
 from rffboost_ext.rows import distinct_rows, fingerprints
 
-from .cases import PAIR_NAMES, PAIRS, make_data, make_estimator
+from .cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 COUNTS = np.array([2, 1, 1, 0, 3, 1] * 10)
+
+
+def rounds(loss):
+    """As many as leave rounding errors small: of a line search an error of 1e-8 enters the next round."""
+    return 5 if loss.make().exact_hessian and loss.n_outputs == 1 else 1
 
 
 def scores(model, X):
@@ -22,7 +27,7 @@ def scores(model, X):
 def test_integer_weights_repeat_rows(loss, learner):
     X, y = make_data(loss)
     weighted = make_estimator(loss, learner).fit(X, y, sample_weight=COUNTS)
-    repeated = make_estimator(loss, learner).fit(np.repeat(X, COUNTS, axis=0), np.repeat(y, COUNTS))
+    repeated = make_estimator(loss, learner).fit(np.repeat(X, COUNTS, axis=0), np.repeat(y, COUNTS, axis=0))
     np.testing.assert_array_equal(scores(weighted, X), scores(repeated, X))
     assert np.abs(scores(weighted, X) - scores(make_estimator(loss, learner).fit(X, y), X)).max() > 1e-3
 
@@ -30,9 +35,12 @@ def test_integer_weights_repeat_rows(loss, learner):
 @pairs
 def test_integer_weights_repeat_rows_in_the_loop(loss, learner):
     # The estimators merge equal rows; here nothing does, so the learners themselves must count by weight.
+    if learner.of_rows:
+        pytest.skip("draws rows, of which there are other numbers here")
     X, y = make_data(loss)
-    y, kept, moment = y[:, None].astype(float), COUNTS > 0, {"center": np.ones(3), "scale": np.full(3, 2.0)}
-    given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": 5, "random_state": 0}
+    y, kept = as_targets(y), COUNTS > 0
+    moment = {"center": np.ones(3), "scale": np.full(3, 2.0), "precision": "float64"}
+    given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": rounds(loss), "random_state": 0}
     weighted = boost(Design(X[kept], **moment), y[kept], weight=COUNTS[kept].astype(float), **given)
     repeated = boost(Design(np.repeat(X, COUNTS, axis=0), **moment), np.repeat(y, COUNTS, axis=0), **given)
     np.testing.assert_allclose(weighted.raw(X), repeated.raw(X), rtol=0, atol=learner.tol)
@@ -58,10 +66,13 @@ def test_weight_one_is_no_weight(loss, learner):
 
 @pairs
 def test_order_of_rows_does_not_matter(loss, learner):
+    if learner.of_rows:
+        pytest.skip("draws rows by their place")
     X, y = make_data(loss)
     order = np.random.default_rng(5).permutation(len(y))
     sorted_, shuffled = (
-        make_estimator(loss, learner, precision="float64").fit(X[o], y[o]) for o in (np.arange(len(y)), order)
+        make_estimator(loss, learner, n_estimators=rounds(loss), precision="float64").fit(X[o], y[o])
+        for o in (np.arange(len(y)), order)
     )
     np.testing.assert_allclose(scores(sorted_, X), scores(shuffled, X), rtol=0, atol=learner.tol)
 

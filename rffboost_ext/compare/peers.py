@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -14,26 +15,75 @@ from ..core import Array, Learner, Loss
 from ..interop.objectives import Objective
 from ..losses import LOSSES
 
-
-class XGBoostLoop(ClassifierMixin, BaseEstimator):
-    """``xgboost.train`` with a binary loss of ours: the same baseline, objective and link as in our own loop.
-
-    Parameters
-    ----------
-    loss : str or Loss, default="exponential"
+PARAMETERS = """loss : str or Loss, default="log_loss"
         A loss for two classes.
     n_estimators : int, default=100
         Rounds.
     learning_rate : float, default=0.1
-        XGBoost's ``eta``.
+        Factor on what each round adds.
     max_depth : int, default=5
         Depth of the trees.
     reg_lambda : float, default=1.0
         L2 penalty on leaf values.
     random_state : int, default=0
-        XGBoost's ``seed``.
+        Seed.
     n_jobs : int, default=1
-        Threads.
+        Threads."""
+
+
+class Peer(ClassifierMixin, BaseEstimator):
+    """What both have in common: parameters, and the encoding of two classes."""
+
+    def __init__(
+        self,
+        loss: str | Loss = "log_loss",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int = 5,
+        reg_lambda: float = 1.0,
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.reg_lambda = reg_lambda
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit to X (n, d), finite, and y (n,).
+
+        Raises
+        ------
+        ValueError
+            If y does not have two classes, or the data are not finite.
+        """
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(f"{type(self).__name__}: y must have 2 classes, got {len(self.classes_)}")
+        self._train(X, codes)
+        return self
+
+    @abstractmethod
+    def _train(self, X: Array, codes: Array) -> None:
+        """Fit to validated features and class indices."""
+
+    def _native(self) -> dict[str, Any]:
+        """Parameters of ``xgboost.train``."""
+        named = {name: getattr(self, name) for name in ("max_depth", "learning_rate", "reg_lambda")}
+        fixed = {"tree_method": "hist", "disable_default_eval_metric": True}
+        return named | fixed | {"seed": self.random_state, "nthread": self.n_jobs}
+
+
+class XGBoostLoop(Peer):
+    __doc__ = f"""``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop.
+
+    Parameters
+    ----------
+    {PARAMETERS}
 
     Attributes
     ----------
@@ -50,43 +100,13 @@ class XGBoostLoop(ClassifierMixin, BaseEstimator):
     booster_: Any
     loss_: Loss
 
-    def __init__(
-        self,
-        loss: str | Loss = "exponential",
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int = 5,
-        reg_lambda: float = 1.0,
-        random_state: int = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.reg_lambda = reg_lambda
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any) -> XGBoostLoop:
-        """Fit to X (n, d) and y (n,).
-
-        Raises
-        ------
-        ValueError
-            If y does not have two classes, or the data are not finite.
-        """
+    def _train(self, X: Array, codes: Array) -> None:
         from xgboost import train
 
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(f"XGBoostLoop: y must have 2 classes, got {len(self.classes_)}")
         self.loss_ = LOSSES.create(self.loss)
         self.baseline_ = float(self.loss_.baseline(codes[:, None].astype(np.float64), np.ones(len(X)))[0])
-        matrix = self._matrix(X, self.baseline_, label=codes)
-        self.booster_ = train(self._params(), matrix, self.n_estimators, obj=Objective(self.loss_))
-        return self
+        matrix, params = self._matrix(X, self.baseline_, label=codes), self._native() | {"base_score": 0.0}
+        self.booster_ = train(params, matrix, self.n_estimators, obj=Objective(self.loss_))
 
     def decision_function(self, X: Any) -> Array:
         """Margins, (n,)."""
@@ -111,12 +131,6 @@ class XGBoostLoop(ClassifierMixin, BaseEstimator):
             margin = margin + self._margin(matrix, iteration_range=(t, t + 1))
             yield self._labels(margin)
 
-    def _params(self) -> dict[str, Any]:
-        names = ("max_depth", "learning_rate", "reg_lambda")
-        fixed = {"base_score": 0.0, "tree_method": "hist", "disable_default_eval_metric": True}
-        own = {name: getattr(self, name) for name in names}
-        return own | fixed | {"seed": self.random_state, "nthread": self.n_jobs}
-
     def _matrix(self, X: Array, margin: float, **label: Array) -> Any:
         from xgboost import DMatrix
 
@@ -134,27 +148,14 @@ class XGBoostLoop(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[(margin > 0.0).astype(int)])
 
 
-class XGBoostCosine(ClassifierMixin, BaseEstimator):
-    """``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree.
+class XGBoostCosine(Peer):
+    __doc__ = f"""``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree.
 
     Parameters
     ----------
-    loss : str or Loss, default="log_loss"
-        A loss for two classes.
-    n_estimators : int, default=100
-        Rounds.
-    learning_rate : float, default=0.1
-        Factor on cosines and trees.
-    max_depth : int, default=5
-        Depth of the trees.
-    reg_lambda : float, default=1.0
-        L2 penalty on leaf values.
+    {PARAMETERS}
     learner : str or Learner, default="rff_1"
         What fits the cosines.
-    random_state : int, default=0
-        Seed of cosines and trees.
-    n_jobs : int, default=1
-        Threads.
 
     Attributes
     ----------
@@ -173,47 +174,23 @@ class XGBoostCosine(ClassifierMixin, BaseEstimator):
         learning_rate: float = 0.1,
         max_depth: int = 5,
         reg_lambda: float = 1.0,
-        learner: str | Learner = "rff_1",
         random_state: int = 0,
         n_jobs: int = 1,
+        learner: str | Learner = "rff_1",
     ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.reg_lambda = reg_lambda
+        super().__init__(loss, n_estimators, learning_rate, max_depth, reg_lambda, random_state, n_jobs)
         self.learner = learner
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> XGBoostCosine:
-        """Fit to X (n, d), finite, and y (n,), two classes.
-
-        Raises
-        ------
-        ValueError
-            If y does not have two classes, or the data are not finite.
-        """
+    def _train(self, X: Array, codes: Array) -> None:
         from xgboost import QuantileDMatrix, train
 
         from ..interop.xgboost import CosineObjective
 
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(f"XGBoostCosine: y must have 2 classes, got {len(self.classes_)}")
-        shared: dict[str, Any] = {
-            "learning_rate": self.learning_rate,
-            "random_state": self.random_state,
-            "n_jobs": self.n_jobs,
-        }
+        shared = {name: getattr(self, name) for name in ("learning_rate", "random_state", "n_jobs")}
         hybrid = CosineObjective(self.loss, self.learner, **shared)
         matrix = QuantileDMatrix(X, codes, nthread=self.n_jobs)
         hybrid.attach(matrix, X)
-        params = {name: getattr(self, name) for name in ("max_depth", "learning_rate", "reg_lambda")}
-        params |= {"seed": self.random_state, "nthread": self.n_jobs}
-        self.model_ = hybrid.bind(train(params, matrix, self.n_estimators, obj=hybrid))
-        return self
+        self.model_ = hybrid.bind(train(self._native(), matrix, self.n_estimators, obj=hybrid))
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, (n, 2)."""

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from ..base import BaseRFFBoost
+from ..boosting import in_units
 from ..checks import POSITIVE, Integer, require
 from ..core import Array, Learner, Loss, Round, Step, Term, check_composition
 from ..design import Design, moments
@@ -19,16 +20,8 @@ from ..learners import LEARNERS
 from ..losses import LOSSES
 from ..steps import STEPS, Shrunk, natural_step
 from .bound import fitted
-from .objectives import (
-    baseline_of,
-    columns,
-    labels,
-    mean_loss,
-    metric_name,
-    targets,
-    weighted_derivatives,
-    weights,
-)
+from .objectives import fitted_to, labels, mean_loss, metric_name, targets, weighted_derivatives, weights
+from .reading import columns
 
 
 @dataclass
@@ -51,6 +44,8 @@ class Part:
 class Training:
     """What one training knows: its rows, where it started, and the cosines so far."""
 
+    loss: Loss
+    step: Step
     design: Design
     y: Array
     weight: Array
@@ -125,10 +120,9 @@ class CosineObjective(ABC):
         for name, check in checks.items():
             require("CosineObjective", name, values[name], check)
         self.loss, self.learner = LOSSES.create(loss), LEARNERS.create(learner)
-        auto = isinstance(step, str) and step == "auto"
-        self.step = Shrunk(natural_step(self.loss, self.learner) if auto else STEPS.create(step), learning_rate)
-        check_composition(self.loss, self.learner, self.step)
-        self.every, self.random_state, self.n_jobs = every, random_state, n_jobs
+        self.step = step if isinstance(step, str) and step == "auto" else STEPS.create(step)
+        self.learning_rate, self.every, self.random_state, self.n_jobs = learning_rate, every, random_state, n_jobs
+        self._step_for(self.loss)
         self._training: Training | None = None
         self._matrix: Any = None
         self._parts: WeakKeyDictionary[Any, Part] = WeakKeyDictionary()
@@ -173,7 +167,7 @@ class CosineObjective(ABC):
         if (training.calls - 1) % self.every == 0:
             self._grow(training, training.total(host))
         total, weight = training.total(host), weights(matrix)
-        gradient, hessian = weighted_derivatives(self.loss, training.y, total, weight)
+        gradient, hessian = weighted_derivatives(training.loss, training.y, total, weight)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
     def evaluate(self, scores: Array, matrix: Any) -> tuple[str, float]:
@@ -186,7 +180,7 @@ class CosineObjective(ABC):
         else:
             raw = self._part(matrix).with_all(training.terms, training.lengths)
         total = host - training.start + training.baseline + raw
-        return metric_name(self.loss), mean_loss(self.loss, labels(matrix), total, weights(matrix))
+        return metric_name(self.loss), mean_loss(training.loss, labels(matrix), total, weights(matrix))
 
     def bind(self, booster: Any) -> BaseRFFBoost:
         """The trained booster and the cosines as one fitted estimator.
@@ -217,7 +211,7 @@ class CosineObjective(ABC):
                 f"from another training"
             )
         ensemble = interleaved(training, trees, self.every)
-        return fitted(ensemble, self.loss, n_features, learner=self.learner)
+        return fitted(ensemble, training.loss, n_features, learner=self.learner)
 
     def _begun(self, host: Array, matrix: Any) -> Training:
         part, weight = self._part(matrix), weights(matrix)
@@ -232,24 +226,31 @@ class CosineObjective(ABC):
             raise ValueError(
                 f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
             )
-        baseline = baseline_of(self.loss, y, weight)
-        require_outputs(self.loss, len(baseline), host.shape[1])
-        y = targets(self.loss, y, host)
-        check_composition(self.loss, self.learner, self.step, len(baseline))
+        loss, baseline = fitted_to(self.loss, y, weight)
+        require_outputs(loss, len(baseline), host.shape[1])
+        step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
         design = Design(part.X, *moments(part.X, weight), self.n_jobs)
-        return Training(design, y, weight, host[0].copy(), baseline, np.zeros_like(host))
+        return Training(loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host))
+
+    def _step_for(self, loss: Loss, n_outputs: int = 1) -> Step:
+        """The step for a loss, or a ValueError if the parts do not go together."""
+        step = natural_step(loss, self.learner) if isinstance(self.step, str) else self.step
+        check_composition(loss, self.learner, step, n_outputs)
+        return Shrunk(step, self.learning_rate)
 
     def _grow(self, training: Training, raw: Array) -> None:
         index = len(training.terms)
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(index,)))
-        derivatives = self.loss.derivatives(training.y, raw)
-        design, loss = training.design, self.loss
+        design, loss = training.design, training.loss
+        derivatives = in_units(loss, loss.derivatives(training.y, raw))
         round = Round(design, loss, training.y, raw, *derivatives, training.weight, index, rng)
         fitted = self.learner.fit(round)
         output = design.output(fitted)
-        keep, length = self.step.move(round, output)
+        keep, length = training.step.move(round, output)
         if keep != 1.0:
-            raise ValueError(f"CosineObjective: step {self.step!r} shortens earlier rounds, which are the host's")
+            raise ValueError(
+                f"CosineObjective: step {training.step!r} shortens earlier rounds, which are the host's"
+            )
         training.raw = training.raw + length * output
         training.terms.append(design.restore(fitted).settled())
         training.lengths.append(length)

@@ -13,11 +13,12 @@ from ..checks import OPTIONAL, Integer, require
 from ..core import Array, Loss
 from ..ensemble import Ensemble
 from ..losses import LOSSES
-from . import cosines
+from . import cosines, objectives
 from .bound import fitted
 from .lightgbm_text import parsed, read_rounds
 from .links import LIGHTGBM, link_of
-from .objectives import Metric, Objective, baseline_of, labels, metric_name
+from .objectives import Metric, Objective, fitted_to, for_outputs, labels
+from .reading import slope_of
 
 try:
     from lightgbm import Booster, Dataset, LGBMModel
@@ -82,20 +83,8 @@ class Evaluation:
 
 
 def metric(loss: str | Loss) -> Evaluation:
-    """The weighted mean of a loss as the ``feval`` of ``lightgbm.train``, beside :func:`objective`.
-
-    Parameters
-    ----------
-    loss : str or Loss
-        A registered name or an instance.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the loss is unknown or invalid.
-    """
-    made = LOSSES.create(loss)
-    return Evaluation(Metric(made, metric_name(made)))
+    """The weighted mean of a loss as the ``feval`` of ``lightgbm.train``; otherwise as for XGBoost."""
+    return Evaluation(objectives.metric(loss))
 
 
 def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
@@ -122,7 +111,7 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
     """
     # get_weight() fails before the data are binned, which is for train() to do, with its parameters.
     weight = None if data.weight is None else np.asarray(data.weight, dtype=np.float64)
-    baseline = baseline_of(LOSSES.create(loss), labels(data), weight)
+    _, baseline = fitted_to(LOSSES.create(loss), labels(data), weight)
     for each in (data, *others):
         rows = np.tile(baseline, (len(labels(each)), 1))
         each.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
@@ -155,8 +144,10 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     require("to_ensemble", "n_rounds", n_rounds, Integer(1) | OPTIONAL)
     terms = tuple(read_rounds(parsed(booster_of(model).model_to_string(num_iteration=n_rounds))))
     width = terms[0].value.shape[1] if terms else booster_of(model).num_model_per_iteration()
-    baseline = model.baseline_ if isinstance(model, LGBMClassifier | LGBMRegressor) else np.zeros(width)
-    return Ensemble(baseline, terms, np.ones((len(terms), 2)))
+    baseline, length = np.zeros(width), 1.0
+    if isinstance(model, LGBMClassifier | LGBMRegressor):
+        baseline, length = model.baseline_, 1.0 / slope_of(model.loss_, width)
+    return Ensemble(baseline, terms, np.tile([1.0, length], (len(terms), 1)))
 
 
 def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
@@ -179,7 +170,7 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     ensemble = to_ensemble(booster)
     start = np.array(np.broadcast_to(np.asarray(baseline, dtype=np.float64), ensemble.n_outputs))
     whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
-    return fitted(whole, LOSSES.create(loss), booster.num_feature())
+    return fitted(whole, for_outputs(LOSSES.create(loss), ensemble.n_outputs), booster.num_feature())
 
 
 class CosineObjective(cosines.CosineObjective):

@@ -9,22 +9,46 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..boosting import in_units
 from ..core import Array, Loss
 from ..losses import LOSSES
+from .reading import Reading, columns
 
 # A leaf divides by the sum of hessians; XGBoost bounds those of its own logistic loss by the same number.
 LEAST_HESSIAN = 1e-16
+
+
+class Preparations:
+    """Losses prepared for the labels of matrices, once for each: some sort them to take a scale from them."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
+
+    def __call__(self, loss: Loss, y: Array, weight: Array | None, n_outputs: int, matrix: Any) -> Loss:
+        """The loss for labels and weights of `matrix`, as they are now, and so many outputs."""
+        data = y, np.ones(len(y)) if weight is None else weight, n_outputs
+        *known, made = self._known.get(matrix, (None,))
+        if not known or not all(map(np.array_equal, known, data)):
+            made = prepared_for(loss, y.reshape(len(data[1]), -1), weight, n_outputs)
+            self._known[matrix] = *data, made
+        return made
+
+    def __reduce__(self) -> tuple[type[Preparations], tuple[()]]:
+        # Matrices can neither be pickled nor copied.
+        return Preparations, ()
 
 
 @dataclass(frozen=True)
 class Objective:
     """A loss as the native interface wants it: ``objective(scores, matrix) -> gradient, hessian``.
 
-    Instances can be pickled and hold no state, so one may serve many boosters at once. Sample weights of
-    the matrix are applied; hessians are bounded below by 1e-16 times the weight.
+    Instances can be pickled, and one may serve many boosters at once. Sample weights of the matrix are applied;
+    hessians are bounded below by 1e-16 times the weight. What a loss takes from its targets, such as a scale, is
+    taken from the labels of the matrix.
 
     Parameters
     ----------
@@ -36,6 +60,7 @@ class Objective:
 
     loss: Loss
     unset: float | None = None
+    _prepared: Preparations = field(default_factory=Preparations, repr=False, compare=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Derivatives at raw `scores`, (n,) or (n, C), for the labels and weights of a matrix.
@@ -54,30 +79,12 @@ class Objective:
         ValueError
             If the matrix has no labels, or labels that the loss cannot use.
         """
-        y, weight = labels(matrix), weights(matrix)
+        raw, y, weight = columns(scores), labels(matrix), weights(matrix)
+        loss = self._prepared(self.loss, y, weight, raw.shape[1], matrix)
         if self.unset is not None and np.ravel(scores)[0] == self.unset and np.all(scores == self.unset):
-            warn_of_start(self.unset, self.loss, y.reshape(len(scores), -1), weight)
-        return weighted_derivatives(self.loss, y, scores, weight)
-
-
-@dataclass(frozen=True)
-class ArrayObjective:
-    """A loss as the scikit-learn interfaces want it: ``objective(y, scores, weight) -> gradient, hessian``.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss to minimise.
-    offset : ndarray of shape (C,), default=0
-        What is added to scores: the baseline, where the host cannot hold it.
-    """
-
-    loss: Loss
-    offset: Array = field(default_factory=lambda: np.zeros(1))
-
-    def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
-        """Derivatives, of the shape of `y_pred`."""
-        return weighted_derivatives(self.loss, y_true, moved(y_pred, self.offset), sample_weight)
+            warn_of_start(self.unset, loss, targets(loss, y, raw), weight)
+        gradient, hessian = weighted_derivatives(loss, y, raw, weight)
+        return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
 
 @dataclass(frozen=True)
@@ -87,17 +94,43 @@ class Metric:
     Parameters
     ----------
     loss : Loss
-        The loss, evaluated at raw scores.
+        The loss, evaluated at raw scores. What it takes from its targets, as Huber's loss its delta unless that is
+        a number, it takes from the labels of each matrix.
     name : str
         How the host calls it.
     """
 
     loss: Loss
     name: str
+    _prepared: Preparations = field(default_factory=Preparations, repr=False, compare=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[str, float]:
         """Name and value, as ``xgboost.train(custom_metric=...)`` wants them."""
-        return self.name, mean_loss(self.loss, labels(matrix), scores, weights(matrix))
+        raw, y, weight = columns(scores), labels(matrix), weights(matrix)
+        loss = self._prepared(self.loss, y, weight, raw.shape[1], matrix)
+        return self.name, mean_loss(loss, y, raw, weight)
+
+
+@dataclass(frozen=True)
+class ArrayObjective:
+    """A loss as the scikit-learn interfaces want it: ``objective(y, scores, weight) -> gradient, hessian``.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss to minimise, prepared.
+    reading : Reading
+        From the host's scores to raw ones. Derivatives are by the host's.
+    """
+
+    loss: Loss
+    reading: Reading = field(default_factory=Reading)
+
+    def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
+        """Derivatives, of the shape of `y_pred`."""
+        raw, slope = self.reading.raw(y_pred), self.reading.slope
+        gradient, hessian = weighted_derivatives(self.loss, y_true, raw, sample_weight)
+        return (gradient / slope).reshape(np.shape(y_pred)), (hessian / slope**2).reshape(np.shape(y_pred))
 
 
 @dataclass(frozen=True)
@@ -107,15 +140,16 @@ class ArrayMetric:
     Parameters
     ----------
     loss : Loss
+        Prepared.
     name : str
         How the host calls it.
-    offset : ndarray of shape (C,), default=0
-        What is added to scores.
+    reading : Reading
+        From the host's scores to raw ones.
     """
 
     loss: Loss
     name: str
-    offset: Array = field(default_factory=lambda: np.zeros(1))
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def __name__(self) -> str:
@@ -124,12 +158,29 @@ class ArrayMetric:
 
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> float:
         """The weighted mean."""
-        return mean_loss(self.loss, y_true, moved(y_pred, self.offset), sample_weight)
+        return mean_loss(self.loss, y_true, self.reading.raw(y_pred), sample_weight)
+
+
+def metric(loss: str | Loss) -> Metric:
+    """The weighted mean of a loss as the ``custom_metric`` of ``xgboost.train``, beside ``objective``.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown or invalid.
+    """
+    made = LOSSES.create(loss)
+    return Metric(made, metric_name(made))
 
 
 def warn_of_start(start: float, loss: Loss, y: Array, weight: Array | None) -> None:
-    """Warn if training starts far from the baseline of the loss."""
-    baseline = baseline_of(loss, y, weight)
+    """Warn if training starts far from the baseline of a prepared loss."""
+    baseline = loss.baseline(y, np.ones(len(y)) if weight is None else weight)
     if not np.allclose(baseline, start, atol=1e-3):
         warnings.warn(
             f"training starts from {start:g}, the baseline of {loss!r} is {baseline.round(4)}: see intercept() in "
@@ -159,54 +210,60 @@ def weights(matrix: Any) -> Array | None:
 
 
 def targets(loss: Loss, y: Array, raw: Array) -> Array:
-    """Labels as `loss` wants them, (n, 1) or (n, C), checked."""
+    """Labels as `loss` wants them beside raw scores, (n, 1) or (n, C), checked."""
     y = np.asarray(y, dtype=np.float64).reshape(len(raw), -1)
-    if loss.task == "classification":
-        require_indices(y, max(2, raw.shape[1]), loss)
+    require_targets(loss, y, max(2, raw.shape[1]))
     return y
 
 
-def columns(scores: Array) -> Array:
-    """Scores (n,) or (n, C) as (n, C) in float64."""
-    return np.asarray(scores, dtype=np.float64).reshape(len(scores), -1)
-
-
-def moved(scores: Array, offset: Array) -> Array:
-    """Scores plus an offset (C,), in the shape of `scores`."""
-    return np.asarray((columns(scores) + offset).reshape(np.shape(scores)))
-
-
-def weighted_derivatives(loss: Loss, y: Array, scores: Array, weight: Array | None) -> tuple[Array, Array]:
-    """Gradient and bounded hessian at `scores`, weights applied, each of the shape of `scores`."""
-    raw = columns(scores)
-    gradient, hessian = loss.derivatives(targets(loss, y, raw), raw)
-    hessian = np.maximum(hessian, LEAST_HESSIAN)
-    if weight is not None:
-        gradient, hessian = gradient * weight[:, None], hessian * weight[:, None]
-    return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
-
-
-def mean_loss(loss: Loss, y: Array, scores: Array, weight: Array | None) -> float:
-    """The weighted mean of a loss over rows."""
-    raw = columns(scores)
-    return float(np.average(loss.value(targets(loss, y, raw), raw), weights=weight))
-
-
-def require_indices(y: Array, n_classes: int, loss: Loss) -> None:
-    """Raise a ValueError unless y holds class indices; labels -1 and 1 would be taken for others silently."""
+def require_targets(loss: Loss, y: Array, n_classes: int) -> None:
+    """Raise a ValueError unless labels suit a loss; -1 and 1 would be taken for other classes silently."""
+    if y.shape[1] > 1 and not loss.multi_output:
+        raise ValueError(f"loss {loss!r} is for one target, got {y.shape[1]} columns of labels")
+    if loss.task == "regression":
+        return
     strange = y[(y != np.floor(y)) | (y < 0) | (y >= n_classes)]
     if strange.size:
+        more = "; for more classes set num_class" if loss.multiclass else ""
         raise ValueError(
-            f"objective of {loss!r}: labels must be class indices 0 .. {n_classes - 1}, got {strange[0]:g}"
+            f"objective of {loss!r}: labels must be class indices 0 .. {n_classes - 1}, got {strange[0]:g}{more}"
         )
 
 
-def baseline_of(loss: Loss, y: Array, weight: Array | None) -> Array:
-    """The constant raw score that `loss` starts from, (C,), for labels (n,) or (n, C)."""
-    y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    if loss.task == "classification":
-        require_indices(y, max(2, int(y.max()) + 1), loss)
-    return loss.baseline(y, np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64))
+def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | None = None) -> Loss:
+    """The loss with what it takes from labels (n, C), of as many classes as there are outputs if that is known."""
+    n_classes = int(y.max()) + 1 if n_outputs is None else n_outputs
+    require_targets(loss, y, max(2, n_classes))
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+    known = None if loss.task == "regression" or n_outputs is None else max(2, n_outputs)
+    return loss.prepared(y, weight, known)
+
+
+def for_outputs(loss: Loss, n_outputs: int) -> Loss:
+    """The loss whose link reads a model of so many outputs, where its labels are no longer at hand."""
+    many = loss.task == "classification" and n_outputs > 1
+    return loss.prepared(np.zeros((1, 1)), np.ones(1), n_outputs) if many else loss
+
+
+def fitted_to(loss: Loss, y: Array, weight: Array | None) -> tuple[Loss, Array]:
+    """The prepared loss and its baseline, (C,), for labels (n,) or (n, C)."""
+    y = columns(y)
+    loss = prepared_for(loss, y, weight)
+    return loss, loss.baseline(y, np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64))
+
+
+def weighted_derivatives(loss: Loss, y: Array, raw: Array, weight: Array | None) -> tuple[Array, Array]:
+    """Gradient and bounded hessian of a prepared loss at raw scores, in its unit, weights applied, (n, C) each."""
+    gradient, hessian = in_units(loss, loss.derivatives(targets(loss, y, raw), raw))
+    hessian = np.maximum(hessian, LEAST_HESSIAN)
+    if weight is None:
+        return gradient, hessian
+    return gradient * weight[:, None], hessian * weight[:, None]
+
+
+def mean_loss(loss: Loss, y: Array, raw: Array, weight: Array | None) -> float:
+    """The weighted mean of a loss over rows."""
+    return float(np.average(loss.value(targets(loss, y, raw), raw), weights=weight))
 
 
 def metric_name(loss: Loss) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .. import losses
 from ..core import Loss, Spec
 from ..losses import LOSSES
 
@@ -56,8 +57,12 @@ def made(data: Any) -> Any:
     """The value behind :func:`as_data`; a KeyError if it holds a class that is not registered."""
     if not isinstance(data, dict):
         return data
-    known = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in map(LOSSES.get, LOSSES.names())}
-    from ..losses import Signed
-
-    known[f"{Signed.__module__}.{Signed.__qualname__}"] = Signed
+    known = {
+        f"{cls.__module__}.{cls.__qualname__}": cls for cls in [*map(LOSSES.get, LOSSES.names()), *built_in()]
+    }
     return known[data["class"]](**{name: made(value) for name, value in data["params"].items()})
+
+
+def built_in() -> list[Any]:
+    """The losses of this package, also those without a name of their own."""
+    return [member for name in losses.__all__ if isinstance(member := getattr(losses, name), type)]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
 
 from ..base import BaseRFFBoost
 from ..checks import OPTIONAL, Integer, require
@@ -17,9 +16,18 @@ from ..losses import LOSSES
 from . import cosines
 from .bound import fitted
 from .links import XGBOOST, link_of
-from .objectives import Metric, Objective, baseline_of, labels, metric_name, weights
-from .xgboost_estimators import XGBClassifier, XGBRegressor
+from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
+from .reading import slope_of
 from .xgboost_json import base_score, number_of_outputs, parsed, read_rounds
+
+try:
+    from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
+except ImportError as error:
+    raise ImportError(
+        "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.0'"
+    ) from error
+
+from .xgboost_estimators import XGBClassifier, XGBRegressor
 from .xgboost_start import base_score_of
 
 __all__ = [
@@ -38,7 +46,10 @@ def objective(loss: str | Loss) -> Objective:
     """The callable that makes ``xgboost.train`` minimise one of our losses.
 
     XGBoost does not fit an intercept for a callable, it starts from 0.5: add :func:`intercept` to the
-    parameters. Margins become probabilities by the loss's ``inverse_link``, or see :func:`bind`.
+    parameters. Margins are raw scores of the loss: they become probabilities by its ``inverse_link``, or see
+    :func:`bind`. Those of the exponential loss are half of log-odds, where reg_lambda and min_child_weight weigh a
+    quarter of what they do for XGBoost's logistic loss, and a learning rate twice; :class:`XGBClassifier` grows on
+    log-odds instead.
 
     Parameters
     ----------
@@ -68,23 +79,6 @@ def objective(loss: str | Loss) -> Objective:
     return Objective(LOSSES.create(loss), unset=0.5)
 
 
-def metric(loss: str | Loss) -> Metric:
-    """The weighted mean of a loss as the ``custom_metric`` of ``xgboost.train``, beside :func:`objective`.
-
-    Parameters
-    ----------
-    loss : str or Loss
-        A registered name or an instance.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the loss is unknown or invalid.
-    """
-    made = LOSSES.create(loss)
-    return Metric(made, metric_name(made))
-
-
 def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
     """Parameters that start ``xgboost.train`` from the loss's baseline, and leave evaluation to :func:`metric`.
 
@@ -106,9 +100,8 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
         If the loss is unknown, or labels do not suit it, or XGBoost is older than 3.1 and the loss has
         outputs that start from different scores.
     """
-    made = LOSSES.create(loss)
     y = labels(matrix).reshape(matrix.num_row(), -1)
-    baseline = baseline_of(made, y, weights(matrix))
+    made, baseline = fitted_to(LOSSES.create(loss), y, weights(matrix))
     params = {"base_score": base_score_of(baseline, "reg:squarederror"), "disable_default_eval_metric": True}
     if made.task == "classification" and len(baseline) > 1:
         params |= {"num_class": len(baseline), "objective": "multi:softprob"}
@@ -128,7 +121,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Returns
     -------
     Ensemble
-        Raw scores equal ``predict(output_margin=True)`` but for rounding, missing values (NaN) included.
+        Raw scores equal the model's ``predict(output_margin=True)`` but for rounding, missing values included.
 
     Raises
     ------
@@ -160,6 +153,8 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     )
     ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
     require_equal(ensemble, booster)
+    if isinstance(model, XGBClassifier | XGBRegressor):
+        return ensemble * (1.0 / slope_of(model.loss_, ensemble.n_outputs))
     return ensemble
 
 
@@ -178,7 +173,8 @@ def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
     RFFBoostClassifier or RFFBoostRegressor
         Fitted: ``predict_proba``, pickle, ONNX export.
     """
-    return fitted(to_ensemble(booster), LOSSES.create(loss), booster.num_features())
+    ensemble = to_ensemble(booster)
+    return fitted(ensemble, for_outputs(LOSSES.create(loss), ensemble.n_outputs), booster.num_features())
 
 
 class CosineObjective(cosines.CosineObjective):

@@ -9,54 +9,68 @@ import xgboost
 
 from ..core import Array, Loss
 from ..estimators import squeeze
-from ..losses import LOSSES
-from .objectives import ArrayMetric, ArrayObjective, baseline_of, columns, metric_name
+from .hosted import PARAMETERS, Hosted
+from .objectives import ArrayMetric, ArrayObjective
+from .reading import columns
 from .stored import described, restored
 from .xgboost_start import base_score_of
 
 ATTRIBUTE = "rffboost_loss"
-DEFAULTS = (None, "binary:logistic", "reg:squarederror", "multi:softprob")
+WITHOUT = "objective and base_score"
 
 
-class Shell:
-    """What both estimators share: the loss takes the place of the objective, its baseline that of base_score."""
+class Shell(Hosted):
+    """What classifier and regressor share."""
 
-    task: str
+    untouched = (None, "binary:logistic", "reg:squarederror", "multi:softprob")
     native: str
-    loss: str | Loss
-    loss_: Loss
-    objective: Any
+    """The objective whose link XGBoost applies to ``base_score``."""
+
     base_score: Any
     eval_metric: Any
     get_booster: Any
 
-    def _prepare(self, y: Any, sample_weight: Any) -> None:
-        """Set what XGBoost's own fit reads: objective, intercept and metric."""
-        name = type(self).__name__
-        loss: Loss = LOSSES.create(self.loss)
-        if loss.task != self.task:
-            raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
-        if not isinstance(self.objective, ArrayObjective) and self.objective not in DEFAULTS:
-            raise ValueError(
-                f"{name}: objective must be left alone, the loss takes its place; got {self.objective!r}"
-            )
-        if self.base_score is not None:
-            raise ValueError(f"{name}: base_score must be left alone, it is fitted; got {self.base_score!r}")
-        y = np.asarray(y, dtype=np.float64)
-        self._check_classes(loss, y)
-        baseline = baseline_of(loss, y, sample_weight)
-        self._start = base_score_of(baseline, "multi:softprob" if self._many(baseline) else self.native)
-        self.objective = ArrayObjective(loss)
-        if self.eval_metric is None or isinstance(self.eval_metric, ArrayMetric):
-            self.eval_metric = ArrayMetric(loss, metric_name(loss))
-        self.loss_, self.baseline_ = loss, baseline
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **kwargs: Any) -> Any:
+        """Fit to X (n, d) and y; further arguments are XGBoost's.
 
-    def _many(self, baseline: Array) -> bool:
-        return self.task == "classification" and len(baseline) > 1
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, C)
+            Classes 0 .. K-1, or real targets.
+        sample_weight : array-like of shape (n,), optional
+        **kwargs
+            Arguments of XGBoost's ``fit``.
 
-    def _check_classes(self, loss: Loss, y: Array) -> None:
-        if self.task == "classification" and y.max() > 1 and not loss.multiclass:
-            raise ValueError(f"{type(self).__name__}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
+        Raises
+        ------
+        ValueError, TypeError
+            If the loss is unknown, for another task, or not for such targets.
+        """
+        self._prepare(y, sample_weight)
+        super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
+        self.get_booster().set_attr(**{ATTRIBUTE: described(self.loss_)})
+        return self
+
+    def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
+        """Predict by the loss's own link.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        output_margin : bool, default=False
+            Whether to return raw scores of the loss, baseline included, (n,) or (n, C).
+        **kwargs
+            Arguments of XGBoost's ``predict``; a base_margin is in XGBoost's units.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, C)
+            The most probable class, or the predicted mean.
+        """
+        margin = super().predict(X, output_margin=True, **kwargs)  # type: ignore[misc]
+        raw = self._raw(margin)
+        return squeeze(raw).astype(np.float32) if output_margin else self._response(raw)
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Parameters for ``xgboost.train``: without the loss, with the fitted intercept."""
@@ -82,35 +96,45 @@ class Shell:
             )
         self.loss = self.loss_ = restored(text, self.loss)
 
-    def _mark(self) -> None:
-        self.get_booster().set_attr(**{ATTRIBUTE: described(self.loss_)})
+    def _prepare(self, y: Any, sample_weight: Any) -> None:
+        """Set what XGBoost's own fit reads: objective, intercept and metric."""
+        if self.base_score is not None:
+            raise ValueError(
+                f"{type(self).__name__}: base_score must be left alone, it is fitted; got {self.base_score!r}"
+            )
+        self._accept(y, sample_weight)
+        n_outputs = len(self.baseline_)
+        reading = self._reading(n_outputs)
+        many = self.task == "classification" and n_outputs > 1
+        self._start = base_score_of(reading.slope * self.baseline_, "multi:softprob" if many else self.native)
+        self.objective = ArrayObjective(self.loss_, reading)
+        if self.eval_metric is None or isinstance(self.eval_metric, ArrayMetric):
+            self.eval_metric = self._own_metric()
+
+    def _raw(self, margin: Array) -> Array:
+        """Raw scores, (n, C), for XGBoost's margins."""
+        return self._reading(columns(margin).shape[1]).raw(margin)
+
+    def _response(self, raw: Array) -> Array:
+        return squeeze(self.loss_.inverse_link(raw))
 
 
 class XGBClassifier(Shell, xgboost.XGBClassifier):
-    """``xgboost.XGBClassifier`` with one of our losses, or one of the user's.
+    __doc__ = f"""``xgboost.XGBClassifier`` with one of our losses, or one of the user's.
 
     The intercept is the loss's baseline, probabilities are by its own link, sample weights count, and
-    ``save_model`` and ``load_model`` keep the loss. XGBoost's own metrics, if ``eval_metric`` names any, take raw
-    scores for log-odds.
+    ``save_model`` and ``load_model`` keep the loss.
 
     Parameters
     ----------
-    loss : str or Loss, default="log_loss"
-        A classification loss: a registered name or an instance.
-    **kwargs
-        Parameters of ``xgboost.XGBClassifier`` but for objective and base_score.
-
-    Attributes
-    ----------
-    loss_ : Loss
-        The loss that was minimised.
-    baseline_ : ndarray of shape (C,)
-        Raw score before the first tree; part of the booster, as its ``base_score``.
+    {PARAMETERS.format(loss="log_loss", task="classification", host="xgboost.XGBClassifier", without=WITHOUT)}
 
     Notes
     -----
-    XGBoost weighs reg_lambda and min_child_weight against sums of hessians. Those of the exponential loss are 4
-    times the logistic ones where p is 1/2, in half the log-odds: 4 means there what 1 means for the logistic loss.
+    Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``: k is 1 for
+    log_loss and 2 for exponential. Learning rate, reg_lambda and min_child_weight then mean what they mean for
+    XGBoost's own logistic loss, its metrics apply, and what takes the saved file for a logistic model gets the
+    right probabilities. ``predict(output_margin=True)`` gives raw; a base_margin is in log-odds.
 
     Examples
     --------
@@ -128,19 +152,6 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
         self.loss = loss
         super().__init__(**kwargs)
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **kwargs: Any) -> XGBClassifier:
-        """Fit to X (n, d) and y (n,), classes 0 .. K-1; further arguments are XGBoost's.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the loss is unknown, not for classification, or not for so many classes, or labels do not suit.
-        """
-        self._prepare(y, sample_weight)
-        super().fit(X, y, sample_weight=sample_weight, **kwargs)
-        self._mark()
-        return self
-
     def predict_proba(
         self,
         X: Any,
@@ -149,35 +160,25 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
         iteration_range: tuple[int, int] | None = None,
     ) -> Array:
         """Class probabilities, (n, K), by the loss's own link."""
-        margin = self.predict(
-            X,
-            output_margin=True,
-            validate_features=validate_features,
-            base_margin=base_margin,
-            iteration_range=iteration_range,
+        shared = {"base_margin": base_margin, "iteration_range": iteration_range}
+        margin = xgboost.XGBModel.predict(
+            self, X, output_margin=True, validate_features=validate_features, **shared
         )
-        return self.loss_.inverse_link(columns(margin))
+        return self.loss_.inverse_link(self._raw(margin))
+
+    def _response(self, raw: Array) -> Array:
+        return np.asarray((raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1))
 
 
 class XGBRegressor(Shell, xgboost.XGBRegressor):
-    """``xgboost.XGBRegressor`` with one of our losses, or one of the user's.
+    __doc__ = f"""``xgboost.XGBRegressor`` with one of our losses, or one of the user's.
 
     The intercept is the loss's baseline, predictions are by its own link, sample weights count, and
     ``save_model`` and ``load_model`` keep the loss.
 
     Parameters
     ----------
-    loss : str or Loss, default="squared_error"
-        A regression loss: a registered name or an instance.
-    **kwargs
-        Parameters of ``xgboost.XGBRegressor`` but for objective and base_score.
-
-    Attributes
-    ----------
-    loss_ : Loss
-        The loss that was minimised.
-    baseline_ : ndarray of shape (C,)
-        Raw score before the first tree; part of the booster, as its ``base_score``.
+    {PARAMETERS.format(loss="squared_error", task="regression", host="xgboost.XGBRegressor", without=WITHOUT)}
     """
 
     task, native = "regression", "reg:squarederror"
@@ -185,21 +186,3 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:
         self.loss = loss
         super().__init__(**kwargs)
-
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **kwargs: Any) -> XGBRegressor:
-        """Fit to X (n, d) and y (n,) or (n, C); further arguments are XGBoost's.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the loss is unknown or not for regression.
-        """
-        self._prepare(y, sample_weight)
-        super().fit(X, y, sample_weight=sample_weight, **kwargs)
-        self._mark()
-        return self
-
-    def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
-        """Predictions by the loss's own link, (n,) or (n, C); raw scores if `output_margin`."""
-        margin = super().predict(X, output_margin=True, **kwargs)
-        return margin if output_margin else squeeze(self.loss_.inverse_link(columns(margin)))

@@ -7,6 +7,8 @@ LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-
 
 from .fourier import RFF1, RFFK  # noqa: E402
 from .matches import MATCHES, Match  # noqa: E402
+from .mixture import Mixture  # noqa: E402
+from .newton import RFFNewton  # noqa: E402
 from .placement import PLACEMENTS, Placement  # noqa: E402
 from .spectrum import SPECTRA, Spectrum  # noqa: E402
 from .tree import Tree  # noqa: E402
@@ -21,7 +23,9 @@ __all__ = [
     "SPECTRA",
     "WEIGHTINGS",
     "Match",
+    "Mixture",
     "Placement",
+    "RFFNewton",
     "Spectrum",
     "Tree",
     "Weighting",

@@ -15,9 +15,11 @@ from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
 
 if TYPE_CHECKING:
-    from xgboost import Booster
+    from xgboost import Booster, QuantileDMatrix
 
 SHARE = Real(0.0, 1.0)
+# Targets that vary less than this are measured in a unit of their own.
+SMALLEST_SPREAD = 2.0**-5
 
 
 @LEARNERS.register("tree")
@@ -55,11 +57,12 @@ class Tree(Learner):
     Raises
     ------
     ValueError
-        In fit, if constraints do not go with the number of features.
+        In fit, if constraints do not go with the number of features, or X is beyond the range of float32.
 
     Notes
     -----
-    Missing values (NaN) go to the side that gains more, as in XGBoost.
+    Missing values (NaN) go to the side that gains more, as in XGBoost. Rows and columns are drawn by XGBoost from
+    the round's own seed: a round does not depend on those before it, nor on other boosters of the process.
     """
 
     step = "unit"
@@ -123,8 +126,19 @@ class Tree(Learner):
     def fit(self, round: Round) -> Term:
         """The tree of this round; one per output where there are several."""
         # By value: a learner made anew in each round goes on with the booster of its equal.
-        grower = round.design.view((Tree, repr(self.get_params())), lambda: Grower(self, round))
+        grower = round.design.view((Tree, repr(vars(self))), lambda: Grower(self, round))
         return grower.grow(round)
+
+    @property
+    def sampling(self) -> bool:
+        """Whether trees, levels or nodes see a part of the rows or columns only."""
+        names = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
+        return any(getattr(self, name) < 1.0 for name in names)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether a hyperparameter is in units of leaf values or of gains."""
+        return max(self.reg_alpha, self.min_split_loss, self.max_delta_step) > 0.0
 
     def native(self, n_features: int) -> dict[str, Any]:
         """The parameters as ``xgboost.train`` takes them."""
@@ -143,36 +157,84 @@ class Grower:
     """A booster of XGBoost that grows by one tree per round, and the matrix that it grows on."""
 
     def __init__(self, learner: Tree, round: Round) -> None:
-        from xgboost import Booster, QuantileDMatrix
-
         design, n_outputs = round.design, round.raw.shape[1]
         params, threads = learner.native(design.n_features), design.n_jobs
-        weight = None if (round.weight == round.weight[0]).all() else round.weight
-        self.matrix = QuantileDMatrix(design.original, weight=weight, max_bin=learner.max_bin, nthread=threads)
-        seed = int(round.rng.integers(2**31))
-        fixed = {"eta": 1.0, "base_score": 0.0, "tree_method": "hist", "nthread": threads, "seed": seed}
+        require_single_precision(design.original)
+        self.matrix = design.view((Grower, learner.max_bin), lambda: binned(round, learner.max_bin))
+        fixed = {"eta": 1.0, "base_score": 0.0, "tree_method": "hist", "nthread": threads}
         if n_outputs > 1:
             fixed |= {"num_class": n_outputs, "objective": "multi:softprob"}
-        self.forest = Forest(Booster(params | fixed, [self.matrix]))
-        self.margin = np.zeros(round.raw.shape, dtype=np.float32)
-        self.grown = 0
+        self.params, self.sampling = params | fixed, learner.sampling
+        self.unit = 1.0 if learner.has_units else unit_of_target(round)
+        self._begin(round)
+
+    def _begin(self, round: Round) -> None:
+        """Start a booster without trees."""
+        from xgboost import Booster
+
+        # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
+        seed = {"seed": int(round.rng.integers(2**31)), "seed_per_iteration": True}
+        self.forest, self.grown = Forest(Booster(self.params | seed, [self.matrix])), 0
+        # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
+        self.margin = self._scores(round)
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
-        booster = self.forest.booster
-        grad, hess = (weighted(values, round.weight) for values in (round.gradient, round.hessian))
-        booster.boost(self.matrix, iteration=self.grown, grad=grad, hess=hess)
-        margin = booster.predict(self.matrix, output_margin=True, training=True)
-        margin = margin.reshape(self.margin.shape)
-        term = GrownTree(self.forest, self.grown)
-        round.design.remember(term, np.subtract(margin, self.margin, dtype=np.float64))
+        if self.sampling and self.grown:
+            # A booster draws columns from a stream of its own, so that a round would depend on those before it.
+            self._begin(round)
+        grad, hess = weighted(round)
+        if self.unit != 1.0:
+            grad = grad / self.unit
+        self.forest.booster.boost(self.matrix, iteration=self.grown, grad=grad, hess=hess)
+        margin, term = self._scores(round), GrownTree(self.forest, self.grown, self.unit)
+        round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
         self.margin, self.grown = margin, self.grown + 1
         return term
 
+    def _scores(self, round: Round) -> Array:
+        """The sum of all trees so far on the training rows, (n, C), float32."""
+        booster, known = self.forest.booster, {"training": True, "validate_features": False}
+        scores: Array = booster.predict(self.matrix, output_margin=True, **known)
+        return scores.reshape(round.raw.shape)
 
-def weighted(values: Array, weight: Array) -> Array:
-    """`values` (n, C) times `weight` (n,), where the weights are not all 1."""
-    return values if (weight == 1.0).all() else values * weight[:, None]
+
+def binned(round: Round, max_bin: int) -> QuantileDMatrix:
+    """The features of a fit in XGBoost's bins."""
+    from xgboost import QuantileDMatrix
+
+    # Rows of weight 0 are left out of this round only.
+    counted = round.weight[round.weight > 0.0]
+    weight = None if (counted == counted[0]).all() else round.weight
+    return QuantileDMatrix(round.design.original, weight=weight, max_bin=max_bin, nthread=round.design.n_jobs)
+
+
+def require_single_precision(X: Array) -> None:
+    """Raise a ValueError if a value is beyond the range of float32, in which XGBoost keeps features."""
+    largest = np.finfo(np.float32).max
+    if X.dtype == np.float32 or (np.fmax.reduce(X, None) <= largest and np.fmin.reduce(X, None) >= -largest):
+        return
+    row, column = np.argwhere(np.abs(X) > largest)[0]
+    raise ValueError(
+        f"tree: X must be within the range of float32, {largest:.1e}, which XGBoost keeps features in; "
+        f"got {X[row, column]:g} in column {column}"
+    )
+
+
+def unit_of_target(round: Round) -> float:
+    """1, or where the target hardly varies a power of two near its spread, in which leaves are to be measured.
+
+    XGBoost takes no split that gains less than 1e-6, in whatever unit the target is.
+    """
+    size = float(np.sqrt(round.mean(np.square(round.y - round.mean(round.y.T)).T).mean()))
+    return float(np.exp2(np.floor(np.log2(size)))) if 0.0 < size < SMALLEST_SPREAD else 1.0
+
+
+def weighted(round: Round) -> tuple[Array, Array]:
+    """Gradient and hessian, (n, C) each, times the sample weights where those are not all 1."""
+    if (round.weight == 1.0).all():
+        return round.gradient, round.hessian
+    return round.gradient * round.weight[:, None], round.hessian * round.weight[:, None]
 
 
 class Forest:

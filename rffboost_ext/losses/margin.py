@@ -6,6 +6,8 @@ import numpy as np
 
 from ..core import Array, Loss
 from . import LOSSES
+from .multinomial import MultinomialLogLoss
+from .targets import class_count
 
 # exp of more than this is treated as exp of this: scores that wrong are only met in divergence, and
 # sums over rows must stay finite.
@@ -70,9 +72,18 @@ class Exponential(Loss):
 
 @LOSSES.register("log_loss")
 class LogLoss(Loss):
-    """Binary cross-entropy, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``."""
+    """Cross-entropy: of two classes, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``.
+
+    For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` in its place.
+    """
 
     task = "classification"
+    multiclass = True
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss itself for two classes, else that of K classes."""
+        n_classes = class_count(self, y) if n_classes is None else n_classes
+        return self if n_classes <= 2 else MultinomialLogLoss(n_classes).prepared(y, weight)
 
     def value(self, y: Array, raw: Array) -> Array:
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]

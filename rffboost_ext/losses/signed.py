@@ -38,11 +38,24 @@ class Signed(Loss):
     def bounded_ratio(self) -> bool:  # type: ignore[override]
         return self.loss.bounded_ratio
 
+    @property
+    def unit(self) -> float | str:  # type: ignore[override]
+        """That of the inner loss."""
+        return self.loss.unit
+
     def validate(self) -> None:
-        """Raise unless the inner loss is a valid regression loss."""
+        """Raise unless the inner loss is a valid regression loss for targets of either sign."""
         Registry("loss", Loss).create(self.loss)  # type: ignore[type-abstract]
-        if self.loss.task != "regression":
-            raise ValueError(f"Signed: loss must be a regression loss, got {self.loss!r}")
+        if self.loss.task != "regression" or self.loss.positive:
+            raise ValueError(
+                f"Signed: loss must be a regression loss for targets of either sign, which -1 and 1 are, "
+                f"got {self.loss!r}"
+            )
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Signed:
+        """The loss whose inner one is prepared for the targets -1 and 1."""
+        inner = self.loss.prepared(sign(y), weight)
+        return self if inner is self.loss else Signed(inner)
 
     def value(self, y: Array, raw: Array) -> Array:
         return self.loss.value(sign(y), raw)

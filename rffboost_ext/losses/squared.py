@@ -13,6 +13,7 @@ class SquaredError(Loss):
     """Half the squared error, ``(raw - y)^2 / 2``, summed over outputs; the response is the raw score."""
 
     match = "scaled"
+    multi_output = True
 
     def value(self, y: Array, raw: Array) -> Array:
         return 0.5 * np.square(raw - y).sum(axis=1)

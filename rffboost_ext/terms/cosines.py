@@ -68,9 +68,14 @@ class Cosines(Term):
     def features(self, X: Array) -> Array:
         """The cosines one by one, unweighted: (n, M)."""
         require_columns(X, self.omega.shape[1])
+        z = self.angles(X)
+        return np.cos(z, out=z)
+
+    def angles(self, X: Array) -> Array:
+        """The arguments of the cosines, ``omega[m] . (x - center) - phase[m]``: (n, M)."""
         z = (X if self.center is None else X - self.center) @ self.omega.T
         z -= self.phase
-        return np.cos(z, out=z)
+        return z
 
     def scaled(self, factor: float) -> Cosines:
         return replace(self, weight=factor * self.weight)

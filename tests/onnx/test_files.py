@@ -67,7 +67,7 @@ def test_the_description() -> None:
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(np.random.default_rng(0).standard_normal((40, 2)), columns=["höhe", "b c"])
     y = np.where(X["höhe"] > 0, "yes", "no")
-    estimator = RFFBoostClassifier("exponential", n_estimators=7, random_state=0).fit(X, y)
+    estimator = RFFBoostClassifier("exponential", "rff_1", n_estimators=7, random_state=0).fit(X, y)
     description = describe_onnx(to_onnx(estimator))
     known = description.metadata
     assert known.estimator == "RFFBoostClassifier"

@@ -118,7 +118,7 @@ def files(tmp_path: Path) -> Path:
     """A folder with an estimator, its export and data."""
     X = table()
     y = np.where(X["a"] > 0, "yes", "no")
-    estimator = RFFBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    estimator = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(X, y)
     joblib.dump(estimator, tmp_path / "estimator.joblib")
     # One column more, in another order: columns are found by name.
     X.assign(more=1.0)[["more", "c", "b", "a"]].to_csv(tmp_path / "data.csv", index=False)

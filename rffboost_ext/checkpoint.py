@@ -1,0 +1,197 @@
+"""Checkpoints: a fit that is killed goes on from the last one, and ends in the same bits.
+
+A checkpoint holds what a loop goes on from: for each model of the fit (folds, a stack, the refit) its rounds, the
+training scores to the bit, what learners remember of earlier rounds (:meth:`~rffboost_ext.Design.lasting`), and
+what callbacks know that say so. What learners keep of the rows for the length of a fit
+(:meth:`~rffboost_ext.Design.view`) is not in it: it is built anew after each checkpoint, in a fit that is killed
+and in one that is not, so that both are the same whatever a learner keeps there.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .callbacks import Progress
+from .checks import Integer, require
+from .ensemble import Ensemble
+from .journal import Growth, Journal
+from .training import Rows
+
+KIND = "checkpoint"
+# Parameters that the bits of a model do not depend on.
+FREE = ("callbacks", "n_jobs", "verbose")
+
+
+class Checkpoint:
+    """Writes every few rounds how far a fit has come, to a file from which the same fit goes on.
+
+    Handed to an estimator among its ``callbacks``. Where a fit is killed, run the same script again: it goes on
+    from the file and ends in the same bits as if it had not been killed. The file is whole at any time. When the
+    fit is done it stays, and the same fit run again takes its model from there; another fit takes the file for
+    itself.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, in an existing folder; one for each fit that may be under way.
+    every : int, default=50
+        Rounds between two checkpoints.
+
+    Notes
+    -----
+    Supported are all fits of the estimators: with or without early stopping, folds, a stack, a refit, pools of
+    rows, ``init_model``, and a warm start, if what it starts from is at hand again. :func:`~rffboost_ext.boost` by
+    itself has no checkpoints.
+
+    "The same bits" are those of a fit with a checkpoint at the same rounds that is not killed. They are those of a
+    fit without checkpoints, too, where learners keep nothing of earlier rounds but by ``Design.lasting``, as the
+    Fourier learners do. The learner of trees keeps a booster of XGBoost with a sum of its trees in float32, which
+    begins anew after a checkpoint, as after a warm start: a split that is almost level may fall the other way.
+
+    Callbacks with methods ``state()`` and ``restore(state)`` go on from what they knew; others begin again.
+
+    Raises
+    ------
+    ValueError
+        In fit, before any work: if the file is of another fit that is not done, is damaged, or no checkpoint.
+    TypeError
+        In fit, after the first round: if a term of your own has no name to be stored by; see
+        :func:`~rffboost_ext.storable`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from rffboost_ext import Checkpoint, RFFBoostRegressor
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(f"{folder}/sine.checkpoint", every=10)
+    ...     model = RFFBoostRegressor(n_estimators=30, callbacks=[checkpoint], random_state=0)
+    ...     _ = model.fit(X, np.sin(X[:, 0]))
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: int = 50) -> None:
+        require("Checkpoint", "every", every, Integer(1))
+        self.path = os.fspath(path)
+        self.every = every
+
+    def __call__(self, progress: Progress) -> None:
+        """A checkpoint is for an estimator, which knows the whole fit."""
+        raise TypeError("Checkpoint is for the callbacks of an estimator; boost() by itself has no checkpoints")
+
+    def __repr__(self) -> str:
+        return f"Checkpoint({self.path!r}, every={self.every})"
+
+
+class StoredJournal(Journal):
+    """A journal in a file.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        Where and when.
+    fit : dict of str to str
+        What tells this fit from others: a hash of each thing that its bits depend on.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, fit: dict[str, str]) -> None:
+        super().__init__()
+        self.every, self.path, self.fit = checkpoint.every, checkpoint.path, fit
+        self.models: list[dict[str, Any]] = []
+        self._begun, self._tried, self._finished = 0, False, False
+        self._seeds: tuple[int, int] | None = None
+        self._find()
+
+    def _find(self) -> None:
+        """Take over what is in the file, if it is of this fit."""
+        from .storage import document, leftovers
+
+        if not os.path.exists(self.path):
+            return
+        found = document.read(self.path, KIND)
+        differing = sorted(
+            name for name in self.fit.keys() | found["fit"] if self.fit.get(name) != found["fit"].get(name)
+        )
+        if not differing:
+            self.models, self._seeds, self._finished = found["models"], found["seeds"], found["finished"]
+        elif not found["finished"]:
+            raise ValueError(
+                f"Checkpoint: {self.path!r} is of another fit that is not done, which differs in "
+                f"{', '.join(differing)}; delete it or give another path"
+            )
+        for file in leftovers(self.path):
+            file.unlink(missing_ok=True)
+
+    def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
+        """The seeds with which the fit began; the file is written for the first time with them."""
+        if self._seeds is None:
+            self._seeds = drawn
+            self._write()
+        return self._seeds
+
+    def resume(self, growth: Growth) -> None:
+        """Go on with the model of this number, if it is in the file."""
+        self._begun += 1
+        if self._begun <= len(self.models):
+            growth.restore(self.models[self._begun - 1])
+
+    def watch(self, progress: Progress) -> None:
+        """Raise a TypeError after the first round, not only at the first writing, if its term cannot be stored."""
+        if not self._tried:
+            from .storage.values import Packer
+
+            Packer().pack(progress.term.settled(), "the term of the first round")
+            self._tried = True
+
+    def note(self, growth: Growth) -> None:
+        """Write how far the model has grown."""
+        self.models[self._begun - 1 :] = [growth.state()]
+        self._write()
+
+    def close(self) -> None:
+        """Write that the fit is done."""
+        if not self._finished:
+            self._finished = True
+            self._write()
+
+    def _write(self) -> None:
+        from .storage import document
+
+        held = {"fit": self.fit, "seeds": self._seeds, "models": self.models, "finished": self._finished}
+        document.write(self.path, KIND, held, "the checkpoint")
+
+
+def journal_of(model: Any, rows: Rows, held: Rows | None, init: Ensemble | None) -> Journal:
+    """The journal of a fit: in a file if there is a checkpoint among the callbacks of the estimator.
+
+    Raises
+    ------
+    ValueError
+        If there are several, or the file is not of this fit.
+    """
+    found = [one for one in model.callbacks or () if isinstance(one, Checkpoint)]
+    if not found:
+        return Journal()
+    if len(found) > 1:
+        raise ValueError(f"{type(model).__name__}: callbacks must hold one Checkpoint at most, got {found}")
+    return StoredJournal(found[0], fit_described(model, rows, held, init) | {"every": str(found[0].every)})
+
+
+def fit_described(model: Any, rows: Rows, held: Rows | None, init: Ensemble | None) -> dict[str, str]:
+    """A hash of each thing that the bits of a fit depend on, by name."""
+    from . import __version__
+
+    params = {name: value for name, value in model.get_params(deep=False).items() if name not in FREE}
+    given = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "eval_set": held, "init_model": init}
+    return {name: digest(value) for name, value in (params | given).items()} | {"rffboost_ext": __version__}
+
+
+def digest(value: Any) -> str:
+    """A hash of a value; its text, where it is of a kind that cannot be hashed."""
+    from joblib import hash
+
+    try:
+        return str(hash(value))
+    except Exception:  # whatever pickling a user's own object may raise
+        return repr(value)

@@ -1,0 +1,82 @@
+"""An estimator made of parts: a loss, a learner and a step, each given by name or as an instance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+from sklearn.base import BaseEstimator
+
+from .checks import Check, require_all
+from .core import Learner, Loss, Step, check_composition
+from .learners import LEARNERS
+from .losses import LOSSES, Signed
+from .registry import Registry, resolve_names
+from .steps import STEPS, natural_step
+
+C = TypeVar("C", bound="ComposedEstimator")
+
+DEFAULT_LEARNER = "mixture"
+ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
+
+
+class ComposedEstimator(BaseEstimator):
+    """Resolves the parts of a booster, checks them against one another, and sets their parameters."""
+
+    task: ClassVar[str]
+    default_loss: ClassVar[str]
+    constraints: ClassVar[dict[str, Check]]
+    loss: str | Loss
+    learner: str | Learner
+    step: str | Step
+
+    def set_params(self: C, **params: Any) -> C:
+        """Set parameters, nested ones such as ``learner__gamma`` too, also of a part that is given by name.
+
+        Parameters
+        ----------
+        **params
+            Names and values.
+
+        Returns
+        -------
+        self
+        """
+        if any(name.startswith("step__") for name in params) and is_auto(params.get("step", self.step)):
+            raise ValueError(
+                f"{type(self).__name__}: step='auto' has no parameters of its own; choose one of {STEPS.names()}"
+            )
+        for role, name in (("loss", self.default_loss), ("learner", DEFAULT_LEARNER)):
+            if any(key.startswith(f"{role}__") for key in params) and is_auto(
+                params.get(role, getattr(self, role))
+            ):
+                params[role] = name
+        return super().set_params(**resolve_names(self, params, ROLES))
+
+    def _parts(self) -> tuple[Loss, Learner, Step]:
+        """The parts of this booster, checked one by one and against one another."""
+        require_all(self, self.constraints)
+        loss = LOSSES.create(self.default_loss if is_auto(self.loss) else self.loss)
+        learner = LEARNERS.create(DEFAULT_LEARNER if is_auto(self.learner) else self.learner)
+        if self.task == "classification" and loss.task == "regression":
+            loss = LOSSES.create(Signed(loss))
+        if loss.task != self.task:
+            raise ValueError(f"{type(self).__name__}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
+        return loss, learner, self._step_for(loss, learner)
+
+    def _step_for(self, loss: Loss, learner: Learner, n_outputs: int = 1) -> Step:
+        """The step that suits a loss and a learner, checked against both."""
+        step = natural_step(loss, learner) if is_auto(self.step) else STEPS.create(self.step)
+        check_composition(loss, learner, step, n_outputs)
+        return step
+
+    def _fact(self, role: str, name: str) -> bool:
+        """A fact of a part, for scikit-learn's tags: asked before the part is checked."""
+        part = getattr(self, role)
+        if is_auto(part):
+            part = {"loss": self.default_loss, "learner": DEFAULT_LEARNER}[role]
+        return bool(getattr(ROLES[role].make(part), name, False))
+
+
+def is_auto(value: object) -> bool:
+    """Whether a parameter leaves the choice to the estimator."""
+    return isinstance(value, str) and value == "auto"

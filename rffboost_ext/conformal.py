@@ -1,0 +1,223 @@
+r"""Prediction intervals that cover as often as they say, whatever the regressor and the distribution.
+
+Split conformal prediction: the regressor is fitted to a part of the rows, and on the m others, the calibration
+rows, a score says how far each target lies outside of what was predicted. The q-th smallest score with
+:math:`q = \lceil (m + 1)(1 - \alpha) \rceil` is the margin. If the calibration rows and a new one are
+exchangeable, its score is equally likely to have any rank among the m + 1. So, if no scores tie,
+
+.. math:: P(y \in \mathrm{interval}) = \frac{q}{m + 1}, \quad
+          1 - \alpha \le \frac{q}{m + 1} < 1 - \alpha + \frac{1}{m + 1},
+
+and it is no less if some do. The probability is over new rows and calibration rows together; it need not hold for
+each x by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .checks import OPTIONAL, Inside, Instance, Integer, require_all
+from .core import Array
+from .estimators import RFFBoostRegressor
+
+# What products such as 10 * 0.1 may be off by.
+ROUNDING = 1e-9
+
+
+class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """Any regressor with prediction intervals by split conformal prediction.
+
+    With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
+    minus the margin. With one that predicts several quantiles, l in the first column and u in the last, the score
+    is ``max(l(x) - y, y - u(x))`` and intervals reach from l(x) less the margin to u(x) plus the margin:
+    conformalised quantile regression, whose intervals are wide only where the target varies much.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        The regressor, of scikit-learn or like it; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if
+        None.
+        With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
+    alpha : float, default=0.1
+        Intervals miss the target with this probability at most.
+    calibration_fraction : float, default=0.25
+        Share of the rows that the regressor does not see, drawn at random: at least the 1 / alpha - 1 rows without
+        which no margin would be finite.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw, and of the regressor where that has a parameter of this name which is None.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted regressor.
+    margin_ : float
+        What is added on either side, in units of the target; negative where quantiles cover too much.
+    coverage_ : float
+        The probability of coverage, at least ``1 - alpha``: q / (m + 1), more where scores tie.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Notes
+    -----
+    There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
+
+    References
+    ----------
+    Lei, G'Sell, Rinaldo, Tibshirani and Wasserman, Distribution-free predictive inference for regression, Journal
+    of the American Statistical Association 113, 2018. Romano, Patterson and Candès, Conformalized quantile
+    regression, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from rffboost_ext import ConformalRegressor, RFFBoostRegressor
+    >>> X, y = make_friedman1(400, noise=1.0, random_state=0)
+    >>> booster = RFFBoostRegressor(learner="rff_1", random_state=0)
+    >>> model = ConformalRegressor(booster, alpha=0.2, random_state=0).fit(X[:200], y[:200])
+    >>> low, high = model.predict_interval(X[200:]).T
+    >>> bool(((low <= y[200:]) & (y[200:] <= high)).mean() > 0.7)
+    True
+    """
+
+    constraints = {
+        "alpha": Inside(0.0, 1.0),
+        "calibration_fraction": Inside(0.0, 1.0),
+        "random_state": Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        alpha: float = 0.1,
+        calibration_fraction: float = 0.25,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.calibration_fraction = calibration_fraction
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> ConformalRegressor:
+        """Fit the regressor to a part of the rows, and the margin to the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features, as the regressor takes them.
+        y : array-like of shape (n,)
+            Targets.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data are invalid, or there are too few rows for alpha.
+        """
+        from sklearn.model_selection import train_test_split
+
+        require_all(self, self.constraints)
+        random = check_random_state(self.random_state)
+        regressor = self._regressor(random)
+        # The regressor gets X as it came, so that it sees the columns of a DataFrame.
+        _, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=True)
+        size = self._calibration_size(len(y))
+        X, held, y, target = train_test_split(X, y, test_size=size, random_state=random)
+        self.estimator_ = regressor.fit(X, y)
+        rank = rank_of(self.alpha, size)
+        self.margin_ = float(np.sort(scores(target, self.estimator_.predict(held)))[rank - 1])
+        self.coverage_ = rank / (size + 1)
+        return self
+
+    def _calibration_size(self, n_samples: int) -> int:
+        """How many of the rows calibrate, or a ValueError if none would be left."""
+        # The least m with (m + 1) alpha >= 1.
+        least = math.ceil(1.0 / self.alpha - ROUNDING) - 1
+        size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
+        if size >= n_samples:
+            raise ValueError(
+                f"{type(self).__name__}: X must have more than the {size} rows that calibrate with "
+                f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
+                f"n_samples={n_samples}"
+            )
+        return size
+
+    def _regressor(self, random: np.random.RandomState) -> Any:
+        """The unfitted regressor, with a seed of ours where it has none."""
+        given = RFFBoostRegressor() if self.estimator is None else self.estimator
+        if not (hasattr(given, "fit") and hasattr(given, "predict")):
+            raise TypeError(
+                f"{type(self).__name__}: estimator must be a regressor with fit and predict, got {given!r}"
+            )
+        regressor = clone(given)
+        params = regressor.get_params(deep=False)
+        if self.random_state is not None and "random_state" in params and params["random_state"] is None:
+            regressor.set_params(random_state=random.randint(2**31 - 1))
+        return regressor
+
+    def predict(self, X: Any) -> Array:
+        """What the regressor predicts; of quantiles the middle one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        found = self._predictions(X)
+        return found if found.ndim == 1 else np.median(found, axis=1)
+
+    def predict_interval(self, X: Any) -> Array:
+        """Lower and upper ends of the intervals.
+
+        They hold the target with probability ``coverage_``, at least ``1 - alpha``. The lower end is never above
+        the upper one: where a negative margin would make it so, both are the middle between them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        low, high = ends(self._predictions(X))
+        middle = 0.5 * (low + high)
+        return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
+
+    def _predictions(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        regressor = RFFBoostRegressor() if self.estimator is None else self.estimator
+        tags.input_tags.allow_nan = get_tags(regressor).input_tags.allow_nan
+        return tags
+
+
+def ends(found: Array) -> tuple[Array, Array]:
+    """The first and the last of the predictions of each row, which may be one, (n,), or several, (n, Q)."""
+    columns = found.reshape(len(found), -1)
+    return columns[:, 0], columns[:, -1]
+
+
+def scores(y: Array, found: Array) -> Array:
+    """How far targets lie outside of what was predicted, (n,); negative inside of an interval."""
+    low, high = ends(found)
+    return np.maximum(low - y, y - high)
+
+
+def rank_of(alpha: float, size: int) -> int:
+    """The rank, from 1, of the score that is the margin: the ceiling of ``(size + 1) (1 - alpha)``."""
+    return size + 1 - math.floor((size + 1) * alpha + ROUNDING)

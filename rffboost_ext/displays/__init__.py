@@ -1,0 +1,9 @@
+"""Plots of fitted models as scikit-learn displays: ``SomeDisplay.from_estimator(model, ...)``; need matplotlib."""
+
+from .effect import EffectDisplay
+from .frequencies import FrequencyDisplay
+from .importance import ImportanceDisplay
+from .landmarks import LandmarkDisplay
+from .rounds import RoundsDisplay
+
+__all__ = ["EffectDisplay", "FrequencyDisplay", "ImportanceDisplay", "LandmarkDisplay", "RoundsDisplay"]

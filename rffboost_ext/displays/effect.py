@@ -1,0 +1,154 @@
+"""The effect of one feature: partial dependence, and the single rows behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import Integer, require
+from ..core import Array
+from . import style
+from .style import ACCENT, MAIN, QUIET, axes_or_new, feature_index, tidy
+
+
+class EffectDisplay:
+    """What a model predicts as one feature varies: a thin line per row, and their mean.
+
+    Lines that are parallel say that the feature acts by itself; lines that cross, that it interacts with others.
+
+    Parameters
+    ----------
+    grid : ndarray of shape (G,)
+        Values of the feature.
+    curves : ndarray of shape (n, G)
+        What is predicted for each row when the feature has these values.
+    observed : ndarray of shape (n,)
+        Values of the feature in the data, whose deciles are marked.
+    name : str
+        The feature.
+    response : str, default="prediction"
+        What is predicted.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        Where it was drawn.
+    line_ : matplotlib Line2D
+        The mean.
+    lines_ : list of matplotlib Line2D
+        The single rows.
+    """
+
+    def __init__(
+        self, grid: Array, curves: Array, observed: Array, name: str, response: str = "prediction"
+    ) -> None:
+        self.grid = grid
+        self.curves = curves
+        self.observed = observed
+        self.name = name
+        self.response = response
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        feature: int | str,
+        *,
+        target: int = 0,
+        grid_resolution: int = 100,
+        n_curves: int = 40,
+        feature_names: Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> EffectDisplay:
+        """Draw the effect of a feature on the predictions for X.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Of scikit-learn or like it.
+        X : array-like of shape (n, d)
+            Rows to predict for; of more than a few hundred, some will do.
+        feature : int or str
+            The feature, by index or name.
+        target : int, default=0
+            Which output of several: a class of more than two, or a target of several.
+        grid_resolution : int, default=100
+            Values between the 5th and the 95th percentile of the feature.
+        n_curves : int, default=40
+            Single rows that are drawn, evenly spread over the range of predictions; 0 for the mean alone.
+        feature_names : sequence of str, optional
+            Names; those of the columns seen in fit by default.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        **kwargs
+            For :meth:`matplotlib.axes.Axes.plot`, of the mean.
+
+        Returns
+        -------
+        EffectDisplay
+        """
+        from sklearn.inspection import partial_dependence
+
+        check_is_fitted(estimator)
+        require(cls.__name__, "target", target, Integer(0))
+        require(cls.__name__, "n_curves", n_curves, Integer(0))
+        names = style.feature_names(estimator, feature_names)
+        index = feature_index(feature, names)
+        found = partial_dependence(estimator, X, [index], kind="individual", grid_resolution=grid_resolution)
+        if target >= len(found["individual"]):
+            raise ValueError(f"{cls.__name__}: target must be below {len(found['individual'])}, got {target}")
+        observed = np.asarray(X.iloc[:, index] if hasattr(X, "iloc") else np.asarray(X)[:, index])
+        display = cls(
+            found["grid_values"][0],
+            found["individual"][target],
+            observed,
+            names[index],
+            response_name(estimator, target),
+        )
+        return display.plot(ax, n_curves=n_curves, **kwargs)
+
+    def plot(self, ax: Any = None, *, n_curves: int = 40, **kwargs: Any) -> EffectDisplay:
+        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`, of the mean."""
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        rows = self.curves[spread_rows(self.curves, n_curves)]
+        self.lines_ = self.ax_.plot(self.grid, rows.T, color=QUIET, linewidth=0.7, alpha=0.6)
+        (self.line_,) = self.ax_.plot(
+            self.grid, self.curves.mean(axis=0), **{"color": ACCENT, "linewidth": 2.4, "label": "mean", **kwargs}
+        )
+        if self.lines_:
+            self.lines_[0].set_label("single rows")
+        self._mark_deciles()
+        self.ax_.set_xlabel(self.name)
+        self.ax_.set_ylabel(self.response)
+        self.ax_.set_xlim(self.grid[0], self.grid[-1])
+        # Above the axes, since lines may be anywhere in them.
+        self.ax_.legend(frameon=False, fontsize=9, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 0.99))
+        tidy(self.ax_)
+        return self
+
+    def _mark_deciles(self) -> None:
+        deciles = np.nanquantile(self.observed.astype(np.float64), np.linspace(0.1, 0.9, 9))
+        low, high = self.grid[0], self.grid[-1]
+        inside = deciles[(deciles >= low) & (deciles <= high)]
+        looks = {"color": MAIN, "linewidth": 1.6, "label": "deciles of the data"}
+        self.ax_.vlines(inside, 0.0, 0.04, transform=self.ax_.get_xaxis_transform(), **looks)
+
+
+def spread_rows(curves: Array, number: int) -> Array:
+    """The indices of some rows, evenly spread in the order of their mean."""
+    order = np.argsort(curves.mean(axis=1), kind="stable")
+    return order[np.unique(np.linspace(0, len(order) - 1, min(number, len(order))).astype(np.intp))]
+
+
+def response_name(estimator: Any, target: int) -> str:
+    """What partial dependence is taken of."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return "prediction"
+    return f"probability of {classes[1] if len(classes) == 2 else classes[target]}"

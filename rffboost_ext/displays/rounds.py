@@ -1,0 +1,91 @@
+"""The held-out loss, round by round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core import Array
+from .style import ACCENT, MAIN, axes_or_new, tidy
+
+
+class RoundsDisplay:
+    """The held-out loss before the first and after every boosting round, and where it is least.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (T + 1,)
+        The loss before the first and after every round, such as ``validation_scores_``.
+    label : str, default="held-out loss"
+        What the scores are.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        Where it was drawn.
+    line_ : matplotlib Line2D
+        The curve.
+    best_round_ : int
+        The round after which the loss is least.
+    """
+
+    def __init__(self, scores: Array, label: str = "held-out loss") -> None:
+        self.scores = np.asarray(scores, dtype=np.float64)
+        self.label = label
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
+        """Draw ``estimator.validation_scores_``.
+
+        Parameters
+        ----------
+        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+            Fitted with early stopping.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        **kwargs
+            For :meth:`matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        RoundsDisplay
+
+        Raises
+        ------
+        ValueError
+            If the fit held out no rows.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "validation_scores_"):
+            raise ValueError(
+                f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
+                f"got {estimator!r}"
+            )
+        name = type(estimator.loss_).__name__
+        return cls(estimator.validation_scores_, f"held-out loss ({name})").plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
+        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        self.best_round_ = int(np.argmin(self.scores))
+        best = self.scores[self.best_round_]
+        rounds = np.arange(len(self.scores))
+        (self.line_,) = self.ax_.plot(rounds, self.scores, **{"color": MAIN, "linewidth": 1.8, **kwargs})
+        self.ax_.plot(self.best_round_, best, "o", color=ACCENT, ms=6, zorder=3)
+        self.ax_.annotate(
+            f"{best:.4g} after {self.best_round_} rounds",
+            (self.best_round_, best),
+            xytext=(0, 10),
+            textcoords="offset points",
+            ha="right" if self.best_round_ > 0.4 * len(rounds) else "left",
+            color=ACCENT,
+            fontsize=9,
+        )
+        self.ax_.set_xlim(0, max(1, len(rounds) - 1))
+        self.ax_.set_xlabel("boosting rounds")
+        self.ax_.set_ylabel(self.label)
+        tidy(self.ax_)
+        return self

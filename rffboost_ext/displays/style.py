@@ -1,0 +1,56 @@
+"""What the displays share: colours, axes, and the names of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+# Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
+MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
+
+
+def axes_or_new(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
+    """`ax`, or the axes of a new figure of that size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def tidy(axes: Any, grid: str = "both") -> None:
+    """A light grid and no frame."""
+    axes.grid(axis=grid, which="major", color="0.9", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
+    """Names of the features: those given, those of the columns seen in fit, or x0, x1 and so on."""
+    d = int(estimator.n_features_in_)
+    if given is None:
+        return [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(d)])]
+    if len(given) != d:
+        raise ValueError(f"feature_names must have one name for each of {d} features, got {len(given)}")
+    return [str(name) for name in given]
+
+
+def feature_index(feature: int | str, names: Sequence[str], parameter: str = "feature") -> int:
+    """The index of a feature that is given by index or by name."""
+    if isinstance(feature, str):
+        if feature not in names:
+            raise ValueError(f"{parameter} must be one of {', '.join(names)} or an index, got {feature!r}")
+        return list(names).index(feature)
+    if not 0 <= feature < len(names):
+        raise ValueError(f"{parameter} must be a name or an index from 0 to {len(names) - 1}, got {feature}")
+    return int(feature)
+
+
+def feature_pair(features: Any, names: Sequence[str]) -> tuple[int, int]:
+    """The indices of two different features."""
+    if not isinstance(features, tuple | list) or len(features) != 2:
+        raise ValueError(f"features must be a pair of features, got {features!r}")
+    first, second = (feature_index(feature, names, "features") for feature in features)
+    if first == second:
+        raise ValueError(f"features must be two different ones, got {features!r}")
+    return first, second

@@ -1,0 +1,94 @@
+"""What a fitted estimator says about itself: derivatives, importances and Shapley values."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from .core import Array
+from .ensemble import Ensemble
+
+
+class ExplainMixin:
+    """Methods of an estimator that has fitted an ensemble."""
+
+    ensemble_: Ensemble
+    _importances: Array | None = None
+
+    @abstractmethod
+    def _validated(self, X: Any) -> Array:
+        """X as an array, (n, d), checked against the fit."""
+
+    def gradient(self, X: Any) -> Array:
+        """The derivative of the raw score by each feature, per unit of the feature.
+
+        Exact for cosines. Trees count as flat, as they are but for jumps at their thresholds: an ensemble of trees
+        alone has the derivative 0 everywhere.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Where the derivatives are taken.
+
+        Returns
+        -------
+        ndarray of shape (n, d) or (n, C, d)
+            (n, d) where there is one raw score per row, as in :meth:`decision_function` or, with a loss without
+            a link, :meth:`predict`.
+
+        Raises
+        ------
+        TypeError
+            If the ensemble has a term of the user's own for which no derivative is registered; it is named.
+        """
+        X = self._validated(X)
+        slopes = self.ensemble_.gradient(X)
+        return slopes[:, 0] if slopes.shape[1] == 1 else slopes
+
+    def shap_values(self, X: Any, background: Any) -> Array:
+        """The Shapley values of the raw score of each row, compared with background rows; exact.
+
+        They are the SHAP values of independent features, for cosines and trees alike; formulas in
+        :mod:`rffboost_ext.shapley`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to explain.
+        background : array-like of shape (m, d)
+            Rows that they are compared with. The time grows with n times m; a hundred are usual.
+
+        Returns
+        -------
+        ndarray of shape (n, d) or (n, C, d)
+            Their sum over features is the raw score of a row less the mean raw score of the background.
+
+        Raises
+        ------
+        TypeError
+            If the ensemble has a term of the user's own for which no rule is registered; it is named.
+        """
+        from .shapley import shapley_values
+
+        X, background = self._validated(X), self._validated(background)
+        values = shapley_values(self.ensemble_, X, background)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each feature in what trees and cosines account for, (d,); they sum to 1.
+
+        Taken in fit over at most 1,000 of its rows. A tree counts with the variance that each of its splits
+        explains, which for the squared error is XGBoost's gain, a cosine with its own variance, divided in
+        proportion to the squared frequencies on standardised features; formulas in
+        :mod:`rffboost_ext.importance`.
+        """
+        check_is_fitted(self)
+        if self._importances is None:
+            raise AttributeError(
+                f"{type(self).__name__}: feature_importances_ needs a rule for each type of term in the ensemble; "
+                f"register one with rffboost_ext.importance.variances.register"
+            )
+        return self._importances

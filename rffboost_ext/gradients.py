@@ -1,0 +1,60 @@
+"""Derivatives of raw scores by the features, in closed form."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from .core import Array, Term
+from .terms import Cosines, Standardized, Trees
+from .terms.cosines import require_columns
+
+# Entries of the largest array between X and the result: few enough to stay in cache, enough for BLAS.
+ENTRIES = 2**17
+
+
+@singledispatch
+def gradient(term: Term, X: Array) -> Array:
+    """The derivative of each output of `term` by each feature at the rows of X (n, d): (n, C, d), float64.
+
+    Term types register their own here, as :class:`~rffboost_ext.Cosines` and :class:`~rffboost_ext.Trees` do::
+
+        @gradient.register(MyTerm)
+        def _(term, X): ...
+
+    Raises
+    ------
+    TypeError
+        If no derivative is registered for the type of `term`.
+    """
+    raise TypeError(
+        f"gradient: there is no derivative of a {type(term).__name__}; register one with "
+        f"rffboost_ext.gradients.gradient.register"
+    )
+
+
+@gradient.register
+def _(term: Cosines, X: Array) -> Array:
+    # d/dx of w cos(omega . x - phi) is -w sin(omega . x - phi) omega.
+    require_columns(X, term.omega.shape[1])
+    n_cosines, n_outputs = term.weight.shape
+    out = np.empty((len(X), n_outputs, X.shape[1]))
+    step = max(1, ENTRIES // max(1, n_cosines))
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        sine = np.sin(term.angles(X[rows]))
+        for c in range(n_outputs):
+            out[rows, c] = (sine * -term.weight[:, c]) @ term.omega
+    return out
+
+
+@gradient.register
+def _(term: Trees, X: Array) -> Array:
+    # Flat but for the thresholds, where there is no derivative.
+    return np.zeros((len(X), term.value.shape[1], X.shape[1]))
+
+
+@gradient.register
+def _(term: Standardized, X: Array) -> Array:
+    return np.asarray(gradient(term.term, (X - term.center) / term.scale) / term.scale)

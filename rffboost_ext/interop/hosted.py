@@ -1,0 +1,63 @@
+"""What the scikit-learn estimators of both hosts share: one of our losses in the place of the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core import Array, Loss
+from ..losses import LOSSES
+from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name
+from .reading import Reading, slope_of
+
+PARAMETERS = """loss : str or Loss, default={loss!r}
+        A {task} loss: a registered name or an instance.
+    **kwargs
+        Parameters of ``{host}`` but for {without}.
+
+    Attributes
+    ----------
+    loss_ : Loss
+        The loss that was minimised, with what it has taken from the target.
+    baseline_ : ndarray of shape (C,)
+        Raw score before the first tree."""
+
+
+class Hosted:
+    """The loss takes the place of the objective, its baseline that of what the host would start from.
+
+    Where raw scores are a multiple of log-odds the trees are grown on the log-odds: see
+    :func:`~rffboost_ext.interop.reading.slope_of`.
+    """
+
+    task: ClassVar[str]
+    untouched: ClassVar[Sequence[Any]] = (None,)
+    """What the parameter objective is where it was left alone."""
+
+    loss: str | Loss
+    loss_: Loss
+    baseline_: Array
+    objective: Any
+
+    def _accept(self, y: Any, sample_weight: Any) -> None:
+        """Set ``loss_`` and ``baseline_`` for class indices or real targets, or raise a ValueError."""
+        name, loss = type(self).__name__, LOSSES.create(self.loss)
+        if loss.task != self.task:
+            raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
+        if not isinstance(self.objective, ArrayObjective) and self.objective not in self.untouched:
+            raise ValueError(
+                f"{name}: objective must be left alone, the loss takes its place; got {self.objective!r}"
+            )
+        y = np.asarray(y, dtype=np.float64)
+        if self.task == "classification" and y.max() > 1 and not loss.multiclass:
+            raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
+        self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
+
+    def _reading(self, n_outputs: int) -> Reading:
+        """How the scores of so many outputs are read."""
+        return Reading(slope_of(self.loss_, n_outputs))
+
+    def _own_metric(self) -> ArrayMetric:
+        return ArrayMetric(self.loss_, metric_name(self.loss_), self._reading(len(self.baseline_)))

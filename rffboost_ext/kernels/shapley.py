@@ -1,0 +1,89 @@
+"""Shapley values of cosines and of trees, pair by pair of a row and a background row."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
+    r"""Add to `out` (n, s) the Shapley values of products, summed over the rows of B.
+
+    In the game of a row a of A (n, s) and a row b of B (m, s), both complex, a coalition is worth the product of
+    a_k over its members and of b_k over all others. Player j gets
+    :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) dt`. The integrand is a polynomial in t, so
+    the rule of `nodes` and `weights` is exact if it has at least s / 2 nodes.
+    """
+    s = A.shape[1]
+    factor, before = np.empty(s, dtype=A.dtype), np.empty(s, dtype=A.dtype)
+    for i in range(len(A)):
+        for b in range(len(B)):
+            for q in range(len(nodes)):
+                t = nodes[q]
+                product = A.dtype.type(weights[q])
+                for k in range(s):
+                    factor[k] = t * A[i, k] + (1.0 - t) * B[b, k]
+                    before[k] = product
+                    product *= factor[k]
+                after = A.dtype.type(1.0)
+                for k in range(s - 1, -1, -1):
+                    out[i, k] += (A[i, k] - B[b, k]) * before[k] * after
+                    after *= factor[k]
+
+
+@numba.njit(cache=True)
+def child(x, node, left, right, feature, threshold, missing_left):  # type: ignore[no-untyped-def]
+    """Where a row (d,) goes at an inner node."""
+    value = x[feature[node]]
+    go_left = missing_left[node] if np.isnan(value) else value < threshold[node]
+    return left[node] if go_left else right[node]
+
+
+@numba.njit(cache=True, nogil=True)
+def add_paths(X, Z, roots, left, right, feature, threshold, missing_left, value, gain, depth, out):  # type: ignore[no-untyped-def]
+    """Add to `out` (n, C, d) the Shapley values of trees, summed over the rows of the background Z.
+
+    For a pair of rows x and z a leaf is reached by those coalitions that hold all features in which only x goes
+    its way, p of them, and none of those in which only z does, q of them. Each of the former gets its value times
+    ``gain[p, q]``, each of the latter loses its value times ``gain[q, p]``. Nodes are those of
+    :func:`rffboost_ext.kernels.forest.add_trees`; `depth` bounds the length of a path.
+    """
+    n_outputs, d = value.shape[1], X.shape[1]
+    side, path = np.zeros(d, dtype=np.int8), np.empty(d, dtype=np.int64)
+    # Branches left for later: node, length of the path before it, and the feature in which it is z's.
+    later = np.empty((depth + 1, 3), dtype=np.int64)
+    for i in range(len(X)):
+        for b in range(len(Z)):
+            for root in roots:
+                length, waiting, node = 0, 0, np.int64(root)
+                while True:
+                    while left[node] >= 0:
+                        k = feature[node]
+                        ours = child(X[i], node, left, right, feature, threshold, missing_left)
+                        theirs = child(Z[b], node, left, right, feature, threshold, missing_left)
+                        if ours != theirs and side[k] == 0:
+                            later[waiting, 0], later[waiting, 1], later[waiting, 2] = theirs, length, k
+                            waiting += 1
+                            side[k], path[length] = 1, k
+                            length += 1
+                        node = theirs if side[k] == 2 else ours
+                    p = 0
+                    for step in range(length):
+                        p += side[path[step]] == 1
+                    for step in range(length):
+                        k = path[step]
+                        share = gain[p, length - p] if side[k] == 1 else -gain[length - p, p]
+                        for c in range(n_outputs):
+                            out[i, c, k] += share * value[node, c]
+                    start = 0 if waiting == 0 else later[waiting - 1, 1]
+                    while length > start:
+                        length -= 1
+                        side[path[length]] = 0
+                    if waiting == 0:
+                        break
+                    waiting -= 1
+                    node = later[waiting, 0]
+                    k = later[waiting, 2]
+                    side[k], path[length] = 2, k
+                    length += 1

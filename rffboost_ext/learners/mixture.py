@@ -1,0 +1,126 @@
+"""Cosines and trees in one ensemble: each round is given to the learner that has been earning more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..checks import Real
+from ..core import Array, Learner, Round, Term
+from . import LEARNERS
+from .newton import MERGED, POOL_SIZE, SHARE
+from .tree import Tree
+
+
+@LEARNERS.register("mixture")
+class Mixture(Learner):
+    r"""One of two learners in each round, drawn by what both have earned so far.
+
+    A round's term is fitted to a sample of the rows. On the others it earns
+
+    .. math:: e = -\frac{\bar H \sum_i w_i \sum_c \left(g_{ic} f_c(x_i) + \tfrac12 H_{ic} f_c(x_i)^2\right)}
+              {\tfrac12 \sum_i w_i \sum_c g_{ic}^2},
+
+    what a full step along it would gain by the second-order expansion, as a share of what could be gained at the
+    mean hessian, so that early and late rounds compare. It is never counted below 0. Each learner has a moving
+    average of its own, and the trees are drawn with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, kept off 0 and 1.
+    The first rounds alternate.
+
+    Parameters
+    ----------
+    cosines : str or Learner, default="rff_newton"
+        The learner for what is smooth.
+    trees : str or Learner, default="auto"
+        The learner for what is jagged; "auto" is a :class:`Tree` of depth 4 where there are fewer than 3,000 rows,
+        else of a depth that is drawn anew from 4, 6, 8 and 10.
+    subsample : float, default=0.9
+        Share of the rows that a round's term is fitted to.
+    memory : float, default=0.8
+        Weight of the past in the moving averages.
+    least_share : float, default=0.05
+        Least probability of either learner.
+    n_alternating : int, default=10
+        Rounds at the beginning that alternate.
+    """
+
+    step = "unit"
+    multi_output = True
+    stops_early = True
+    pool_size = POOL_SIZE
+    constraints = {"subsample": Real(0.0, 1.0), "memory": SHARE, "least_share": Real(0.0, 0.5, inclusive=True)}
+
+    roles = {"cosines": LEARNERS, "trees": LEARNERS}
+
+    def __init__(
+        self,
+        cosines: str | Learner = "rff_newton",
+        trees: str | Learner = "auto",
+        subsample: float = 0.9,
+        memory: float = 0.8,
+        least_share: float = 0.05,
+        n_alternating: int = 10,
+    ) -> None:
+        self.cosines = cosines
+        self.trees = trees
+        self.subsample = subsample
+        self.memory = memory
+        self.least_share = least_share
+        self.n_alternating = n_alternating
+
+    def set_params(self, **params: Any) -> Mixture:
+        """Set hyperparameters, nested ones too: of ``trees="auto"``, those of the trees that it stands for."""
+        if self.trees == "auto" and "trees" not in params and any(name.startswith("trees__") for name in params):
+            params["trees"] = Tree()
+        return super().set_params(**params)
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """As second-order cosines do."""
+        return n_samples <= MERGED
+
+    def fit(self, round: Round) -> Term:
+        """The term of whichever learner is drawn."""
+        books = round.design.lasting((Mixture, "books"), lambda: np.full(2, np.nan))
+        learners = LEARNERS.make(self.cosines), self._tree(round)
+        kind = self._draw(round, books)
+        inside = round.rng.random(len(round.weight), dtype=np.float32) < self.subsample
+        inside |= not inside.any()
+        sampled = replace(round, weight=np.where(inside, round.weight, 0.0))
+        term = learners[kind].fit(sampled)
+        output = round.design.output(term)
+        round.design.remember(term, output)
+        if not inside.all():
+            now = earned(round, output, ~inside)
+            old = now if np.isnan(books[kind]) else books[kind]
+            books[kind] = self.memory * old + (1.0 - self.memory) * now
+        return term
+
+    def _draw(self, round: Round, books: Array) -> int:
+        """0 for cosines, 1 for trees."""
+        chance = round.rng.random()
+        squares = np.square(books)
+        if round.index < self.n_alternating or not squares.sum() > 0.0:
+            return round.index % 2
+        share = np.clip(squares[1] / squares.sum(), self.least_share, 1.0 - self.least_share)
+        return int(chance < share)
+
+    def _tree(self, round: Round) -> Learner:
+        if isinstance(self.trees, str) and self.trees == "auto":
+            return Tree(max_depth=int(round.rng.choice(depths_for(round.design.n_samples))))
+        return LEARNERS.make(self.trees)
+
+
+def depths_for(n_samples: int) -> tuple[int, ...]:
+    """Depths of trees that suit so many rows: with enough of them, shallow and deep ones see different things."""
+    return (4,) if n_samples < 3_000 else (4, 6, 8, 10)
+
+
+def earned(round: Round, output: Array, rows: Array) -> float:
+    """The part of the squared gradient on some rows that a full step along `output` accounts for, at least 0."""
+    f, weight, gradient = output[rows], round.weight[rows], round.gradient[rows]
+    hessian = round.hessian[rows]
+    gain = -float(weight @ ((gradient + 0.5 * hessian * f) * f).sum(axis=1))
+    possible = 0.5 * float(weight @ np.square(gradient).sum(axis=1))
+    curvature = float(weight @ hessian.mean(axis=1)) / float(weight.sum())
+    return max(0.0, gain) * curvature / possible if possible > 0.0 else 0.0

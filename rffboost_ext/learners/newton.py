@@ -1,0 +1,234 @@
+"""Second-order cosines on sparse random supports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import NON_NEGATIVE, Integer, Interval, Real
+from ..core import Array, Learner, Optimizer, Round
+from ..optimizers import LBFGS, OPTIMIZERS
+from ..parallel import over_tiles
+from ..terms import Cosines
+from . import LEARNERS
+from .supports import Candidates, Earnings, draw_candidates
+
+# Rows at a time: many times what a round samples, few enough for the cost of a round to forget how many there are.
+POOL_SIZE = 65_536
+# With more rows than this, those that occur twice are not looked for.
+MERGED = 20_000
+SHARE = Real(0.0, 1.0, inclusive=True)
+
+# A few steps: the frequency that a round refines is the best of many already.
+REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
+
+
+@LEARNERS.register("rff_newton")
+class RFFNewton(Learner):
+    r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(omega . x) + b_c sin(omega . x)``.
+
+    From the gradient g and the hessian H of any loss, a frequency gains what the best pairs (a_c, b_c) take off
+    the second-order expansion
+
+    .. math:: \sum_i w_i \sum_c \left( g_{ic} f_c(x_i) + \tfrac12 H_{ic} f_c(x_i)^2 \right)
+              + \tfrac{\lambda}{2} \sum_c (a_c^2 + b_c^2),
+
+    a two by two system per output. Of many random candidates on sparse supports the one that gains most is kept,
+    then refined within its support by a few steps of L-BFGS on that profiled objective. There is no search for a
+    phase, nor for a step size.
+
+    Parameters
+    ----------
+    n_candidates : int, default=32
+        Frequencies drawn in each round.
+    max_samples : int, default=5_000
+        Rows that a round refines its frequency on, drawn anew each time; the cost of a round hardly grows with
+        more rows than this.
+    n_scored : int, default=1_000
+        Rows of these that the candidates are scored on.
+    gamma : pair of float, default=(0.125, 8.0)
+        Range of the kernel parameter gamma, drawn log-uniformly for each candidate: frequencies are
+        ``N(0, 2 gamma / s)`` per standardised feature on a support of s features.
+    dense : float, default=0.2
+        Probability of the full support. Other supports have a log-uniform size.
+    earned : float, default=0.5
+        How much of the probability of a feature is in proportion to what it has gained so far; the rest is
+        uniform.
+    l2 : float, default=1.0
+        Penalty on the squared amplitudes, lambda.
+    optimizer : str or Optimizer, default="auto"
+        What refines the frequency; "auto" is six steps of L-BFGS.
+
+    Notes
+    -----
+    One output yields one cosine of amplitude ``hypot(a, b)`` and phase ``atan2(b, a)``, several outputs yield two.
+    """
+
+    step = "unit"
+    multi_output = True
+    stops_early = True
+    pool_size = POOL_SIZE
+    constraints = {
+        "n_candidates": Integer(1),
+        "max_samples": Integer(1),
+        "n_scored": Integer(1),
+        "gamma": Interval(),
+        "dense": SHARE,
+        "earned": SHARE,
+        "l2": NON_NEGATIVE,
+    }
+    roles = {"optimizer": OPTIMIZERS}
+
+    def __init__(
+        self,
+        n_candidates: int = 32,
+        max_samples: int = 5_000,
+        n_scored: int = 1_000,
+        gamma: tuple[float, float] = (0.125, 8.0),
+        dense: float = 0.2,
+        earned: float = 0.5,
+        l2: float = 1.0,
+        optimizer: str | Optimizer = "auto",
+    ) -> None:
+        self.n_candidates = n_candidates
+        self.max_samples = max_samples
+        self.n_scored = n_scored
+        self.gamma = gamma
+        self.dense = dense
+        self.earned = earned
+        self.l2 = l2
+        self.optimizer = optimizer
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """Where that is cheap: a row that occurs twice is then drawn once, with twice the weight."""
+        return n_samples <= MERGED
+
+    def fit(self, round: Round) -> Cosines:
+        """The frequency of this round, as one cosine or, for several outputs, two."""
+        d = round.design.n_features
+        earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
+        rows = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
+        odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
+        candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype)
+        features, omega = candidates[self._best(round, candidates, thinned(round.rng, rows, self.n_scored))]
+        sample = Sample.of(round, rows, features)
+        omega, pairs, gain = self._refined(sample, omega)
+        earnings.add(features, omega, gain)
+        term = cosines_of(omega, pairs, features, d)
+        round.design.remember(term, self._output(round, features, omega, pairs))
+        return term
+
+    def _best(self, round: Round, candidates: Candidates, rows: Array) -> int:
+        """The candidate that gains most on `rows`."""
+        from ..kernels.newton import score_pass
+
+        sample = Sample.of(round, rows, np.arange(round.design.n_features))
+        gains = np.empty(len(candidates))
+        frequencies = candidates.sizes, candidates.features, candidates.omega
+        given = sample.x, *frequencies, sample.g, sample.h, sample.penalty(self.l2), gains
+        over_tiles(score_pass, len(candidates), round.design.n_jobs, *given)
+        return int(gains.argmax())
+
+    def _refined(self, sample: Sample, omega: Array) -> tuple[Array, Array, float]:
+        """A frequency near `omega` that gains more, its pairs (C, 2) and what it gains."""
+        chosen = isinstance(self.optimizer, str) and self.optimizer == "auto"
+        optimizer = REFINEMENT if chosen else OPTIMIZERS.make(self.optimizer)
+        profile = Profile(sample, self.l2)
+        omega = np.asarray(optimizer.minimise(profile, omega))
+        value, _ = profile(omega)
+        return omega, profile.pairs * sample.size, -value * profile.first * sample.gain
+
+    def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
+        """Outputs on all rows of the design, (n, C)."""
+        from ..kernels.newton import output_pass
+
+        tiles, out = round.design.tiles, np.empty_like(round.raw)
+        tiles.run(output_pass, tiles.blocks, features, omega.astype(tiles.dtype), pairs, out)
+        return out
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some rows of a round as the compiled passes read them; derivatives are brought to order 1 for float32.
+
+    Parameters
+    ----------
+    x : ndarray of shape (s, m)
+        Features.
+    g, h : ndarray of shape (C, m)
+        Weighted derivatives, in units of `slope` and `curvature`.
+    slope, curvature : float
+        The units.
+    """
+
+    x: Array
+    g: Array
+    h: Array
+    slope: float
+    curvature: float
+
+    @classmethod
+    def of(cls, round: Round, rows: Array, features: Array) -> Sample:
+        """The sample of `rows`, ascending, that sees only some features."""
+        from ..kernels.newton import gather_block, gather_weighted
+
+        tiles = round.design.tiles
+        x = np.empty((len(features), len(rows)), dtype=tiles.dtype)
+        gather_block(tiles.blocks, rows, features, x)
+        g, h = np.empty((2, round.raw.shape[1], len(rows)), dtype=tiles.dtype)
+        slope = gather_weighted(round.gradient, round.weight, rows, g)
+        return cls(x, g, h, slope, gather_weighted(round.hessian, round.weight, rows, h))
+
+    @property
+    def size(self) -> float:
+        """The unit of amplitudes."""
+        return self.slope / self.curvature
+
+    @property
+    def gain(self) -> float:
+        """The unit of gains."""
+        return self.slope * self.size
+
+    def penalty(self, l2: float) -> float:
+        """A penalty on squared amplitudes in the units of the sample."""
+        return l2 / self.curvature
+
+
+class Profile:
+    """What a frequency gains with the best pairs, negative and as a share of what the first one asked for gains.
+
+    ``pairs`` (C, 2) are those last found, ``first`` is the gain of the first frequency.
+    """
+
+    def __init__(self, sample: Sample, l2: float) -> None:
+        from ..kernels.newton import profile_pass
+
+        self.sample, self.l2, self.kernel = sample, sample.penalty(l2), profile_pass
+        self.pairs, self.first = np.empty((len(sample.g), 2)), 0.0
+
+    def __call__(self, omega: Array) -> tuple[float, Array]:
+        sample, gradient = self.sample, np.empty(len(omega))
+        at = omega.astype(sample.x.dtype)
+        gain = self.kernel(sample.x, at, sample.g, sample.h, self.l2, self.pairs, gradient)
+        # As a share of the first, so that the optimizer's tolerances mean the same for any sample.
+        self.first = self.first or gain or 1.0
+        return -gain / self.first, -gradient / self.first
+
+
+def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
+    """About `size` of `rows` at random, in their order; all of them where there are no more."""
+    if len(rows) <= size:
+        return rows
+    kept = rows[rng.random(len(rows), dtype=np.float32) < size / len(rows)]
+    return kept if len(kept) else rows[:1]
+
+
+def cosines_of(omega: Array, pairs: Array, features: Array, n_features: int) -> Cosines:
+    """``a_c cos(omega . x) + b_c sin(omega . x)`` with `omega` on a support, as a term over all features."""
+    full = np.zeros(n_features)
+    full[features] = omega
+    a, b = pairs.T
+    if len(pairs) == 1:
+        return Cosines(full[None], np.arctan2(b, a), np.hypot(a, b)[:, None])
+    return Cosines(np.stack([full, full]), np.array([0.0, 0.5 * np.pi]), pairs.T.copy())

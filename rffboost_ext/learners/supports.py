@@ -1,0 +1,85 @@
+"""Candidate frequencies on sparse supports, and what the features have earned so far."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import Array
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """M frequencies, each on a support of its own: candidate j has the first ``sizes[j]`` entries of its rows.
+
+    Parameters
+    ----------
+    sizes : ndarray of int, shape (M,)
+    features : ndarray of int, shape (M, d)
+        Supports, ascending.
+    omega : ndarray of shape (M, d)
+        Frequencies on standardised features.
+    """
+
+    sizes: Array
+    features: Array
+    omega: Array
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __getitem__(self, index: int) -> tuple[Array, Array]:
+        """Support and frequencies of one candidate."""
+        size = self.sizes[index]
+        return self.features[index, :size], self.omega[index, :size].astype(np.float64)
+
+
+def draw_candidates(
+    rng: np.random.Generator, size: int, probability: Array, dense: float, gamma: tuple[float, float], dtype: Any
+) -> Candidates:
+    r"""Draw `size` candidates over the d features of `probability` (d,).
+
+    A support is full with probability `dense`, else of size :math:`\lfloor 2^u \rfloor`, u uniform in
+    [0, log2(d + 1)), its features drawn without replacement. Frequencies are :math:`N(0, 2 \gamma / s)` on a
+    support of size s with :math:`\log \gamma` uniform between the two ends of `gamma`.
+    """
+    from ..kernels.newton import choose_supports
+
+    d = len(probability)
+    chance = rng.random((3, size))
+    sizes = np.exp2(chance[0] * math.log2(d + 1)).astype(np.int64)
+    sizes = np.where(chance[1] < dense, d, np.minimum(sizes, d))
+    low, high = math.log(gamma[0]), math.log(gamma[1])
+    scale = np.sqrt(2.0 * np.exp(low + (high - low) * chance[2]) / sizes).astype(dtype)
+    arrival, normal = rng.standard_exponential((size, d), dtype), rng.standard_normal((size, d), dtype)
+    features, omega = np.empty((size, d), dtype=np.int64), np.empty((size, d), dtype=dtype)
+    choose_supports(probability.astype(dtype), sizes, arrival, normal, scale, features, omega)
+    return Candidates(sizes, features, omega)
+
+
+class Earnings:
+    """What each feature has gained in the rounds so far, as odds for the next draw.
+
+    Parameters
+    ----------
+    n_features : int
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.gains = np.zeros(n_features)
+
+    def add(self, features: Array, omega: Array, gain: float) -> None:
+        """Share the gain of a round among its features, by their part in the squared frequency."""
+        share = np.square(omega)
+        total = share.sum()
+        if gain > 0.0 and total > 0.0:
+            self.gains[features] += gain * share / total
+
+    def probability(self, earned: float) -> Array:
+        """Probability of each feature: `earned` of it by gains, the rest uniform."""
+        uniform = np.full(len(self.gains), 1.0 / len(self.gains))
+        total = self.gains.sum()
+        return uniform if total <= 0.0 else (1.0 - earned) * uniform + earned * self.gains / total

@@ -1,0 +1,93 @@
+"""The log loss of more than two classes."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from ..checks import Integer
+from ..core import Array, Loss
+from .targets import require_indices
+
+# Where a class is certain to the last bit its hessian would be 0.
+LEAST_HESSIAN = 1e-16
+
+
+class MultinomialLogLoss(Loss):
+    r"""Cross-entropy of K classes, ``logsumexp(raw) - raw[y]``, one raw score per class; ``p = softmax(raw)``.
+
+    The gradient is :math:`p_c - [y = c]`. The second derivative is the matrix :math:`\mathrm{diag}(p) - p p^T`;
+    the hessian given is the diagonal :math:`2 p_c (1 - p_c)`, at least 1e-16, which bounds its quadratic form: in
+    the difference each diagonal entry equals the sum of the sizes of the others in its row.
+
+    It is what :class:`~rffboost_ext.losses.LogLoss` becomes for more than two classes.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, K.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani, Additive logistic regression, Annals of Statistics 28, 2000. Böhning,
+    Multinomial logistic regression algorithm, Annals of the Institute of Statistical Mathematics 44, 1992.
+    """
+
+    task = "classification"
+    exact_hessian = False
+    multiclass = True
+    constraints = {"n_classes": Integer(2)}
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> MultinomialLogLoss:
+        """The loss itself, if `y` holds indices of its classes."""
+        if n_classes is not None and n_classes != self.n_classes:
+            raise ValueError(f"loss {self!r}: y must have {self.n_classes} classes, got {n_classes}")
+        require_indices(self, y, self.n_classes)
+        return self
+
+    def value(self, y: Array, raw: Array) -> Array:
+        largest = row_max(raw)
+        total = row_sum(np.exp(raw - largest[:, None]))
+        return np.asarray(np.log(total) + (largest - raw[np.arange(len(raw)), column(y)]))
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        p = self.inverse_link(raw)
+        hessian = 1.0 - p
+        hessian *= p
+        hessian *= 2.0
+        np.maximum(hessian, LEAST_HESSIAN, out=hessian)
+        # p - 1 as the sum of the others: it keeps its digits where p is nearly 1.
+        own = np.arange(len(raw)), column(y)
+        p[own] = 0.0
+        p[own] = -row_sum(p)
+        return p, hessian
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        counts = np.bincount(column(y), weights=weight, minlength=self.n_classes)
+        logs = np.log(np.maximum(counts / counts.sum(), np.finfo(np.float64).eps))
+        return np.asarray(logs - logs.mean())
+
+    def inverse_link(self, raw: Array) -> Array:
+        p = raw - row_max(raw)[:, None]
+        np.exp(p, out=p)
+        p /= row_sum(p)[:, None]
+        return p
+
+
+def row_max(values: Array) -> Array:
+    """The largest entry of each row, (n,): column by column, which is far faster where there are few."""
+    return reduce(np.maximum, values.T)
+
+
+def row_sum(values: Array) -> Array:
+    """The sum of each row, (n,); not by BLAS, whose order of summation may depend on its threads."""
+    return reduce(np.add, values.T)
+
+
+def column(y: Array) -> Array:
+    """Class indices (n, 1) as integers (n,)."""
+    return y[:, 0].astype(np.intp)

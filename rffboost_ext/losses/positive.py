@@ -1,0 +1,152 @@
+r"""Losses of positive targets whose mean is ``exp(raw)``: Poisson, gamma and, between them, Tweedie's.
+
+With the power p of the mean that the variance is proportional to, they are half the deviance up to terms that the
+target alone decides, as scikit-learn's HalfPoissonLoss, HalfGammaLoss and HalfTweedieLoss are. With
+:math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction, gradient and second
+derivative are
+
+.. math:: g = s (1 - u), \quad H = s (2 - p + (p - 1) u).
+
+The loss of a row has its minimum where raw has moved by log u. Where H is small a Newton step carries far beyond
+it, as it does for gamma where u is small and for Poisson where u is large. The hessian given is therefore
+:math:`s \max(2 - p + (p - 1) u, (u - 1) / \log u)`, with which the step of a row by itself never overshoots.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import clone
+
+from ..checks import Inside
+from ..core import Array, Loss
+from . import LOSSES
+from .margin import LARGEST_EXPONENT
+from .robust import UNIT
+from .targets import require_targets, rounded
+
+
+class Positive(Loss):
+    """What the losses of this family share: all but their value."""
+
+    exact_hessian = False
+    positive = True
+
+    @property
+    @abstractmethod
+    def _power(self) -> float:
+        """The variance is proportional to this power of the mean."""
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with its unit taken from the target, which must be at least 0, and positive somewhere."""
+        require_targets(self, y, y >= 0.0, "at least 0")
+        if not y.any():
+            raise ValueError(f"loss {self!r}: y must have a positive sum, got only zeros")
+        if not isinstance(self.unit, str):
+            return self
+        mean = float(np.average(y[:, 0], weights=weight))
+        return clone(self).set_params(unit=rounded(mean ** (self._power - 2.0)))
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        raw, p = cut(raw), self._power
+        log_u = logarithm(y) - raw
+        scale, u_less_1 = np.exp((2.0 - p) * raw), np.expm1(log_u)
+        with np.errstate(invalid="ignore"):
+            chord = np.where(log_u == 0.0, 1.0, u_less_1 / log_u)
+        return -scale * u_less_1, scale * np.maximum(1.0 + (p - 1.0) * u_less_1, chord)
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        mean = np.average(y[:, 0], weights=weight)
+        return np.array([np.log(max(float(mean), np.finfo(np.float64).tiny))])
+
+    def inverse_link(self, raw: Array) -> Array:
+        return np.exp(cut(raw))
+
+
+@LOSSES.register("poisson")
+class Poisson(Positive):
+    """Half the Poisson deviance, ``exp(raw) - y raw``, for counts and rates: targets of at least 0.
+
+    The variance is proportional to the mean. Gradient and hessian are in the docstring of the module, with p = 1.
+
+    Parameters
+    ----------
+    unit : float or "auto", default="auto"
+        What derivatives are multiplied by in a fit, so that what regularises a learner has the same effect
+        whatever unit the target has. "auto" is one over the weighted mean of the target, taken in each fit.
+    """
+
+    _power = 1.0
+    constraints = {"unit": UNIT}
+
+    def __init__(self, unit: float | str = "auto") -> None:
+        self.unit = unit
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return (np.exp(cut(raw)) - y * raw)[:, 0]
+
+
+@LOSSES.register("gamma")
+class Gamma(Positive):
+    """Half the gamma deviance, ``raw + y exp(-raw)``, for sizes and durations: positive targets.
+
+    The standard deviation is proportional to the mean. Gradient and hessian are in the docstring of the module,
+    with p = 2; they do not depend on the unit of the target.
+    """
+
+    _power = 2.0
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss itself, if all targets are positive."""
+        require_targets(self, y, y > 0.0, "positive")
+        return self
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return (raw + y * np.exp(-cut(raw)))[:, 0]
+
+
+@LOSSES.register("tweedie")
+class Tweedie(Positive):
+    """Half the Tweedie deviance for targets of at least 0 that are often 0, such as rainfall or claims.
+
+    The loss is ``exp((2 - p) raw) / (2 - p) - y exp((1 - p) raw) / (1 - p)``, that of sums of a Poisson number of
+    gamma variables. Gradient and hessian are in the docstring of the module.
+
+    Parameters
+    ----------
+    power : float, default=1.5
+        The variance is proportional to this power p of the mean, above 1 (Poisson) and below 2 (gamma).
+    unit : float or "auto", default="auto"
+        What derivatives are multiplied by in a fit, as in :class:`Poisson`. "auto" is the weighted mean of the
+        target to the power p - 2.
+
+    References
+    ----------
+    Jørgensen, Exponential dispersion models, Journal of the Royal Statistical Society B 49, 1987.
+    """
+
+    constraints = {"power": Inside(1.0, 2.0), "unit": UNIT}
+
+    def __init__(self, power: float = 1.5, unit: float | str = "auto") -> None:
+        self.power = power
+        self.unit = unit
+
+    @property
+    def _power(self) -> float:
+        return self.power
+
+    def value(self, y: Array, raw: Array) -> Array:
+        raw, p = cut(raw), self.power
+        return (np.exp((2.0 - p) * raw) / (2.0 - p) - y * np.exp((1.0 - p) * raw) / (1.0 - p))[:, 0]
+
+
+def cut(raw: Array) -> Array:
+    """Raw scores within what exp bears, also in sums over rows: beyond it are only fits that diverge."""
+    return np.clip(raw, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+
+
+def logarithm(y: Array) -> Array:
+    """``log(y)``, minus infinity at 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(y))

@@ -1,0 +1,76 @@
+"""What an estimator does where it is left the choice: stopping, folds, the stack and the learning rate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .composed import ComposedEstimator, is_auto
+from .core import Learner
+from .ensemble import Ensemble
+from .learners import LEARNERS
+from .steps import Shrunk
+from .stopping import FEW, Plan, folds_for
+from .training import Rows, Trainer
+
+# Rounds of a fit that is not told how many, and its ceiling where early stopping is on.
+ROUNDS, CEILING = 100, 2_000
+# With more rows than this, those that are held out are not missed.
+MOST_REFIT = 20_000
+# What a stack holds beside the learner.
+STACKED = ("rff_newton",)
+
+
+class PolicyEstimator(ComposedEstimator):
+    """Settles what is ``"auto"`` by the number of rows."""
+
+    learning_rate: float | str
+    early_stopping: bool | str
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    n_folds: int | str
+    refit: bool | str
+    quality: str
+    warm_start: bool
+
+    def _stops(self, learner: Learner, held: Rows | None) -> bool:
+        """Whether the fit uses early stopping."""
+        if held is not None and self.early_stopping is False:
+            raise ValueError(
+                f"{type(self).__name__}: eval_set is for early stopping, which early_stopping=False forbids"
+            )
+        if is_auto(self.early_stopping):
+            return held is not None or (learner.stops_early and not self.warm_start)
+        return bool(self.early_stopping)
+
+    def _rate(self, n_samples: int, stops: bool) -> float:
+        """The learning rate; the average of several models needs less care in each."""
+        if not is_auto(self.learning_rate):
+            return float(self.learning_rate)
+        return 0.2 if stops and n_samples <= FEW else 0.1
+
+    def _stacks(self, n_samples: int, init: Ensemble | None) -> bool:
+        """Whether early stopping trains two kinds of models."""
+        return self.quality == "high" or (
+            self.quality == "auto" and is_auto(self.learner) and n_samples <= FEW and init is None
+        )
+
+    def _trainers(self, trainer: Trainer, n_samples: int, init: Ensemble | None) -> list[Trainer]:
+        """What is trained: one model, or the models of a stack."""
+        if not self._stacks(n_samples, init):
+            return [trainer]
+        rate = self._rate(n_samples, stops=True)
+        others = [LEARNERS.create(name) for name in STACKED]
+        steps = [Shrunk(self._step_for(trainer.loss, other), rate) for other in others]
+        return [
+            trainer,
+            *(replace(trainer, learner=other, step=step) for other, step in zip(others, steps, strict=True)),
+        ]
+
+    def _plan(self, n_samples: int, n_rounds: int, init: Ensemble | None) -> Plan:
+        """How early stopping goes about so many rows."""
+        suitable = folds_for(n_samples, self._stacks(n_samples, init)) if init is None else 1
+        n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
+        single = n_folds == 1 and n_samples <= MOST_REFIT
+        refit = single if is_auto(self.refit) else bool(self.refit)
+        return Plan(n_folds, self.validation_fraction, refit, n_rounds, self.n_iter_no_change, self.tol)

@@ -1,0 +1,127 @@
+r"""Shapley values (SHAP) of raw scores: exact for cosines and for trees.
+
+What is explained is how the score f of a row x differs from the mean score of some background rows. For each
+background row z, a coalition S of features is worth :math:`f(x_S, z_{\bar S})`, the score of a row that takes
+these features from x and all others from z; a feature gets its Shapley value in this game, averaged over z. This
+is the SHAP of independent features, also called interventional or marginal. The values of a row sum to f(x) less
+the mean of f(z).
+
+- A cosine is the real part of a product over features, :math:`e^{-i\varphi} \prod_k e^{i \omega_k x_k}`. In a
+  game of products feature j gets :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`, where a
+  are the factors of x and b those of z (Owen's multilinear extension). This is the integral of a polynomial, which
+  the rule of Gauss and Legendre with half as many nodes as the cosine has features yields without error.
+- In a tree, x and z part at some splits. Each leaf that a mixture of both can reach counts for the features on its
+  path, as it does in the shap package for trees with a background.
+
+References
+----------
+Lundberg and Lee, A unified approach to interpreting model predictions, NeurIPS 2017. Owen, Multilinear extensions
+of games, Management Science 18, 1972. Lundberg et al., From local explanations to global understanding with
+explainable AI for trees, Nature Machine Intelligence 2, 2020.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from math import comb
+
+import numpy as np
+
+from .core import Array, Term
+from .ensemble import Ensemble, matrix
+from .importance import inner_levels
+from .terms import Cosines, Standardized, Trees
+from .terms.cosines import require_columns
+
+
+@singledispatch
+def shapley(term: Term, X: Array, background: Array) -> Array:
+    """The Shapley values of each output of `term` at the rows of X (n, d), over a background (m, d): (n, C, d).
+
+    Term types register their own here.
+
+    Raises
+    ------
+    TypeError
+        If no rule is registered for the type of `term`.
+    """
+    raise TypeError(
+        f"Shapley values: there is no rule for a {type(term).__name__}; register one with "
+        f"rffboost_ext.shapley.shapley.register"
+    )
+
+
+@shapley.register
+def _(term: Cosines, X: Array, background: Array) -> Array:
+    from .kernels.shapley import add_products
+
+    require_columns(X, term.omega.shape[1])
+    center = 0.0 if term.center is None else term.center
+    rows, others = X - center, background - center
+    out = np.zeros((len(X), term.weight.shape[1], X.shape[1]))
+    for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
+        used = np.flatnonzero(omega)
+        nodes, shares = np.polynomial.legendre.leggauss(max(1, -(-len(used) // 2)))
+        sums = np.zeros((len(X), len(used)), dtype=np.complex128)
+        ours, theirs = (np.exp(1j * part[:, used] * omega[used]) for part in (rows, others))
+        # From [-1, 1] to [0, 1].
+        add_products(ours, theirs, 0.5 * (nodes + 1.0), 0.5 * shares, sums)
+        values = (np.exp(-1j * phase) / len(background) * sums).real
+        out[:, :, used] += weight[:, None] * values[:, None, :]
+    return out
+
+
+@shapley.register
+def _(term: Trees, X: Array, background: Array) -> Array:
+    from .kernels.shapley import add_paths
+
+    depth = sum(1 for _ in inner_levels(term))
+    out = np.zeros((len(X), term.value.shape[1], X.shape[1]))
+    rows, others = (np.ascontiguousarray(part, dtype=term.threshold.dtype) for part in (X, background))
+    nodes = term.roots, term.left, term.right, term.feature, term.threshold, term.missing_left, term.value
+    add_paths(rows, others, *nodes, gains(min(depth, X.shape[1])), depth, out)
+    return out / len(background)
+
+
+@shapley.register
+def _(term: Standardized, X: Array, background: Array) -> Array:
+    return shapley(term.term, *((part - term.center) / term.scale for part in (X, background)))
+
+
+def gains(most: int) -> Array:
+    """``(p - 1)! q! / (p + q)!`` for p and q up to `most`, 0 for p = 0."""
+    sizes = range(most + 1)
+    return np.array([[1.0 / (p * comb(p + q, p)) if p else 0.0 for q in sizes] for p in sizes])
+
+
+def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
+    """The Shapley values of the raw scores of an ensemble, exact for cosines and trees.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        What is explained.
+    X : ndarray of shape (n, d)
+        Rows to explain.
+    background : ndarray of shape (m, d)
+        Rows that they are compared with. The time grows with n times m; a hundred are usual.
+
+    Returns
+    -------
+    ndarray of shape (n, C, d)
+        Their sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``.
+
+    Raises
+    ------
+    ValueError
+        If the background has no rows, or other columns than X.
+    TypeError
+        If there is a term of a type for which no rule is registered.
+    """
+    X, background = matrix(X), matrix(background)
+    if len(background) == 0 or background.shape[1] != X.shape[1]:
+        raise ValueError(f"background must have shape (m, {X.shape[1]}) with m >= 1, got {background.shape}")
+    out = np.zeros((len(X), ensemble.n_outputs, X.shape[1]))
+    for block in ensemble.compact().terms:
+        out += shapley(block, X, background)
+    return out

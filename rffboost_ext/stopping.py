@@ -1,0 +1,160 @@
+"""Early stopping for a whole fit: which rows are held out, and what becomes of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .callbacks import Callback
+from .core import Array, Loss
+from .ensemble import Ensemble, weighted_sum
+from .training import Rows, Trainer
+
+# Fewer held-out rows than this tell nothing, more than that tell no more.
+LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
+# Up to so many rows each of them counts, and models are quick to train.
+FEW = 3_000
+
+
+def folds_for(n_samples: int, stacks: bool) -> int:
+    """Folds that suit so many rows: the fewer there are, the more they are worth holding out in turn."""
+    suitable = 5 if stacks else 4 if n_samples <= FEW else 1
+    return max(1, min(suitable, n_samples // 2))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a fit uses early stopping.
+
+    Parameters
+    ----------
+    n_folds : int
+        Models, each of which holds out rows of its own; their average is the result.
+    fraction : float
+        Share of rows that a single model holds out.
+    refit : bool
+        Whether the result is one model of all rows instead, with the mean number of rounds.
+    n_estimators : int
+        Ceiling on the rounds of a model, those of an initial one included.
+    patience : int
+        Rounds without improvement that end a fit.
+    tol : float
+        What counts as an improvement, as a share of the loss before the first round.
+    """
+
+    n_folds: int
+    fraction: float
+    refit: bool
+    n_estimators: int
+    patience: int
+    tol: float
+
+    def fit(
+        self,
+        trainers: Sequence[Trainer],
+        rows: Rows,
+        held: Rows | None,
+        seed: int,
+        callbacks: Sequence[Callback],
+        init: Ensemble | None,
+    ) -> tuple[Ensemble, Array]:
+        """The ensemble, and the held-out loss of the first trainer's models before and after every round.
+
+        Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
+        """
+        splits = [(rows, held)] if held is not None else self._splits(rows, seed)
+        rules = self.n_estimators, self.patience, self.tol, callbacks, init
+        fits = [
+            [trainer.again(k).fit_stopping(kept, out, *rules) for k, (kept, out) in enumerate(splits)]
+            for trainer in trainers
+        ]
+        models = [[model for model, _ in runs] for runs in fits]
+        weight = stacked(trainers[0].loss, models, [out for _, out in splits])
+        if held is None and self.refit:
+            lengths = [round(float(np.mean([len(model) for model in row]))) for row in models]
+            models = [
+                [trainer.again(0).fit(rows, n, (), init)] for trainer, n in zip(trainers, lengths, strict=True)
+            ]
+        scores = joined([scores for _, scores in fits[0]])
+        shares = np.repeat(weight / len(models[0]), len(models[0]))
+        return weighted_sum([model for row in models for model in row], shares), scores
+
+    def _splits(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+        if len(rows) < max(2, self.n_folds):
+            raise ValueError(
+                f"early stopping: n_folds must be at most the number of rows, of which there must be 2; got "
+                f"n_folds={self.n_folds} and n_samples={len(rows)}"
+            )
+        if self.n_folds == 1:
+            part = held_out(rows, self.fraction, seed)
+            return [(rows.take(np.flatnonzero(~part)), rows.take(np.flatnonzero(part)))]
+        fold = folds(rows, self.n_folds, seed)
+        parts = range(self.n_folds)
+        return [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
+
+
+def stacked(loss: Loss, models: Sequence[Sequence[Ensemble]], held: Sequence[Rows]) -> Array:
+    """A weight for each row of `models`, whose k-th models have not seen the k-th held-out rows."""
+    if len(models) == 1:
+        return np.ones(1)
+    raw = np.stack(
+        [np.concatenate([model.raw(out.X) for model, out in zip(row, held, strict=True)]) for row in models]
+    )
+    y, weight = (np.concatenate([getattr(out, name) for out in held]) for name in ("y", "weight"))
+    return simplex_weights(loss, y, weight, raw)
+
+
+def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array) -> Array:
+    r"""Weights (m,) that are positive and sum to 1, for the best mean of m models' raw scores (m, n, C).
+
+    They minimise the weighted mean loss plus :math:`\frac5n \sum_k (v_k - 1/m)^2`, which holds them together where
+    the rows do not tell.
+    """
+    from scipy.optimize import minimize
+
+    m, n = raw.shape[:2]
+
+    def objective(v: Array) -> tuple[float, Array]:
+        mixed = np.tensordot(v, raw, 1)
+        value = np.average(loss.value(y, mixed), weights=weight)
+        gradient, _ = loss.derivatives(y, mixed)
+        slope = np.einsum("kic,ic,i->k", raw, gradient, weight) / weight.sum()
+        return float(value + 5.0 / n * np.square(v - 1.0 / m).sum()), slope + 10.0 / n * (v - 1.0 / m)
+
+    within = {"bounds": [(0.0, 1.0)] * m, "constraints": {"type": "eq", "fun": lambda v: v.sum() - 1.0}}
+    found = minimize(objective, np.full(m, 1.0 / m), jac=True, method="SLSQP", **within).x
+    return np.asarray(found.clip(0.0) / found.clip(0.0).sum())
+
+
+def joined(scores: Sequence[Array]) -> Array:
+    """The mean of curves of different lengths; one that has ended counts with its best value."""
+    longest = max(map(len, scores))
+    return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)
+
+
+def along_target(rows: Rows, seed: int) -> Array:
+    """The rows in the order of their targets, those of equal target in random order."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    return order[np.argsort(rows.y[order, 0], kind="stable")]
+
+
+def folds(rows: Rows, n_folds: int, seed: int) -> Array:
+    """A fold (n,) for each row; each fold has its part of every class, or of every part of a target's range."""
+    fold = np.empty(len(rows), dtype=np.int64)
+    fold[along_target(rows, seed)] = np.arange(len(rows)) % n_folds
+    return fold
+
+
+def held_out(rows: Rows, fraction: float, seed: int) -> Array:
+    """Which rows (n,) to hold out: a systematic sample along the target, so that classes have their share.
+
+    Of few rows at least `LEAST_HELD_OUT` (or half of them) are held out, of many at most `MOST_HELD_OUT`.
+    """
+    n = len(rows)
+    size = int(np.clip(fraction * n, min(LEAST_HELD_OUT, n // 2), MOST_HELD_OUT))
+    place = (np.arange(size) + np.random.default_rng(seed).random()) * (n / size)
+    held = np.zeros(n, dtype=bool)
+    held[along_target(rows, seed)[place.astype(np.int64)]] = True
+    return held

@@ -1,0 +1,50 @@
+"""A value in a file, and out of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import container
+from .files import write_atomically
+from .values import Packer, Unpacker
+
+# How a message about a file may go on after the file's name.
+VERBS = ("is ", "was ", "has ", "holds ", "speaks ")
+
+
+def write(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
+    """Write `value`, which messages call `name`, to a file of some kind, all of it or nothing."""
+    from . import parts  # noqa: F401
+
+    packer = Packer()
+    contents = packer.pack(value, name)
+    write_atomically(path, container.packed(kind, contents, packer.arrays))
+
+
+def read(path: str | os.PathLike[str], kind: str) -> Any:
+    """What a file of some kind holds.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read as such a file; the message names it.
+    OSError
+        If it cannot be read at all.
+    """
+    from . import parts  # noqa: F401
+
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        contents, arrays = container.unpacked(kind, data)
+        return Unpacker(arrays).unpack(contents)
+    except Exception as error:
+        raise ValueError(f"{os.fspath(path)!r} {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a file, in words that follow its name."""
+    if type(error) is ValueError and str(error).startswith(VERBS):
+        return str(error)
+    return f"has contents that cannot be: {type(error).__name__}: {error}"

@@ -1,0 +1,65 @@
+"""Writing a file so that its name always stands for a whole one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Put `data` in the place of the file at `path`, all of it or nothing.
+
+    It is written to a temporary file in the same folder, brought to the disk, and given the name then. Whenever
+    the process or the machine stops, `path` is the old file or the new one. A process that is killed can leave the
+    temporary file behind; see :func:`leftovers`.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; a link is followed.
+    data : bytes
+        Its contents.
+
+    Raises
+    ------
+    TypeError
+        If `path` is no path.
+    FileNotFoundError
+        If there is no folder to put it in.
+    OSError
+        If it cannot be written; `path` is what it was.
+    """
+    target = Path(os.path.realpath(os.fspath(path)))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must be in an existing folder, got {os.fspath(path)!r}")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def leftovers(path: str | os.PathLike[str]) -> list[Path]:
+    """Temporary files that processes killed while they wrote `path` have left behind."""
+    target = Path(os.path.realpath(os.fspath(path)))
+    length = len(target.name) + len("..") + 12 + len(".tmp")
+    found = (file for file in target.parent.iterdir() if len(file.name) == length)
+    return [file for file in found if file.name.startswith(f".{target.name}.") and file.suffix == ".tmp"]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name to the disk, where a folder can be opened for that."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

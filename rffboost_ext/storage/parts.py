@@ -1,0 +1,120 @@
+"""How what this package is made of is stored: parts without a name of their own, fitted functions, ensembles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core import Array, Spec, Term
+from ..ensemble import Ensemble
+from ..learners.supports import Earnings
+from ..losses import MultinomialLogLoss, Signed
+from ..steps import Shrunk
+from ..terms import Cosines, Standardized, Trees
+from ..terms.sound import check_sound, require_shape
+from .values import storable
+
+INTEGERS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"}
+
+
+def checked_part(cls: type[Spec]) -> Any:
+    """How a part is built from its hyperparameters: checked, as by its table."""
+
+    def build(params: dict[str, Any]) -> Spec:
+        part = cls(**params)
+        part.validate()
+        return part
+
+    return build
+
+
+def built_cosines(state: dict[str, Any]) -> Cosines:
+    """Cosines from arrays of numbers that fit one another."""
+    term = Cosines(**require_arrays(state, optional="center"))
+    require_shape("weight", term.weight, (len(term.omega), *np.shape(term.weight)[1:2]))
+    check_sound(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
+    return term
+
+
+def built_trees(state: dict[str, Any]) -> Trees:
+    """Trees whose walks all end, and stay within their arrays."""
+    term = Trees(**require_arrays(state))
+    check_sound(term, int(term.feature.max(initial=-1)) + 1, *np.shape(term.value)[1:])
+    return term
+
+
+def require_arrays(state: dict[str, Any], optional: str = "") -> dict[str, Any]:
+    """`state` itself, if its values are arrays of the kind of number that they are for; else a ValueError."""
+    for name, value in state.items():
+        kind = INTEGERS.get(name, "f")
+        if not (isinstance(value, np.ndarray) and value.dtype.kind in kind) and (
+            name != optional or value is not None
+        ):
+            raise ValueError(f"{name} must be an array of kind {kind!r}, got {value!r}")
+    return state
+
+
+def built_ensemble(state: dict[str, Any]) -> Ensemble:
+    """An ensemble of terms, as many as there are moves."""
+    ensemble = Ensemble(**state)
+    require_shape("baseline", ensemble.baseline, (np.size(ensemble.baseline),))
+    require_shape("moves", ensemble.moves, (len(ensemble.terms), 2))
+    for term in ensemble.terms:
+        if not isinstance(term, Term):
+            raise ValueError(f"terms must hold fitted functions, got {term!r}")
+        require_outputs(term, ensemble.n_outputs)
+    return ensemble
+
+
+def require_outputs(term: Term, n_outputs: int) -> None:
+    """Raise a ValueError if a built-in term has another number of outputs than its ensemble."""
+    while isinstance(term, Standardized):
+        term = term.term
+    values = {Cosines: "weight", Trees: "value"}.get(type(term))
+    if values is not None:
+        found: Array = getattr(term, values)
+        require_shape(values, found, (len(found), n_outputs))
+
+
+def require_features(term: Term, n_features: int) -> None:
+    """Raise a ValueError if a built-in term is for another number of columns than its estimator."""
+    while isinstance(term, Standardized):
+        term = term.term
+    if isinstance(term, Cosines):
+        require_shape("omega", term.omega, (len(term.omega), n_features))
+    if isinstance(term, Trees) and term.feature.max(initial=-1) >= n_features:
+        raise ValueError(f"trees must split on {n_features} features, got feature {term.feature.max()}")
+
+
+def random_state(generator: np.random.RandomState) -> Mapping[str, Any]:
+    """Where a generator of NumPy's older kind stands."""
+    return {"position": tuple(generator.get_state(legacy=True))}
+
+
+def built_random_state(state: dict[str, Any]) -> np.random.RandomState:
+    """A generator that stands there."""
+    generator = np.random.RandomState()
+    if not 0 <= state["position"][2] <= 624:
+        raise ValueError(f"the position of a generator must be from 0 to 624, got {state['position'][2]}")
+    generator.set_state(state["position"])
+    return generator
+
+
+def earnings(gains: Array) -> Earnings:
+    """Earnings of so much per feature."""
+    made = Earnings(len(gains))
+    made.gains[:] = gains
+    return made
+
+
+PARTS: tuple[type[Spec], ...] = Signed, MultinomialLogLoss, Shrunk
+for _part in PARTS:
+    storable(_part.__name__, build=checked_part(_part))(_part)
+storable("Cosines", build=built_cosines)(Cosines)
+storable("Trees", build=built_trees)(Trees)
+storable("Standardized")(Standardized)
+storable("Ensemble", build=built_ensemble)(Ensemble)
+storable("RandomState", random_state, built_random_state)(np.random.RandomState)
+storable("Earnings", lambda made: {"gains": made.gains}, lambda state: earnings(**state))(Earnings)

@@ -1,0 +1,76 @@
+"""Whether terms that were read from a file are safe to evaluate: a damaged file must not reach a kernel."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from ..core import Array, Term
+from .cosines import Cosines
+from .standardized import Standardized
+from .trees import Trees
+
+
+@singledispatch
+def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
+    """Raise unless a term's arrays fit one another; a type of a user's own may register its check here.
+
+    Parameters
+    ----------
+    term : Term
+        What was read.
+    n_features, n_outputs : int
+        Columns of X and of the term's outputs.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, or a tree leaves its arrays or has a cycle.
+    """
+
+
+@check_sound.register
+def _(term: Cosines, n_features: int, n_outputs: int) -> None:
+    m = len(term.omega)
+    require_shape("omega", term.omega, (m, n_features))
+    require_shape("bias", term.phase, (m,))
+    require_shape("weight", term.weight, (m, n_outputs))
+    if term.center is not None:
+        require_shape("center", term.center, (n_features,))
+
+
+@check_sound.register
+def _(term: Standardized, n_features: int, n_outputs: int) -> None:
+    require_shape("center", term.center, (n_features,))
+    require_shape("scale", term.scale, (n_features,))
+    check_sound(term.term, n_features, n_outputs)
+
+
+@check_sound.register
+def _(term: Trees, n_features: int, n_outputs: int) -> None:
+    n = len(term.left)
+    for name in ("left", "right", "feature", "threshold", "missing_left"):
+        require_shape(name, getattr(term, name), (n,))
+    require_shape("roots", term.roots, (np.size(term.roots),))
+    require_shape("leaf values", term.value, (n, n_outputs))
+    require_range("roots", term.roots, 0, n)
+    inner = np.flatnonzero(term.left >= 0)
+    require_range("feature ids", term.feature[inner], 0, n_features)
+    # Children behind their parent: no walk visits a node twice, so every walk ends.
+    for child in (term.left[inner], term.right[inner]):
+        require_range("node ids of children", child, inner + 1, n)
+
+
+def require_shape(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    """Raise a ValueError unless `array` has this shape."""
+    if np.shape(array) != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {np.shape(array)}")
+
+
+def require_range(name: str, values: Array, low: int | Array, high: int) -> None:
+    """Raise a ValueError unless ``low <= values < high`` everywhere."""
+    wrong = (values < low) | (values >= high)
+    if wrong.any():
+        raise ValueError(f"{name} are out of range: {values[wrong][0]}")

@@ -1,0 +1,177 @@
+"""From validated data to an ensemble: the loop on any rows, in pools where there are many, with early stopping."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .boosting import Interrupted, boost, check_baseline
+from .callbacks import Callback, EarlyStopping, KeepScores
+from .core import Array, Learner, Loss, Step
+from .design import Design, moments
+from .ensemble import Ensemble
+from .journal import Growth, Journal, Relay, empty
+
+# Rounds that one pool of rows serves.
+POOL_ROUNDS = 50
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Validated data: features (n, d), encoded targets (n, 1) or (n, C) and positive weights (n,)."""
+
+    X: Array
+    y: Array
+    weight: Array
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, index: Array) -> Rows:
+        """Some of the rows."""
+        return Rows(self.X[index], self.y[index], self.weight[index])
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Boosts on any rows with the same parts.
+
+    Parameters
+    ----------
+    loss, learner, step : Loss, Learner, Step
+        The parts.
+    standardize : bool
+        Whether learners see features of mean 0 and variance 1.
+    seed : int
+        Seed of the rounds.
+    n_jobs : int
+        Threads.
+    precision : str
+        Precision of the compiled passes.
+    lasting : dict
+        What learners remember beyond a round, apart from single rows; filled by the fit.
+    journal : Journal
+        Where it is noted how far models have grown.
+    """
+
+    loss: Loss
+    learner: Learner
+    step: Step
+    standardize: bool
+    seed: int
+    n_jobs: int
+    precision: str
+    lasting: dict[Hashable, Any] = field(default_factory=dict)
+    journal: Journal = field(default_factory=Journal)
+
+    def fit(
+        self,
+        rows: Rows,
+        n_estimators: int,
+        callbacks: Sequence[Callback] = (),
+        init: Ensemble | None = None,
+        init_raw: Array | None = None,
+    ) -> Ensemble:
+        """Boost on `rows` until `n_estimators` rounds are done, those of `init` included."""
+        scaling = moments(rows.X, rows.weight) if self.standardize else (None, None)
+        # Scores are of all rows, pools have some of them.
+        raw = None if self.in_pools(len(rows)) else init_raw
+        growth = Growth(self._start(rows) if init is None else init, raw, self.lasting, callbacks)
+        self.journal.resume(growth)
+        try:
+            while not growth.finished:
+                self._stretch(growth, rows, scaling, n_estimators)
+                self.journal.note(growth)
+        except Interrupted:
+            raise
+        except KeyboardInterrupt as error:
+            raise Interrupted(growth.ensemble) from error
+        return growth.ensemble
+
+    def _start(self, rows: Rows) -> Ensemble:
+        """The ensemble before the first round."""
+        baseline = self.loss.baseline(rows.y, rows.weight)
+        check_baseline(self.loss, baseline)
+        return empty(baseline)
+
+    def _stretch(
+        self, growth: Growth, rows: Rows, scaling: tuple[Array | None, Array | None], n_estimators: int
+    ) -> None:
+        """Let a model grow on one pool until it is to be noted; what learners keep of a pool ends with this."""
+        done, target, every = len(growth.ensemble), n_estimators, self.journal.every
+        pooled = self.in_pools(len(rows))
+        if pooled:
+            index = done // POOL_ROUNDS
+            target, rows = min(target, (index + 1) * POOL_ROUNDS), rows.take(self._pool(len(rows), index))
+        relay, scores = Relay(growth.callbacks, n_estimators), KeepScores(growth.raw)
+        if every is not None:
+            target = min(target, (done // every + 1) * every)
+        callbacks: list[Callback] = [relay] if every is None else [self.journal.watch, relay, scores]
+        growth.ensemble = self._boost(rows, scaling, max(target, 1), callbacks, growth.ensemble, growth.raw)
+        growth.finished = relay.stopped or len(growth.ensemble) >= n_estimators
+        # Another pool has other rows.
+        growth.raw = None if pooled and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
+
+    def again(self, k: int) -> Trainer:
+        """The same parts for a fit of its own, number k, which remembers nothing of another."""
+        return replace(self, seed=(self.seed + k) % 2**31, lasting={})
+
+    def in_pools(self, n_samples: int) -> bool:
+        """Whether a fit on so many rows sees them a pool at a time."""
+        return self.learner.pool_size is not None and n_samples > 2 * self.learner.pool_size
+
+    def _pool(self, n_samples: int, index: int) -> Array:
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
+        return np.unique(rng.integers(n_samples, size=self.learner.pool_size))
+
+    def _boost(
+        self,
+        rows: Rows,
+        scaling: tuple[Array | None, Array | None],
+        n_estimators: int,
+        callbacks: Sequence[Callback],
+        init: Ensemble | None,
+        init_raw: Array | None = None,
+    ) -> Ensemble:
+        return boost(
+            Design(rows.X, *scaling, self.n_jobs, self.precision, self.lasting),
+            rows.y,
+            loss=self.loss,
+            learner=self.learner,
+            step=self.step,
+            n_estimators=n_estimators,
+            weight=rows.weight,
+            random_state=self.seed,
+            callbacks=callbacks,
+            init=init,
+            init_raw=init_raw,
+        )
+
+    def fit_stopping(
+        self,
+        rows: Rows,
+        held: Rows,
+        n_estimators: int,
+        patience: int,
+        tol: float,
+        callbacks: Sequence[Callback] = (),
+        init: Ensemble | None = None,
+    ) -> tuple[Ensemble, Array]:
+        """Boost on `rows` while the loss on `held` falls: the best ensemble, and the loss after every round."""
+        before = self._start(rows) if init is None else init
+        watch = EarlyStopping(held.X, held.y, held.weight, self.loss, before.raw(held.X), patience, tol)
+        done = 0 if init is None else len(init)
+
+        def result(ensemble: Ensemble) -> tuple[Ensemble, Array]:
+            length = min(max(1, done + watch.best_round_), len(ensemble))
+            self.journal.keep(ensemble.truncated(length), np.array(watch.scores_))
+            return ensemble.truncated(length), np.array(watch.scores_)
+
+        try:
+            return result(self.fit(rows, n_estimators, [*callbacks, watch], init))
+        except Interrupted as stop:
+            result(stop.ensemble)
+            raise

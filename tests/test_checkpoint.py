@@ -1,0 +1,500 @@
+"""Checkpoints: however often a fit is killed, it ends in the same bits; Ctrl-C leaves a usable model."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rffboost_ext import (
+    Checkpoint,
+    Learner,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    RFFNewton,
+    Term,
+    Tree,
+    boost,
+    boosting,
+    load_model,
+    training,
+)
+from rffboost_ext.boosting import Interrupted
+from rffboost_ext.storage import files
+
+from .killed_fit import FITS, X, Y
+
+LABELS = np.digitize(Y, [-0.2, 0.8])
+WEIGHT = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
+ROUNDS = {"n_estimators": 12, "early_stopping": False}
+STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}
+# Learners that keep nothing of earlier rounds but by Design.lasting.
+WITHOUT_HISTORY = ("rff_newton", "rff_1", "rff_k")
+
+CASES = {
+    **{f"{name} alone": {"learner": name} | ROUNDS for name in ("mixture", "tree", *WITHOUT_HISTORY)},
+    "trees with columns drawn": {"learner": Tree(colsample_bytree=0.5, subsample=0.7)} | ROUNDS,
+    "line search": {"learner": "rff_newton", "loss": "absolute_error", "step": "line_search"} | ROUNDS,
+    "held out": {"learner": "mixture", "n_folds": 1, "refit": False} | STOPPED,
+    "held out, then a refit": {"learner": "mixture", "n_folds": 1, "refit": True} | STOPPED,
+    "folds": {"learner": "mixture", "n_folds": 3} | STOPPED,
+    "folds, then a refit": {"learner": "rff_newton", "n_folds": 3, "refit": True} | STOPPED,
+    "a stack": {"quality": "high", "n_folds": 2, "learner": "mixture"} | STOPPED,
+}
+cases = pytest.mark.parametrize("params", CASES.values(), ids=CASES)
+
+
+class Killed(BaseException):
+    """The end of the process, as far as the fit can tell."""
+
+
+class Fate:
+    """Counts what a fit does, rounds and steps of writing, and ends it at a chosen moment."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.left = -1
+        monkeypatch.setattr(boosting, "in_units", self.before(boosting.in_units))
+        monkeypatch.setattr(files.os, "fsync", self.before(files.os.fsync))
+        monkeypatch.setattr(files.os, "replace", self.before(files.os.replace))
+
+    def before(self, step):
+        def strikes(*args):
+            self.left -= 1
+            if self.left == 0:
+                raise Killed
+            return step(*args)
+
+        return strikes
+
+
+@pytest.fixture
+def fate(monkeypatch) -> Fate:
+    return Fate(monkeypatch)
+
+
+def fitted(path: Path | None, params: dict, shell=RFFBoostRegressor, every: int = 5, target=Y, **given):
+    callbacks = [] if path is None else [Checkpoint(path, every=every)]
+    return shell(callbacks=callbacks, **({"random_state": 0} | params)).fit(X, target, **given)
+
+
+def killed_again_and_again(fate: Fate, rng: random.Random, fit) -> tuple[object, int]:
+    """The model of a fit that is run until it is through, and how often it was killed."""
+    deaths = 0
+    while True:
+        fate.left = rng.randint(2, 15) + 3 * deaths
+        try:
+            return fit(), deaths
+        except Killed:
+            deaths += 1
+        finally:
+            fate.left = -1
+
+
+def bits(model) -> list[bytes]:
+    ensemble = model.ensemble_
+    curve = getattr(model, "validation_scores_", np.empty(0))
+    stages = [raw.tobytes() for raw in ensemble.staged(X)]
+    return [ensemble.raw(X).tobytes(), ensemble.moves.tobytes(), curve.tobytes(), *stages]
+
+
+@cases
+@pytest.mark.parametrize("seed", range(2))
+def test_a_fit_that_is_killed_ends_in_the_same_bits(params, seed, fate, tmp_path):
+    whole = fitted(tmp_path / "whole", params)
+    model, deaths = killed_again_and_again(fate, random.Random(seed), lambda: fitted(tmp_path / "killed", params))
+    assert deaths > 0
+    assert bits(model) == bits(whole)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["killed", "whole"]
+
+
+@cases
+def test_a_checkpoint_changes_nothing_but_how_trees_round(params, tmp_path):
+    plain, with_checkpoint = fitted(None, params), fitted(tmp_path / "file", params)
+    if params["learner"] in WITHOUT_HISTORY:
+        assert bits(plain) == bits(with_checkpoint)
+    elif params["early_stopping"] is False:
+        ours, theirs = with_checkpoint.ensemble_.raw(X), plain.ensemble_.raw(X)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=0.05)
+
+
+def test_a_fit_goes_on_from_its_last_checkpoint(fate, tmp_path, monkeypatch):
+    half_done(fate, tmp_path / "file")
+    rounds, plain = [], boosting.in_units
+    monkeypatch.setattr(boosting, "in_units", lambda *args: rounds.append(1) or plain(*args))
+    fitted(tmp_path / "file", {"learner": "rff_newton"} | ROUNDS)
+    assert len(rounds) == 12 - 5
+
+
+def test_three_classes_and_weights(fate, tmp_path):
+    given = {"shell": RFFBoostClassifier, "target": LABELS, "sample_weight": WEIGHT}
+    for learner in ("mixture", "tree"):
+        params = {"learner": learner} | ROUNDS
+        whole = fitted(tmp_path / f"{learner} whole", params, **given)
+        killed = killed_again_and_again(
+            fate, random.Random(1), lambda p=params: fitted(tmp_path / p["learner"], p, **given)
+        )
+        assert killed[1] > 0
+        assert bits(killed[0]) == bits(whole)
+        np.testing.assert_array_equal(killed[0].predict(X), whole.predict(X))
+
+
+@pytest.mark.parametrize("every", [3, 5, 7, 50])
+@pytest.mark.parametrize("learner", ["mixture", "rff_newton"])
+def test_pools(learner, every, fate, tmp_path, monkeypatch):
+    for cls in (Mixture, RFFNewton):
+        monkeypatch.setattr(cls, "pool_size", 40)
+    monkeypatch.setattr(training, "POOL_ROUNDS", 5)
+    params = {"learner": learner} | ROUNDS
+    whole = fitted(tmp_path / "whole", params, every=every)
+    again = lambda: fitted(tmp_path / "killed", params, every=every)  # noqa: E731
+    model, deaths = killed_again_and_again(fate, random.Random(every), again)
+    assert deaths > 0
+    assert bits(model) == bits(whole)
+    if learner == "rff_newton":
+        assert bits(model) == bits(fitted(None, params))
+
+
+def test_a_seed_that_was_drawn_is_kept(fate, tmp_path):
+    params = {"learner": "rff_newton", "random_state": None} | ROUNDS
+    fate.left = 9
+    with pytest.raises(Killed):
+        fitted(tmp_path / "file", params)
+    fate.left = -1
+    rounds = {"learner": "rff_newton", "random_state": None} | ROUNDS
+    model = fitted(tmp_path / "file", rounds)
+    assert bits(model) == bits(fitted(tmp_path / "file", rounds))
+    assert bits(model) != bits(fitted(None, rounds))
+
+
+def test_what_is_given_besides(fate, tmp_path):
+    first = fitted(None, {"learner": "rff_1"} | ROUNDS)
+    given = {"init_model": first, "eval_set": [(X[:30], Y[:30])]}
+    params = {"learner": "mixture"} | STOPPED
+    whole = fitted(tmp_path / "whole", params, **given)
+    again = lambda: fitted(tmp_path / "killed", params, **given)  # noqa: E731
+    model, deaths = killed_again_and_again(fate, random.Random(3), again)
+    assert deaths > 0
+    assert bits(model) == bits(whole)
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
+def test_a_warm_start_after_a_fit_that_was_killed(learner, fate, tmp_path):
+    params = {"learner": learner, "warm_start": True} | ROUNDS
+    whole = fitted(tmp_path / "whole", params)
+    model, deaths = killed_again_and_again(fate, random.Random(2), lambda: fitted(tmp_path / "killed", params))
+    assert deaths > 0
+    for one in (whole, model):
+        one.set_params(n_estimators=20, callbacks=None).fit(X, Y)
+    assert bits(model) == bits(whole)
+
+
+def test_a_warm_start_that_is_killed(fate, tmp_path):
+    params = {"learner": "rff_newton", "warm_start": True} | ROUNDS
+
+    def goes_on(path):
+        model = fitted(None, params)
+        return model.set_params(n_estimators=20, callbacks=[Checkpoint(path, 3)]).fit(X, Y)
+
+    whole = goes_on(tmp_path / "whole")
+    fate.left = 12 + 10
+    with pytest.raises(Killed):
+        goes_on(tmp_path / "killed")
+    fate.left = -1
+    assert bits(goes_on(tmp_path / "killed")) == bits(whole)
+    assert bits(whole) == bits(fitted(None, params | {"n_estimators": 20}))
+
+
+class Stateful:
+    """A callback that remembers losses, and can be told them."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+
+    def __call__(self, progress) -> None:
+        self.losses.append(progress.train_loss())
+
+    def state(self):
+        return self.losses
+
+    def restore(self, state) -> None:
+        self.losses = state
+
+
+def test_callbacks_go_on_from_what_they_knew(fate, tmp_path):
+    def run(path):
+        seen = Stateful()
+        params = {"learner": "rff_newton", "random_state": 0} | ROUNDS
+        RFFBoostRegressor(callbacks=[Checkpoint(path, 5), seen], **params).fit(X, Y)
+        return seen.losses
+
+    whole = run(tmp_path / "whole")
+    assert len(whole) == 12
+    assert killed_again_and_again(fate, random.Random(0), lambda: run(tmp_path / "killed"))[0] == whole
+
+
+def test_callbacks_stop_a_fit_wherever_it_is(tmp_path):
+    for last in (4, 5, 6):
+        stop = lambda progress, last=last: progress.round.index + 1 == last  # noqa: E731
+        model = RFFBoostRegressor("auto", "rff_newton", callbacks=[Checkpoint(tmp_path / str(last), 5), stop])
+        model.set_params(**ROUNDS).fit(X, Y)
+        assert model.n_estimators_ == last
+
+
+def test_progress_tells_of_the_whole_fit(tmp_path):
+    seen: list[int] = []
+    callbacks = [Checkpoint(tmp_path / "file", 5), lambda progress: seen.append(progress.n_estimators)]
+    RFFBoostRegressor("auto", "rff_newton", callbacks=callbacks, **ROUNDS).fit(X, Y)
+    assert seen == [12] * 12
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+
+def half_done(fate: Fate, path: Path, **changed) -> None:
+    fate.left = 14
+    with pytest.raises(Killed):
+        fitted(path, {"learner": "rff_newton"} | ROUNDS | changed)
+    fate.left = -1
+
+
+def test_another_fit_does_not_take_a_checkpoint_that_is_not_done(fate, tmp_path):
+    half_done(fate, tmp_path / "file")
+    before = (tmp_path / "file").read_bytes()
+    params = {"learner": "rff_newton"} | ROUNDS
+    with pytest.raises(
+        ValueError, match=r"file' is of another fit that is not done, which differs in learning_rate; del"
+    ):
+        fitted(tmp_path / "file", params | {"learning_rate": 0.2})
+    with pytest.raises(ValueError, match="differs in learner, y;"):
+        fitted(tmp_path / "file", params | {"learner": RFFNewton(l2=2.0)}, target=Y + 1.0)
+    with pytest.raises(ValueError, match="differs in every;"):
+        fitted(tmp_path / "file", params, every=6)
+    assert (tmp_path / "file").read_bytes() == before
+    assert fitted(tmp_path / "file", params | {"n_jobs": 2, "verbose": 1}).n_estimators_ == 12
+
+
+def test_a_checkpoint_that_is_done_makes_room(tmp_path):
+    params = {"learner": "rff_newton"} | ROUNDS
+    first = fitted(tmp_path / "file", params)
+    other = fitted(tmp_path / "file", params | {"random_state": 1})
+    assert bits(first) != bits(other)
+    assert bits(other) == bits(fitted(None, params | {"random_state": 1}))
+
+
+def test_a_fit_that_is_done_is_not_done_again(fate, tmp_path):
+    params = {"learner": "mixture", "n_folds": 3} | STOPPED
+    first = fitted(tmp_path / "file", params)
+    fate.left = 1
+    assert bits(fitted(tmp_path / "file", params)) == bits(first)
+
+
+def test_files_that_are_no_checkpoints(tmp_path):
+    (tmp_path / "file").write_bytes(b"text")
+    with pytest.raises(ValueError, match="file' was not written by rffboost_ext"):
+        fitted(tmp_path / "file", ROUNDS)
+    fitted(None, ROUNDS).set_params(callbacks=None).save_model(tmp_path / "model")
+    with pytest.raises(ValueError, match="model' holds a model, not a checkpoint"):
+        fitted(tmp_path / "model", ROUNDS)
+    fitted(tmp_path / "checkpoint", ROUNDS)
+    with pytest.raises(ValueError, match="checkpoint' holds a checkpoint, not a model"):
+        load_model(tmp_path / "checkpoint")
+    with pytest.raises(FileNotFoundError, match="existing folder"):
+        fitted(tmp_path / "no" / "folder", ROUNDS)
+
+
+@pytest.mark.parametrize(("every", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_intervals_that_cannot_be(every, error):
+    with pytest.raises(error, match="Checkpoint: every must be an integer >= 1"):
+        Checkpoint("file", every=every)
+
+
+def test_where_there_are_no_checkpoints(tmp_path):
+    with pytest.raises(TypeError, match="Checkpoint is for the callbacks of an estimator"):
+        boost(X, Y[:, None], loss="squared_error", learner="rff_1", callbacks=[Checkpoint(tmp_path / "file")])
+    several = [Checkpoint(tmp_path / "one"), Checkpoint(tmp_path / "other")]
+    with pytest.raises(ValueError, match="one Checkpoint at most"):
+        RFFBoostRegressor(callbacks=several).fit(X, Y)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Constant(Term):
+    """A term that nobody has entered."""
+
+    def __call__(self, X):
+        return np.zeros((len(X), 1))
+
+    def scaled(self, factor):
+        return self
+
+    @classmethod
+    def stack(cls, terms):
+        return cls()
+
+
+class Lazy(Learner):
+    """Finds one."""
+
+    calls = 0
+
+    def fit(self, round):
+        Lazy.calls += 1
+        return Constant()
+
+
+def test_terms_that_cannot_be_stored_are_named_after_one_round(tmp_path):
+    with pytest.raises(TypeError, match=r"Constant, which has no name to be stored by"):
+        fitted(tmp_path / "file", {"learner": Lazy()} | ROUNDS)
+    assert Lazy.calls == 1
+
+
+# Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+class Ctrl_C:
+    """A user who loses patience in a given round of a fit, however many models it makes."""
+
+    def __init__(self, moment: int) -> None:
+        self.moment, self.seen = moment, 0
+
+    def __call__(self, progress) -> None:
+        self.seen += 1
+        if self.seen == self.moment:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("learner", ["mixture", "tree", *WITHOUT_HISTORY])
+def test_an_interrupted_fit_has_the_rounds_that_were_done(learner):
+    params = {"learner": learner, "random_state": 0} | ROUNDS
+    model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
+    with pytest.warns(UserWarning, match="the fit was interrupted: the model has the 7 rounds that were done$"):
+        model.fit(X, Y)
+    shorter = RFFBoostRegressor(**(params | {"n_estimators": 7})).fit(X, Y)
+    assert bits(model) == bits(shorter)
+
+
+@pytest.mark.parametrize("moment", [3, 12, 14, 30])
+@pytest.mark.parametrize("quality", ["fast", "high"])
+def test_interrupted_folds_are_averaged(moment, quality):
+    params = {"n_folds": 2, "random_state": 0, "quality": quality} | STOPPED | {"n_iter_no_change": 100}
+    model = RFFBoostClassifier(callbacks=[Ctrl_C(moment)], **params)
+    if quality == "fast" and moment > 24:
+        model.fit(X, LABELS)
+    else:
+        with pytest.warns(UserWarning, match="interrupted"):
+            model.fit(X, LABELS)
+    assert model.score(X, LABELS) > 0.5
+    assert np.isfinite(model.validation_scores_).all()
+
+
+def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
+    params = {"n_folds": 1, "refit": False, "quality": "fast", "random_state": 0} | STOPPED
+    without = RFFBoostRegressor(**params).fit(X, Y)
+    rounds, plain = [0], boosting.in_units
+
+    def interrupting(*args):
+        rounds[0] += 1
+        if rounds[0] == len(without.validation_scores_) - 1 + 3:
+            raise KeyboardInterrupt
+        return plain(*args)
+
+    monkeypatch.setattr(boosting, "in_units", interrupting)
+    model = RFFBoostRegressor(**(params | {"refit": True}))
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(X, Y)
+    assert bits(model) == bits(without)
+
+
+def test_a_warm_start_after_an_interrupt():
+    params = {"learner": "rff_newton", "random_state": 0, "warm_start": True} | ROUNDS
+    model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
+    with pytest.warns(UserWarning, match="7 rounds"):
+        model.fit(X, Y)
+    model.set_params(callbacks=None).fit(X, Y)
+    whole = RFFBoostRegressor(**params).fit(X, Y)
+    np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-4)
+
+
+def test_an_interrupted_fit_with_a_checkpoint_can_be_resumed(tmp_path):
+    params = {"learner": "mixture"} | ROUNDS
+    model = RFFBoostRegressor(random_state=0, callbacks=[Checkpoint(tmp_path / "file", 5), Ctrl_C(7)], **params)
+    with pytest.warns(UserWarning, match="7 rounds"):
+        model.fit(X, Y)
+    assert bits(fitted(tmp_path / "file", params)) == bits(fitted(tmp_path / "whole", params))
+
+
+def test_an_interrupt_while_a_checkpoint_is_written(tmp_path, monkeypatch):
+    writes, plain = [0], files.os.replace
+
+    def interrupting(*args):
+        writes[0] += 1
+        if writes[0] == 3:
+            raise KeyboardInterrupt
+        return plain(*args)
+
+    monkeypatch.setattr(files.os, "replace", interrupting)
+    params = {"learner": "rff_newton"} | ROUNDS
+    with pytest.warns(UserWarning, match="10 rounds"):
+        model = fitted(tmp_path / "file", params)
+    assert bits(model) == bits(fitted(None, params | {"n_estimators": 10}))
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+    assert bits(fitted(tmp_path / "file", params)) == bits(fitted(None, params))
+
+
+def test_nothing_done_is_no_model(monkeypatch):
+    def interrupting(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(boosting, "in_units", interrupting)
+    for params in (ROUNDS, STOPPED):
+        model = RFFBoostRegressor(**params)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, Y)
+        assert not hasattr(model, "ensemble_")
+
+
+def test_the_loop_by_itself_hands_the_rounds_over():
+    given = {"loss": "squared_error", "learner": "rff_1", "random_state": 0}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        boost(X, Y[:, None], callbacks=[Ctrl_C(4)], **given)
+    assert isinstance(caught.value, Interrupted)
+    expected = boost(X, Y[:, None], n_estimators=4, **given)
+    np.testing.assert_array_equal(caught.value.ensemble.raw(X), expected.raw(X))
+
+
+# SIGKILL ---------------------------------------------------------------------------------------------------------
+
+
+def after_deaths(folder: Path, name: str, deaths: int, seed: int) -> tuple[int, bool]:
+    """How many processes died before they were through, and whether the last one ended in the same bits."""
+    command = [sys.executable, "-m", "tests.killed_fit", str(folder), name, str(deaths), str(seed)]
+    root = Path(__file__).parent.parent
+    early, same = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=root, check=True).stdout.split()
+    # No half-written file is left, nor the temporary one of a process that died while it wrote.
+    assert sorted(file.name for file in folder.iterdir()) == ["killed", "warm", "whole"]
+    return int(early), same == "True"
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+
+
+@forks
+def test_processes_that_are_killed(tmp_path):
+    early, same = after_deaths(tmp_path, "folds", deaths=3, seed=0)
+    assert same
+    assert early > 0
+
+
+@forks
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("seed", range(3))
+def test_twenty_processes_that_are_killed(name, seed, tmp_path):
+    early, same = after_deaths(tmp_path, name, deaths=20, seed=seed)
+    assert same
+    assert early >= 5

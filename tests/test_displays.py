@@ -1,0 +1,169 @@
+"""Displays show what they say: asked of the artists that were drawn, not of pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1, make_moons
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from rffboost_ext.displays import (  # noqa: E402
+    EffectDisplay,
+    FrequencyDisplay,
+    ImportanceDisplay,
+    LandmarkDisplay,
+    RoundsDisplay,
+)
+from rffboost_ext.displays.landmarks import landmarks  # noqa: E402
+
+X, Y = make_friedman1(200, n_features=6, random_state=0)
+NAMES = list("abcdef")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return RFFBoostRegressor(n_estimators=30, early_stopping=True, n_folds=1, random_state=0).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(120, noise=0.2, random_state=0)
+    return X, y, RFFBoostClassifier("exponential", "rff_k", n_estimators=8, random_state=0).fit(X, y)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def every_display(model, ax=None):
+    yield ImportanceDisplay.from_estimator(model, ax=ax)
+    yield RoundsDisplay.from_estimator(model, ax=ax)
+    yield EffectDisplay.from_estimator(model, X, 3, grid_resolution=5, ax=ax)
+    yield FrequencyDisplay.from_estimator(model, ax=ax)
+    classifier = RFFBoostClassifier("exponential", "rff_k", n_estimators=2, random_state=0).fit(X, Y.mean() < Y)
+    yield LandmarkDisplay.from_estimator(classifier, X, ax=ax)
+
+
+def test_they_draw_where_they_are_told(model):
+    from matplotlib.figure import Figure
+
+    for display in every_display(model):
+        assert display.figure_ is display.ax_.figure
+    for display in every_display(model, Figure().subplots()):
+        assert isinstance(display.figure_, Figure)
+        display.figure_.canvas.draw()
+
+
+def test_importances_are_bars_in_order(model):
+    display = ImportanceDisplay.from_estimator(model, feature_names=NAMES)
+    widths = [bar.get_width() for bar in display.bars_]
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    order = np.argsort(-model.feature_importances_)
+    np.testing.assert_allclose(widths, model.feature_importances_[order])
+    assert labels == [NAMES[i] for i in order]
+
+
+@pytest.mark.parametrize("most", [1, 3, 5])
+def test_what_is_left_over_is_summed(model, most):
+    display = ImportanceDisplay.from_estimator(model, max_features=most)
+    widths = [bar.get_width() for bar in display.bars_]
+    assert len(widths) == most
+    assert sum(widths) == pytest.approx(1.0)
+    assert display.ax_.get_yticklabels()[-1].get_text() == f"{6 - most + 1} others"
+
+
+def test_rounds_are_the_validation_scores(model):
+    display = RoundsDisplay.from_estimator(model)
+    np.testing.assert_array_equal(display.line_.get_ydata(), model.validation_scores_)
+    assert display.best_round_ == model.validation_scores_.argmin()
+    with pytest.raises(ValueError, match="early stopping"):
+        RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
+
+
+def test_an_effect_is_what_the_model_predicts(model):
+    display = EffectDisplay.from_estimator(model, X, "d", feature_names=NAMES, grid_resolution=7, n_curves=5)
+    held = X.copy()
+    held[:, 3] = display.grid[2]
+    np.testing.assert_allclose(display.curves[:, 2], model.predict(held), rtol=1e-6)
+    assert display.line_.get_ydata()[2] == pytest.approx(model.predict(held).mean())
+    assert len(display.lines_) == 5
+    assert display.ax_.get_xlabel() == "d"
+    assert not EffectDisplay.from_estimator(model, X, 3, n_curves=0, grid_resolution=3).lines_
+
+
+def test_effects_of_classes_and_of_columns():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=NAMES)
+    three = RFFBoostClassifier(learner="rff_newton", n_estimators=3, random_state=0).fit(
+        frame, np.digitize(Y, [12, 16])
+    )
+    for target in range(3):
+        display = EffectDisplay.from_estimator(three, frame, "b", target=target, grid_resolution=4)
+        assert display.ax_.get_ylabel() == f"probability of {target}"
+        frame_held = frame.assign(b=display.grid[1])
+        assert display.curves[:, 1].mean() == pytest.approx(three.predict_proba(frame_held)[:, target].mean())
+    with pytest.raises(ValueError, match="target must be below 3"):
+        EffectDisplay.from_estimator(three, frame, "b", target=3)
+
+
+def test_frequencies_are_those_of_the_ensemble(moons):
+    _, _, model = moons
+    display = FrequencyDisplay.from_estimator(model)
+    dots = np.asarray(display.dots_.get_offsets())
+    omega = np.concatenate([term.omega for term in model.ensemble_.terms])
+    assert {tuple(dot) for dot in dots} == {tuple(w) for w in np.concatenate([omega, -omega])}
+    assert display.amplitude.sum() == pytest.approx(
+        sum(
+            np.abs(length * term.weight).sum()
+            for term, length in zip(model.ensemble_.terms, model.ensemble_.lengths, strict=True)
+        )
+    )
+    assert set(display.round) == set(range(1, 9))
+
+
+def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):
+    X, _, model = moons
+    points = landmarks(model.ensemble_)
+    assert points.shape == (8, 2)
+    for point, term in zip(points, model.ensemble_.terms, strict=True):
+        np.testing.assert_allclose(term.features(point[None]), 1.0, rtol=0, atol=1e-12)
+    display = LandmarkDisplay.from_estimator(model, X, grid_resolution=20)
+    np.testing.assert_allclose(display.dots_.get_offsets(), points)
+    corner = np.array([[display.grid[0][3], display.grid[1][5]]])
+    assert display.score[5, 3] == pytest.approx(model.decision_function(corner)[0])
+
+
+def test_what_cannot_be_drawn_is_said(model, moons):
+    trees = RFFBoostRegressor(learner="tree", n_estimators=2).fit(X, Y)
+    single = RFFBoostClassifier(learner="rff_1", n_estimators=2).fit(*moons[:2])
+    with pytest.raises(ValueError, match="rounds of cosines"):
+        FrequencyDisplay.from_estimator(trees)
+    for without, points in ((trees, X), (single, moons[0])):
+        with pytest.raises(ValueError, match="rounds of landmarks"):
+            LandmarkDisplay.from_estimator(without, points)
+    for pair in ((0, 0), (0,), "ab", (0, 9)):
+        with pytest.raises(ValueError, match="features must be"):
+            FrequencyDisplay.from_estimator(model, pair)
+    for feature in (6, -1, "z"):
+        with pytest.raises(ValueError, match="feature must be"):
+            EffectDisplay.from_estimator(model, X, feature)
+    with pytest.raises(ValueError, match="feature_names must have one name for each of 6"):
+        ImportanceDisplay.from_estimator(model, feature_names=["a"])
+    with pytest.raises(ValueError, match="max_features must be"):
+        ImportanceDisplay.from_estimator(model, max_features=0)
+
+
+@pytest.mark.parametrize("display", [ImportanceDisplay, RoundsDisplay, FrequencyDisplay])
+def test_an_unfitted_estimator_is_refused(display):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        display.from_estimator(RFFBoostRegressor())

@@ -1,0 +1,127 @@
+"""The mixture of cosines and trees: what it draws, and from what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import RFF1, Cosines, Mixture, RFFBoostRegressor, RFFNewton, Tree, Trees, boost
+from rffboost_ext.core import Learner, Round, Term
+from rffboost_ext.learners.mixture import earned
+
+from .cases import LOSS_CASES, make_data, make_round
+
+SQUARED = next(case for case in LOSS_CASES if case.name == "squared_error")
+
+
+def kinds(ensemble) -> list[type]:
+    return [type(term) for term in ensemble.terms]
+
+
+def grid(n: int = 600, d: int = 3) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-1.5, 1.5, (n, d))
+
+
+class Nothing(Learner):
+    """Finds nothing."""
+
+    step = "unit"
+    multi_output = True
+
+    def fit(self, round: Round) -> Term:
+        C = round.raw.shape[1]
+        return Cosines(np.zeros((1, round.design.n_features)), np.zeros(1), np.zeros((1, C)))
+
+
+@pytest.mark.parametrize("useless", ["cosines", "trees"])
+@pytest.mark.parametrize(
+    "case", [case for case in LOSS_CASES if case.name in ("log_loss", "poisson", "squared_error")], ids=str
+)
+def test_the_learner_that_earns_is_drawn_but_for_the_least_share(useless: str, case) -> None:
+    X, y = make_data(case, n=300)
+    learner = Mixture(**{useless: Nothing()}, n_alternating=4, least_share=0.1)
+    loss = case.make()
+    fitted = boost(X, y[:, None].astype(float), loss=loss, learner=learner, n_estimators=64, random_state=0)
+    idle = sum(isinstance(term, Cosines) and not term.weight.any() for term in fitted.terms[4:])
+    assert 0 < idle < 15
+
+
+def test_the_first_rounds_alternate_and_neither_dies_out() -> None:
+    X = grid()
+    learner = Mixture(n_alternating=6, least_share=0.3)
+    fitted = boost(
+        X,
+        np.sin(X.sum(axis=1, keepdims=True)),
+        loss="squared_error",
+        learner=learner,
+        n_estimators=60,
+        random_state=1,
+    )
+    drawn = kinds(fitted)
+    assert drawn[:6] == [Cosines, Trees] * 3
+    assert min(drawn.count(Cosines), drawn.count(Trees)) > 8
+
+
+def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:
+    round = make_round(SQUARED, n=50)
+    f, rows = np.random.default_rng(0).normal(scale=0.1, size=(50, 1)), np.arange(50) % 3 == 0
+    by_hand = [
+        w * (g * v + 0.5 * h * v * v)
+        for w, g, h, v in zip(round.weight, round.gradient[:, 0], round.hessian[:, 0], f[:, 0], strict=True)
+    ]
+    weight, gradient = round.weight[rows], round.gradient[rows, 0]
+    possible = 0.5 * weight @ gradient**2 / np.average(round.hessian[rows, 0], weights=weight)
+    gain = -sum(np.array(by_hand)[rows]) / possible
+    assert earned(round, f, rows) == pytest.approx(max(0.0, gain))
+    newton_step = -round.gradient / round.hessian
+    assert earned(round, newton_step, rows) == pytest.approx(1.0)
+    assert earned(round, -100.0 * f, rows) == 0.0
+
+
+class Recorder(Learner):
+    """Hands the round to another learner and keeps it."""
+
+    step = "unit"
+    multi_output = True
+    seen: list[Round] = []
+
+    def __init__(self, inner: Learner) -> None:
+        self.inner = inner
+
+    def fit(self, round: Round) -> Term:
+        self.seen.append(round)
+        return self.inner.fit(round)
+
+
+def test_a_term_is_fitted_to_a_sample_of_the_rows() -> None:
+    round, learner = make_round(SQUARED, n=4000), Recorder(RFFNewton())
+    Recorder.seen.clear()
+    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(replace(round, rng=np.random.default_rng(5)))
+    (sampled,) = Recorder.seen
+    inside = sampled.weight > 0.0
+    np.testing.assert_array_equal(sampled.weight[inside], round.weight[inside])
+    assert inside.mean() == pytest.approx(0.6, abs=0.04)
+
+
+def test_any_learner_may_take_either_place() -> None:
+    X = grid(200)
+    learner = Mixture(cosines=RFF1(match="newton"), trees=Tree(max_depth=2))
+    fitted = boost(X, X[:, :1] ** 2, loss="squared_error", learner=learner, n_estimators=12, random_state=0)
+    assert {*kinds(fitted)} == {Cosines, Trees}
+
+
+def test_nested_parameters_reach_the_learners() -> None:
+    model = RFFBoostRegressor().set_params(learner__trees__max_depth=2, learner__cosines__n_candidates=7)
+    assert model.learner.trees.max_depth == 2
+    assert model.learner.cosines.n_candidates == 7
+    assert RFFBoostRegressor().set_params(learner__subsample=0.5).learner.subsample == 0.5
+
+
+@pytest.mark.parametrize(
+    "params", [{"subsample": 0.0}, {"memory": 2.0}, {"least_share": 0.6}, {"cosines": "rff_9"}]
+)
+def test_a_wrong_parameter_is_named(params: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="|".join([*params, "rff_9"])):
+        Mixture(**params).validate()

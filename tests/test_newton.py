@@ -1,0 +1,212 @@
+"""Second-order cosines: the closed form, the candidates and the refinement, against plain NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad, minimize
+from scipy.stats import chisquare
+
+from rffboost_ext import Optimizer, RFFNewton, boost
+from rffboost_ext.design import Design
+from rffboost_ext.kernels.newton import best_pair, score_pass
+from rffboost_ext.learners.newton import Profile, Sample, thinned
+from rffboost_ext.learners.supports import Earnings, draw_candidates
+
+from .cases import LOSS_CASES, make_round
+
+Array = np.ndarray
+
+
+def expansion(round, output: Array, rows: Array) -> float:
+    """The second-order expansion of the weighted loss along an output, over some rows."""
+    terms = (round.gradient[rows] + 0.5 * round.hessian[rows] * output) * output
+    return float(round.weight[rows] @ terms.sum(axis=1))
+
+
+def best_expansion(round, omega: Array, rows: Array, l2: float) -> float:
+    """Its minimum over the amplitudes of cosine and sine, by linear least squares, one output after the other."""
+    z = round.design.X[rows] @ omega
+    basis = np.column_stack([np.cos(z), np.sin(z)])
+    total = 0.0
+    for c in range(round.raw.shape[1]):
+        g, h = round.weight[rows] * round.gradient[rows, c], round.weight[rows] * round.hessian[rows, c]
+        curvature = basis.T @ (h[:, None] * basis) + l2 * np.eye(2)
+        slope = basis.T @ g
+        pair = -np.linalg.solve(curvature, slope)
+        total += slope @ pair + 0.5 * pair @ curvature @ pair
+    return total
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_pair_minimises_the_penalised_quadratic(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z, g, h, l2 = rng.normal(size=30), rng.normal(size=30), rng.uniform(0.1, 1.0, 30), rng.uniform(0.0, 2.0)
+    c, s = np.cos(z), np.sin(z)
+    sums = np.array([g @ c, g @ s, h @ c**2, h @ s**2, h @ (c * s)])
+
+    def value(pair: Array) -> float:
+        f = pair[0] * c + pair[1] * s
+        return float(g @ f + 0.5 * h @ f**2 + 0.5 * l2 * pair @ pair)
+
+    *pair, gain = best_pair(sums, l2)
+    found = minimize(value, np.zeros(2), tol=1e-12)
+    np.testing.assert_allclose(pair, found.x, rtol=1e-4, atol=1e-6)
+    assert gain == pytest.approx(-found.fun, rel=1e-8)
+
+
+def test_nothing_to_fit_gains_nothing() -> None:
+    assert best_pair(np.zeros(5), 0.0) == (0.0, 0.0, 0.0)
+    a, b, gain = best_pair(np.array([1.0, 0.0, 1.0, 0.0, 0.0]), 0.0)
+    assert np.isfinite([a, b]).all()
+    assert 0.0 <= gain <= 0.51
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
+    round = make_round(case, n=80, d=5)
+    rng, rows = np.random.default_rng(0), np.arange(0, 80, 2)
+    candidates = draw_candidates(rng, 12, np.full(5, 0.2), 0.3, (0.1, 4.0), np.dtype(np.float64))
+    sample = Sample.of(round, rows, np.arange(5))
+    gains = np.empty(12)
+    drawn = candidates.sizes, candidates.features, candidates.omega
+    score_pass(sample.x, *drawn, sample.g, sample.h, sample.penalty(0.5), gains, 0, 12)
+    for j in range(12):
+        features, omega = candidates[j]
+        full = np.zeros(5)
+        full[features] = omega
+        assert gains[j] * sample.gain == pytest.approx(-best_expansion(round, full, rows, 0.5), rel=1e-9)
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_the_gradient_of_the_profile_is_its_derivative(case) -> None:
+    round = make_round(case, n=70, d=6)
+    features = np.array([0, 2, 3, 5])
+    profile = Profile(Sample.of(round, np.arange(70), features), 1.0)
+    omega = np.random.default_rng(1).normal(size=4)
+    size = np.abs(profile(omega)[1]).max()
+    assert check_grad(lambda w: profile(w)[0], lambda w: profile(w)[1], omega) < 1e-5 * max(size, 1e-3)
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_a_round_gains_the_minimum_over_amplitudes_at_its_frequency(case) -> None:
+    round = make_round(case, n=90, d=4)
+    term = RFFNewton(l2=0.3).fit(round)
+    output = round.design.output(term)
+    np.testing.assert_allclose(output, term(round.design.X), atol=1e-9 * np.abs(output).max() + 1e-12)
+    everything = np.arange(90)
+    penalty = 0.15 * float(np.square(term.weight).sum())
+    reached = expansion(round, output, everything) + penalty
+    least = best_expansion(round, term.omega[0], everything, 0.3)
+    assert reached == pytest.approx(least, rel=1e-6)
+    assert reached < 0.0
+
+
+class Still(Optimizer):
+    """Stays where it is."""
+
+    def minimise(self, fun, x0, bounds=None):
+        return x0
+
+
+def test_refinement_gains_and_stays_on_the_support() -> None:
+    rough, fine = (
+        RFFNewton(optimizer=how).fit(make_round(LOSS_CASES[1], n=200, d=8)) for how in (Still(), "auto")
+    )
+    np.testing.assert_array_equal(rough.omega != 0.0, fine.omega != 0.0)
+    round, everything = make_round(LOSS_CASES[1], n=200, d=8), np.arange(200)
+    least = [best_expansion(round, term.omega[0], everything, 1.0) for term in (rough, fine)]
+    assert least[1] < least[0]
+
+
+def test_rows_of_no_weight_are_as_good_as_absent() -> None:
+    round = make_round(LOSS_CASES[1], n=120, d=3)
+    weight = np.where(np.arange(120) < 80, round.weight, 0.0)
+    terms = []
+    for far in (0.0, 50.0):
+        X = round.design.original.copy()
+        X[80:] += far
+        design = Design(X, round.design.center, round.design.scale)
+        terms.append(RFFNewton().fit(replace(round, design=design, weight=weight, rng=np.random.default_rng(3))))
+    np.testing.assert_array_equal(terms[0].omega, terms[1].omega)
+    np.testing.assert_array_equal(terms[0].weight, terms[1].weight)
+
+
+def test_several_outputs_share_their_frequency() -> None:
+    case = next(case for case in LOSS_CASES if case.n_outputs == 3)
+    term = RFFNewton().fit(make_round(case))
+    assert term.omega.shape[0] == 2
+    assert term.weight.shape == (2, 3)
+    np.testing.assert_array_equal(term.omega[0], term.omega[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_supports_have_the_law_that_is_stated(dtype: type) -> None:
+    rng, d, dense = np.random.default_rng(0), 15, 0.25
+    drawn = draw_candidates(rng, 20_000, np.full(d, 1.0 / d), dense, (0.5, 0.5), np.dtype(dtype))
+    # floor(2^u), u uniform in [0, 4): 1 with probability 1/4, 2 and 3 share 1/4, 4 .. 7, and 8 .. 15.
+    size = np.arange(1, d + 1)
+    share = (1.0 - dense) * np.log2((size + 1) / size) / 4.0
+    share[-1] += dense
+    assert chisquare(np.bincount(drawn.sizes, minlength=d + 1)[1:], 20_000 * share).pvalue > 1e-4
+    for j in range(200):
+        features, omega = drawn[j]
+        assert (np.diff(features) > 0).all()
+        assert len(features) == len(omega) == drawn.sizes[j]
+    # Frequencies N(0, 2 gamma / s): their squared norm has the mean 2 gamma for every size.
+    norms = [np.square(drawn[j][1]).sum() for j in range(20_000)]
+    assert np.mean(norms) == pytest.approx(1.0, abs=0.05)
+
+
+def test_features_are_drawn_by_their_probability() -> None:
+    probability = np.array([0.5, 0.3, 0.15, 0.05])
+    drawn = draw_candidates(np.random.default_rng(1), 40_000, probability, 0.0, (1.0, 1.0), np.dtype(np.float64))
+    single = drawn.features[drawn.sizes == 1, 0]
+    assert chisquare(np.bincount(single, minlength=4), len(single) * probability).pvalue > 1e-4
+
+
+def test_what_features_earn_becomes_their_probability() -> None:
+    earnings = Earnings(4)
+    np.testing.assert_allclose(earnings.probability(0.5), 0.25)
+    earnings.add(np.array([1, 3]), np.array([2.0, 1.0]), 5.0)
+    np.testing.assert_allclose(earnings.gains, [0.0, 4.0, 0.0, 1.0])
+    np.testing.assert_allclose(earnings.probability(0.5), [0.125, 0.525, 0.125, 0.225])
+    earnings.add(np.array([0]), np.array([1.0]), -1.0)
+    np.testing.assert_allclose(earnings.probability(0.0), 0.25)
+
+
+def test_signal_earns_more_than_noise() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 20))
+    y = np.sin(2.0 * X[:, :1]) + X[:, 1:2]
+    design = Design(X)
+    boost(design, y, loss="squared_error", learner=RFFNewton(), n_estimators=40, random_state=0)
+    odds = design.lasting((RFFNewton, "earnings"), lambda: Earnings(20)).probability(1.0)
+    assert odds[:2].sum() > 0.8
+
+
+@pytest.mark.parametrize("size", [1, 10, 300])
+def test_thinning_keeps_the_order(size: int) -> None:
+    rows = np.arange(0, 600, 3)
+    kept = thinned(np.random.default_rng(0), rows, size)
+    assert (np.diff(kept) > 0).all()
+    assert np.isin(kept, rows).all()
+    assert 1 <= len(kept) <= len(rows)
+    assert len(kept) == 200 or abs(len(kept) - size) < 5 * np.sqrt(size) + 1
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "text"),
+    [
+        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer >= 1"),
+        ({"gamma": (2.0, 1.0)}, ValueError, "gamma must be a pair of positive numbers"),
+        ({"gamma": 1.0}, TypeError, "gamma must be a pair of positive numbers"),
+        ({"dense": 1.5}, ValueError, "dense must be"),
+        ({"l2": -1.0}, ValueError, "l2 must be"),
+    ],
+)
+def test_a_wrong_parameter_is_named(params: dict[str, object], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        RFFNewton(**params).validate()

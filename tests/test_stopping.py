@@ -1,0 +1,217 @@
+"""Early stopping: which rows are held out, how models are averaged and stacked, and pools of rows."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, Tree
+from rffboost_ext.ensemble import mean, weighted_sum
+from rffboost_ext.stopping import folds, folds_for, held_out, joined, simplex_weights
+from rffboost_ext.training import Rows, Trainer
+
+Array = np.ndarray
+
+
+def classified(n: int, share: float = 0.1) -> Rows:
+    rng = np.random.default_rng(0)
+    return Rows(rng.normal(size=(n, 2)), (rng.random((n, 1)) < share).astype(float), np.ones(n))
+
+
+@pytest.mark.parametrize("n", [41, 300])
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_every_fold_has_its_part_of_every_class(n: int, n_folds: int) -> None:
+    rows = classified(n)
+    fold = folds(rows, n_folds, seed=3)
+    for y in (0.0, 1.0):
+        counts = np.bincount(fold[rows.y[:, 0] == y], minlength=n_folds)
+        assert counts.max() - counts.min() <= 1
+    np.testing.assert_array_equal(fold, folds(rows, n_folds, seed=3))
+    assert (fold != folds(rows, n_folds, seed=4)).any()
+
+
+@pytest.mark.parametrize(("n", "fraction", "size"), [(10, 0.15, 5), (60, 0.15, 20), (1000, 0.2, 200)])
+def test_rows_are_held_out_in_proportion(n: int, fraction: float, size: int) -> None:
+    rows = classified(n, share=0.3)
+    held = held_out(rows, fraction, seed=0)
+    assert held.sum() == size
+    for y in (0.0, 1.0):
+        assert abs(held[rows.y[:, 0] == y].sum() - size * np.mean(rows.y == y)) <= 1.0
+
+
+def test_of_very_many_rows_only_some_are_held_out() -> None:
+    n = 400_000
+    rows = Rows(np.zeros((n, 1)), np.arange(n, dtype=float)[:, None], np.ones(n))
+    held = np.flatnonzero(held_out(rows, 0.2, seed=0))
+    assert len(held) == 20_000
+    assert np.diff(held).max() <= 40
+
+
+@pytest.mark.parametrize("name", ["log_loss", "squared_error"])
+def test_weights_of_a_stack_are_the_best_on_the_simplex(name: str) -> None:
+    rng, loss = np.random.default_rng(0), LOSSES.create(name)
+    y, weight = rng.integers(2, size=(80, 1)).astype(float), rng.uniform(0.5, 2.0, 80)
+    raw = (2.0 * y - 1.0) * [[[0.8]], [[0.3]], [[-0.2]]] + rng.normal(size=(3, 80, 1))
+
+    def objective(v: Array) -> float:
+        return float(
+            np.average(loss.value(y, np.tensordot(v, raw, 1)), weights=weight) + 5 / 80 * ((v - 1 / 3) ** 2).sum()
+        )
+
+    found = simplex_weights(loss, y, weight, raw)
+    assert found.sum() == pytest.approx(1.0)
+    assert (found >= 0.0).all()
+    steps = np.linspace(0.0, 1.0, 51)
+    grid = [np.array([a, b, 1.0 - a - b]) for a, b in itertools.product(steps, steps) if a + b <= 1.0]
+    assert objective(found) <= min(map(objective, grid)) + 1e-6
+
+
+def test_curves_of_different_lengths_are_meaned() -> None:
+    np.testing.assert_allclose(
+        joined([np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]), [3, 1.5, 1.5, 0.5, 1]
+    )
+
+
+@pytest.mark.parametrize("learner", ["mixture", "rff_newton", Tree(max_depth=2)], ids=str)
+def test_the_result_is_the_average_of_the_folds(learner) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = RFFBoostRegressor(learner=learner, early_stopping=True, n_folds=3, n_estimators=15, random_state=0)
+    model.fit(X, y)
+    assert model.n_estimators_ <= 45
+    assert model.validation_scores_.min() < 0.8 * model.validation_scores_[0]
+    assert model.score(X, y) > 0.4
+
+
+def test_averages_share_a_common_beginning_and_take_turns() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    first = RFFBoostRegressor(learner="rff_newton", n_estimators=4, early_stopping=False, random_state=0).fit(X, y)
+    parts = [
+        RFFBoostRegressor(learner="rff_newton", n_estimators=k, early_stopping=False, random_state=k)
+        .fit(X, y, init_model=first)
+        .ensemble_
+        for k in (2, 3)
+    ]
+    average = mean(parts)
+    assert len(average) == 4 + 5
+    np.testing.assert_allclose(average.raw(X), 0.5 * (parts[0].raw(X) + parts[1].raw(X)), rtol=1e-9)
+    np.testing.assert_allclose(average[:6].raw(X), 0.5 * (parts[0][:5].raw(X) + parts[1][:5].raw(X)), rtol=1e-9)
+    weighted = weighted_sum(parts, np.array([0.2, 0.8]))
+    np.testing.assert_allclose(weighted.raw(X), 0.2 * parts[0].raw(X) + 0.8 * parts[1].raw(X), rtol=1e-9)
+
+
+def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    params = {"learner": "rff_newton", "n_folds": 1, "n_estimators": 60, "n_iter_no_change": 5, "random_state": 0}
+    kept = RFFBoostClassifier(**params, refit=False).fit(X, y)
+    again = RFFBoostClassifier(**params, refit=True).fit(X, y)
+    assert kept.n_estimators_ == again.n_estimators_
+    np.testing.assert_array_equal(kept.validation_scores_, again.validation_scores_)
+    assert (kept.decision_function(X) != again.decision_function(X)).any()
+
+
+def test_a_given_set_is_watched_instead() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    names = np.array(["benign", "malignant"])[y]
+    model = RFFBoostClassifier(quality="fast", n_estimators=20, random_state=0).fit(
+        X[:400], names[:400], eval_set=[(X[400:], names[400:])]
+    )
+    raw = next(model.ensemble_.staged(X[400:]))
+    loss = model.loss_.value(y[400:, None].astype(float), raw).mean()
+    assert model.validation_scores_[0] == pytest.approx(loss)
+    reached = model.loss_.value(y[400:, None].astype(float), model.ensemble_.raw(X[400:])).mean()
+    assert model.validation_scores_[model.n_estimators_] == pytest.approx(reached, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("eval_set", "error", "text"),
+    [
+        (([1], [2], [3]), TypeError, "eval_set must be a list of"),
+        ([], TypeError, "eval_set must be a list of"),
+        ([(np.zeros((3, 30)), [0, 1])], ValueError, "eval_set must have as many y as X, got 2 and 3"),
+        ([(np.zeros((3, 30)), [0, 1, 7])], ValueError, "eval_set must have the classes of y"),
+        ([(np.zeros((3, 2)), [0, 1, 1])], ValueError, "features"),
+    ],
+)
+def test_a_wrong_set_is_named(eval_set, error: type[Exception], text: str) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(error, match=text):
+        RFFBoostClassifier(n_estimators=3).fit(X, y, eval_set=eval_set)
+
+
+def test_a_set_without_stopping_is_refused() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(ValueError, match="eval_set is for early stopping"):
+        RFFBoostClassifier(early_stopping=False).fit(X, y, eval_set=[(X, y)])
+
+
+def test_high_quality_is_a_stack_of_one_ensemble() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RFFBoostClassifier(quality="high", n_estimators=8, n_folds=2, random_state=0).fit(X, y)
+    assert 8 < model.n_estimators_ <= 32
+    assert model.score(X, y) > 0.92
+
+
+@pytest.mark.parametrize(("n", "stacks", "number"), [(100, False, 4), (50_000, False, 1), (50_000, True, 5)])
+def test_few_rows_are_held_out_in_turn(n: int, stacks: bool, number: int) -> None:
+    assert folds_for(n, stacks) == number
+
+
+@pytest.mark.parametrize("quality", ["fast", "high"])
+@pytest.mark.parametrize("n", range(2, 9))
+def test_a_handful_of_rows_is_enough(n: int, quality: str) -> None:
+    X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n)
+    for model in (RFFBoostRegressor(n_estimators=3, quality=quality), RFFBoostClassifier(n_estimators=3)):
+        assert np.isfinite(model.fit(X, y % 2).ensemble_.raw(X)).all()
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(1, "auto"), (1, 1), (3, 4)])
+def test_too_few_rows_are_named(n: int, n_folds: int | str) -> None:
+    model = RFFBoostRegressor(n_estimators=3, n_folds=n_folds)
+    with pytest.raises(ValueError, match=f"n_folds must be at most .* n_samples={n}"):
+        model.fit(np.eye(4)[:n], np.arange(n))
+
+
+class Pooled(RFFNewton):
+    """Sees few rows at a time."""
+
+    pool_size = 60
+
+
+def pooled(n_estimators: int, n: int = 400, **params: object) -> tuple[RFFBoostRegressor, Array, Array]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = np.sin(2.0 * X[:, 0])
+    settings = {"early_stopping": False, "random_state": 0, "learning_rate": 0.3} | params
+    return RFFBoostRegressor(learner=Pooled(), n_estimators=n_estimators, **settings).fit(X, y), X, y
+
+
+def test_many_rows_are_seen_a_pool_at_a_time() -> None:
+    seen: list[Array] = []
+    model, X, y = pooled(120, callbacks=[lambda progress: seen.append(progress.round.design.original)])
+    assert len(seen) == model.n_estimators_ == 120
+    assert all(len(rows) <= 60 for rows in seen)
+    assert len({id(rows) for rows in seen}) == 3
+    assert model.score(X, y) > 0.9
+
+
+def test_few_rows_are_seen_at_once() -> None:
+    seen: list[int] = []
+    pooled(3, n=120, callbacks=[lambda progress: seen.append(progress.round.design.n_samples)])
+    assert seen == [120] * 3
+
+
+def test_pools_go_with_early_stopping() -> None:
+    model, X, y = pooled(200, early_stopping=True, n_folds=1, refit=False, n_iter_no_change=8)
+    assert 1 <= model.n_estimators_ < 200
+    assert model.score(X, y) > 0.8
+
+
+def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
+    rows = classified(500)
+    parts = LOSSES.create("log_loss"), Pooled(), None, True
+    one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(one._pool(len(rows), 3), other._pool(len(rows), 3))
+    assert len(np.intersect1d(one._pool(500, 0), one._pool(500, 1))) < 40

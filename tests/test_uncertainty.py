@@ -1,0 +1,245 @@
+"""Intervals cover as often as they say; quantiles never cross; both are estimators of scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import betabinom
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, QuantileRegressor
+from sklearn.metrics import mean_pinball_loss
+from sklearn.model_selection import train_test_split
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rffboost_ext import ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor
+from rffboost_ext.conformal import rank_of
+
+CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
+PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
+SEEDS = 40
+
+
+def widening(n, seed):
+    """Noise that grows with the second feature."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, (n, 3))
+    return X, np.sin(2.0 * X[:, 0]) + (0.1 + np.abs(X[:, 1])) * rng.standard_normal(n)
+
+
+SETS = {
+    "diabetes": lambda seed: load_diabetes(return_X_y=True),
+    "friedman1": lambda seed: make_friedman1(600, noise=1.0, random_state=seed),
+    "friedman2": lambda seed: make_friedman2(600, noise=50.0, random_state=seed),
+    "friedman3": lambda seed: make_friedman3(600, noise=0.3, random_state=seed),
+    "noise that grows": lambda seed: widening(600, seed),
+}
+
+
+def covered(intervals, y):
+    """Which targets lie within their intervals."""
+    return (intervals[:, 0] <= y) & (y <= intervals[:, 1])
+
+
+@pytest.mark.parametrize("estimator", [CHEAP, PAIR], ids=["mean", "quantiles"])
+@pytest.mark.parametrize("make", SETS.values(), ids=SETS)
+def test_coverage_is_as_stated(estimator, make):
+    shares = []
+    for seed in range(SEEDS):
+        X, y = make(seed)
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, random_state=seed)
+        model = ConformalRegressor(estimator, alpha=0.1, calibration_fraction=0.5, random_state=seed).fit(X, y)
+        shares.append(covered(model.predict_interval(X_test), y_test).mean())
+    # The number of rows covered is beta-binomial: the margin is an order statistic of the calibration scores.
+    m, n = model._calibration_size(len(y)), len(y_test)
+    rank = rank_of(0.1, m)
+    deviation = betabinom(n, rank, m + 1 - rank).std() / n / np.sqrt(SEEDS)
+    assert model.coverage_ == rank / (m + 1)
+    assert 0.9 <= model.coverage_ <= 0.9 + 1.0 / (m + 1)
+    assert abs(np.mean(shares) - model.coverage_) < 4.0 * deviation
+    assert abs(np.mean(shares) - 0.9) < 0.02
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.5, 0.9])
+def test_any_level_holds_for_a_regressor_that_knows_nothing(alpha):
+    rng = np.random.default_rng(0)
+    shares = []
+    for seed in range(60):
+        y = rng.standard_cauchy(300)
+        model = ConformalRegressor(DummyRegressor(strategy="median"), alpha, random_state=seed)
+        model.fit(np.zeros((100, 1)), y[:100])
+        shares.append(covered(model.predict_interval(np.zeros((200, 1))), y[100:]).mean())
+    m = model._calibration_size(100)
+    deviation = betabinom(200, rank_of(alpha, m), m + 1 - rank_of(alpha, m)).std() / 200 / np.sqrt(60)
+    assert abs(np.mean(shares) - model.coverage_) < 4.0 * deviation
+
+
+@pytest.mark.parametrize(
+    ("alpha", "m", "rank"), [(0.1, 9, 9), (0.1, 10, 10), (0.1, 19, 18), (0.05, 19, 19), (0.3, 9, 7)]
+)
+def test_the_rank_is_the_ceiling(alpha, m, rank):
+    """Also where (m + 1) (1 - alpha) is whole but for rounding."""
+    assert rank_of(alpha, m) == rank
+
+
+class Bounds(RegressorMixin, BaseEstimator):
+    """Predicts given columns, whatever it was fitted to."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.tile(self.columns, (len(X), 1)).astype(float)
+
+
+@pytest.mark.parametrize("columns", [(-1.0, 1.0), (-1.0, 0.3, 1.0), (-50.0, 0.0, 10.0, 50.0)])
+def test_margins_by_hand(columns):
+    y = np.random.default_rng(0).standard_normal(400)
+    X = np.arange(400.0)[:, None]
+    model = ConformalRegressor(Bounds(columns), alpha=0.2, random_state=1).fit(X, y)
+    held = train_test_split(X, y, test_size=100, random_state=np.random.RandomState(1))[3]
+    scores = sorted(max(columns[0] - value, value - columns[-1]) for value in held)
+    assert model.margin_ == pytest.approx(scores[80])
+    low, high = model.predict_interval(X[:1])[0]
+    assert (low, high) == pytest.approx((columns[0] - scores[80], columns[-1] + scores[80]))
+    assert model.predict(X[:1]) == pytest.approx(np.median(columns))
+
+
+def test_intervals_are_never_upside_down():
+    X, y = np.zeros((200, 1)), np.zeros(200)
+    y[:5] = [3.0, 2.0, -2.0, 5.0, -7.0]
+    model = ConformalRegressor(Bounds((1.0, -1.0)), alpha=0.5, random_state=0).fit(X, y)
+    wide = ConformalRegressor(Bounds((-1.0, 2.0)), alpha=0.9, random_state=0).fit(X, y + 0.5)
+    for fitted in (model, wide):
+        low, high = fitted.predict_interval(X).T
+        assert (low <= high).all()
+
+
+def test_quantiles_are_wide_where_the_target_varies():
+    X, y = widening(1500, 0)
+    quantiles = RFFBoostQuantileRegressor(
+        (0.05, 0.95), RFFBoostRegressor(learner="rff_newton", n_estimators=150, learning_rate=0.2)
+    )
+    model = ConformalRegressor(quantiles, random_state=0).fit(X, y)
+    width = np.diff(model.predict_interval(X), axis=1)[:, 0]
+    assert width[np.abs(X[:, 1]) > 1.5].mean() > 2.0 * width[np.abs(X[:, 1]) < 0.5].mean()
+    assert np.ptp(np.diff(ConformalRegressor(CHEAP).fit(X, y).predict_interval(X), axis=1)) < 1e-9
+
+
+def test_it_wraps_any_regressor_and_keeps_columns():
+    pd = pytest.importorskip("pandas")
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = ConformalRegressor(LinearRegression(), random_state=0).fit(X, y)
+    assert list(model.estimator_.feature_names_in_) == list(X.columns)
+    assert model.predict(X).shape == (len(X),)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict_interval(pd.DataFrame(X.to_numpy(), columns=list("abcdefghij")))
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"alpha": 0.0}, ValueError, "alpha must be"),
+        ({"alpha": "a"}, TypeError, "alpha must be"),
+        ({"calibration_fraction": 1.0}, ValueError, "calibration_fraction must be"),
+        ({"estimator": 3}, TypeError, "estimator must be"),
+        ({"random_state": -1}, ValueError, "random_state must be"),
+        ({"alpha": 0.01}, ValueError, "more than the 99 rows"),
+    ],
+)
+def test_bad_input_is_named(params, error, message):
+    with pytest.raises(error, match=f"ConformalRegressor: .*{message}"):
+        ConformalRegressor(**params).fit(np.arange(30.0)[:, None], np.arange(30.0))
+
+
+def test_quantiles_are_those_of_single_fits_in_order():
+    X, y = widening(300, 0)
+    levels = (0.1, 0.3, 0.5, 0.7, 0.9)
+    model = RFFBoostQuantileRegressor(levels, CHEAP).fit(X, y)
+    single = [
+        RFFBoostRegressor(**CHEAP.get_params(deep=False)).set_params(loss="quantile", loss__quantile=q)
+        for q in levels
+    ]
+    columns = np.column_stack([booster.fit(X, y).predict(X) for booster in single])
+    found = model.predict(X)
+    assert (np.diff(columns, axis=1) < 0.0).any(), "nothing crosses: the test does not test"
+    assert (np.diff(found, axis=1) >= 0.0).all()
+    np.testing.assert_array_equal(found, np.sort(columns, axis=1))
+    # Chernozhukov et al.: rearranging never adds to the loss over all levels.
+    losses = [
+        sum(mean_pinball_loss(y, c, alpha=q) for q, c in zip(levels, at.T, strict=True)) for at in (found, columns)
+    ]
+    assert losses[0] <= losses[1] + 1e-12
+
+
+def test_quantiles_are_near_the_true_ones():
+    X, y = widening(3000, 0)
+    booster = RFFBoostRegressor(n_estimators=60, early_stopping=False, random_state=0)
+    levels = (0.1, 0.5, 0.9)
+    model = RFFBoostQuantileRegressor(levels, booster).fit(X, y)
+    X_test, y_test = widening(3000, 1)
+    found = model.predict(X_test)
+    shares = (y_test[:, None] <= found).mean(axis=0)
+    np.testing.assert_allclose(shares, levels, atol=0.04)
+    linear = [QuantileRegressor(quantile=q, alpha=0.0).fit(X[:500], y[:500]).predict(X_test) for q in levels]
+    for column, rival, level in zip(found.T, linear, levels, strict=True):
+        assert mean_pinball_loss(y_test, column, alpha=level) < mean_pinball_loss(y_test, rival, alpha=level)
+    assert 0.0 < model.score(X_test, y_test) < 1.0
+
+
+def test_one_level_is_a_column_and_a_seed_is_passed_on():
+    X, y = widening(100, 0)
+    booster = RFFBoostRegressor(learner="rff_1", n_estimators=5)
+    one, two, other = (
+        RFFBoostQuantileRegressor([0.5], booster, random_state=s).fit(X, y).predict(X) for s in (0, 0, 1)
+    )
+    assert one.shape == (100,)
+    np.testing.assert_array_equal(one, two)
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"quantiles": ()}, ValueError, "quantiles must be an increasing sequence"),
+        ({"quantiles": (0.5, 0.5)}, ValueError, "quantiles must be an increasing sequence"),
+        ({"quantiles": (0.9, 0.1)}, ValueError, "quantiles must be an increasing sequence"),
+        ({"quantiles": (0.0, 0.5)}, ValueError, "quantiles must be an increasing sequence"),
+        ({"quantiles": np.array([0.5, np.nan])}, ValueError, "quantiles must be an increasing sequence"),
+        ({"quantiles": 0.5}, TypeError, "quantiles must be an increasing sequence"),
+        ({"quantiles": "ab"}, TypeError, "quantiles must be an increasing sequence"),
+        ({"estimator": LinearRegression()}, TypeError, "estimator must be"),
+        ({"estimator": RFFBoostRegressor(loss="huber")}, ValueError, "loss of estimator must be 'auto'"),
+    ],
+)
+def test_bad_parameters_of_quantiles_are_named(params, error, message):
+    with pytest.raises(error, match=f"RFFBoostQuantileRegressor: .*{message}"):
+        RFFBoostQuantileRegressor(**params).fit(np.arange(30.0)[:, None], np.arange(30.0))
+
+
+TINY = RFFBoostRegressor(learner="rff_1", n_estimators=10, learning_rate=0.5, random_state=0)
+
+
+def refused(estimator):
+    """The check wants a prediction of the shape of the target; of several quantiles there are as many columns."""
+    if len(getattr(estimator, "quantiles", "1")) > 1:
+        return {"check_regressors_train": "predictions have a column per quantile"}
+    return {}
+
+
+@parametrize_with_checks(
+    [
+        RFFBoostQuantileRegressor([0.5], TINY),
+        RFFBoostQuantileRegressor((0.1, 0.5, 0.9), TINY),
+        ConformalRegressor(TINY, random_state=0),
+        ConformalRegressor(RFFBoostQuantileRegressor((0.3, 0.5, 0.7), TINY), random_state=0),
+    ],
+    expected_failed_checks=refused,
+)
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
