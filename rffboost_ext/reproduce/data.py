@@ -1,0 +1,244 @@
+"""The data sets of the three papers: CSV files, what scikit-learn ships, and OpenML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..compare.datasets import SHIPPED, Dataset, features, find, labels, table, unknown
+from ..core import Array
+
+TARGET, SPLIT = "target", "split"
+SVMLIGHT = ".svm.gz"
+
+
+@dataclass(frozen=True)
+class OpenML:
+    """A data set on OpenML and what makes a row positive there.
+
+    Attributes
+    ----------
+    id : int
+        Its number.
+    positive : tuple of str
+        The values of the target, as text, of the positive class.
+    kept : tuple of str
+        The values whose rows are kept; all if there are none.
+    train_rows : int, optional
+        How many of its first rows are the published training part.
+    """
+
+    id: int
+    positive: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    train_rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set comes from, and what size it must have.
+
+    Attributes
+    ----------
+    n, d : int
+        Rows and features; what comes from OpenML in another size is not the same set and is refused.
+    stem : str
+        The name of its file, without the suffix.
+    shipped : str, optional
+        What scikit-learn's copy is called in :data:`rffboost_ext.compare.datasets.SHIPPED`.
+    openml : OpenML, optional
+        Where OpenML has it.
+    unit : float
+        What features are divided by.
+    """
+
+    n: int
+    d: int
+    stem: str
+    shipped: str | None = None
+    openml: OpenML | None = None
+    unit: float = 1.0
+
+
+@dataclass(frozen=True)
+class Data(Dataset):
+    """A data set and where the published split cuts it.
+
+    Attributes
+    ----------
+    train_rows : int, optional
+        Number of leading rows that are the published training part; there may be no published split.
+    """
+
+    train_rows: int | None = None
+
+
+SOURCES: dict[str, Source] = {
+    "wine": Source(178, 13, "wine", "wine"),
+    "sonar": Source(208, 60, "sonar", openml=OpenML(40, ("Rock",))),
+    "newthyroid": Source(215, 5, "newthyroid", openml=OpenML(40682, ("2", "3"))),
+    "heart": Source(270, 13, "heart", openml=OpenML(53, ("present",))),
+    "bupa": Source(345, 6, "bupa"),
+    "iono": Source(351, 34, "iono", openml=OpenML(59, ("b",))),
+    "wdbc": Source(569, 30, "wdbc", "wdbc"),
+    "balance": Source(625, 4, "balance", openml=OpenML(11, ("L",))),
+    "australian": Source(690, 14, "australian"),
+    "pima": Source(768, 8, "pima", openml=OpenML(37, ("tested_positive",))),
+    "vehicle": Source(846, 18, "vehicle", openml=OpenML(54, ("van",))),
+    "german": Source(1000, 23, "german"),
+    "splice": Source(3175, 60, "splice"),
+    "spambase": Source(4601, 57, "spambase", openml=OpenML(44, ("1",))),
+    "occupancy": Source(20560, 5, "occupancy"),
+    "bankmarketing": Source(45211, 51, "bankmarketing_raw", openml=OpenML(1461, ("2",))),
+    "glass": Source(214, 9, "glass", openml=OpenML(41, ("build wind float",))),
+    "breast": Source(569, 30, "breast", "wdbc"),
+    "adult": Source(48842, 108, "adult_raw", openml=OpenML(1590, (">50K",), train_rows=32561)),
+    "mnist17": Source(15170, 784, "mnist17", openml=OpenML(554, ("7",), ("1", "7")), unit=255.0),
+    "mnist49": Source(13782, 784, "mnist49", openml=OpenML(554, ("9",), ("4", "9")), unit=255.0),
+    "mnist56": Source(13189, 784, "mnist56", openml=OpenML(554, ("6",), ("5", "6")), unit=255.0),
+    "farm": Source(4143, 54877, "farm"),
+    "ads": Source(3279, 1554, "ads"),
+}
+
+
+class MissingData(LookupError):
+    """A data set that cannot be had; the message says why."""
+
+
+def check_names(names: list[str]) -> None:
+    """Raise a ValueError that lists the choices if one of the names is no data set."""
+    for name in names:
+        if name not in SOURCES:
+            raise ValueError(f"--datasets: unknown data set {unknown(repr(name), name, sorted(SOURCES))}")
+
+
+@lru_cache(maxsize=2)
+def load(name: str, data_dir: Path | None = None) -> Data:
+    """The data set of that name, kept while it is at work.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`SOURCES`.
+    data_dir : Path, optional
+        Folder of ``NAME.csv``, ``NAME.csv.gz`` or svmlight ``NAME.svm.gz`` files, in it or directly below it. A
+        file comes before what scikit-learn ships, which comes before OpenML.
+
+    Returns
+    -------
+    Data
+        Where there are more features than rows, the features are the coordinates of the rows in their own span,
+        which keeps all distances; the Gaussian kernel and Gaussian frequencies do not see the difference.
+
+    Raises
+    ------
+    MissingData
+        If it cannot be had.
+    """
+    source = SOURCES[name]
+    path = located(source.stem, data_dir)
+    if path is not None:
+        found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
+    elif source.shipped is not None:
+        found = Data(*vars(SHIPPED[source.shipped](name)).values())
+    else:
+        found = from_openml(name, source, data_dir)
+    return Data(name, found.X / source.unit, found.y, found.train_rows)
+
+
+def located(stem: str, data_dir: Path | None) -> Path | None:
+    """The file of that stem in a folder or directly below it."""
+    if data_dir is None:
+        return None
+    folders = [data_dir, *sorted(path for path in data_dir.iterdir() if path.is_dir())]
+    candidates = (find(stem, folder) or Path(folder, stem + SVMLIGHT) for folder in folders)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def from_csv(name: str, path: Path) -> Data:
+    """A CSV file with the labels in the column "target"; a column "split" of "train" and "test" cuts it."""
+    frame = table(path)
+    train_rows = None
+    if SPLIT in frame.columns:
+        # A stable sort: training rows first.
+        frame = frame.sort_values(SPLIT, key=lambda column: column != "train", kind="stable")
+        train_rows = int((frame[SPLIT] == "train").sum())
+    X = features(name, frame.drop(columns=[TARGET, SPLIT], errors="ignore"))
+    return Data(name, X, labels(name, frame[TARGET]), train_rows)
+
+
+def from_svmlight(name: str, path: Path) -> Data:
+    """A file in svmlight's format, of fewer rows than features."""
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(str(path))
+    return Data(name, span_coordinates(X), (y > 0).astype(np.int64))
+
+
+def span_coordinates(X: Any) -> Array:
+    """Coordinates of the rows of X (n, d) in their own span, (n, at most n): all distances are kept.
+
+    From the Gram matrix ``X X^T = V S V^T`` they are ``V S^(1/2)``.
+    """
+    values, vectors = np.linalg.eigh(np.asarray((X @ X.T).todense()) if hasattr(X, "todense") else X @ X.T)
+    kept = values > values[-1] * 1e-12
+    return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
+
+
+def from_openml(name: str, source: Source, data_dir: Path | None) -> Data:
+    """What OpenML has, if it is the same set."""
+    where = "no --data-dir is given" if data_dir is None else f"there is no {source.stem}.csv in {str(data_dir)!r}"
+    if source.openml is None:
+        raise MissingData(f"{where}, and OpenML has no set that is known to be the same")
+    try:
+        frame, target = fetched(source.openml.id)
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else ""
+        raise MissingData(f"{where}, and OpenML failed: {type(error).__name__}: {reason}") from error
+    found = binary(name, source.openml, frame, target)
+    if found.X.shape != (source.n, source.d):
+        shape, expected = (" x ".join(map(str, s)) for s in (found.X.shape, (source.n, source.d)))
+        raise MissingData(f"{where}, and what OpenML has is another set: {shape} instead of {expected}")
+    return found
+
+
+def fetched(number: int) -> tuple[Any, Any]:
+    """Features, as a data frame, and target of a set on OpenML; scikit-learn keeps a copy."""
+    from sklearn.datasets import fetch_openml
+
+    bunch = fetch_openml(data_id=number, as_frame=True, parser="auto", n_retries=0)
+    return bunch.data, bunch.target
+
+
+def binary(name: str, openml: OpenML, frame: Any, target: Any) -> Data:
+    """Numbers and labels 0 and 1 out of what OpenML has; an unknown category is a category."""
+    text = target.astype(str).reset_index(drop=True)
+    frame = frame.reset_index(drop=True)
+    if openml.kept:
+        rows = text.isin(openml.kept)
+        frame, text = frame[rows], text[rows]
+    gaps = {column: frame[column].astype(object).fillna("?") for column in frame if frame[column].isna().any()}
+    y = text.isin(openml.positive).to_numpy().astype(np.int64)
+    return Data(name, features(name, frame.assign(**gaps)), y, openml.train_rows)
+
+
+Loader = Callable[[str, Path | None], Data]
+
+
+def obtain(names: list[str], data_dir: Path | None, loader: Loader = load) -> tuple[list[str], dict[str, str]]:
+    """The sets that can be had, and why the others cannot."""
+    reasons: dict[str, str] = {}
+    for name in names:
+        source = SOURCES[name]
+        if source.shipped is not None or located(source.stem, data_dir) is not None:
+            continue
+        try:
+            loader(name, data_dir)
+        except MissingData as error:
+            reasons[name] = str(error)
+    return [name for name in names if name not in reasons], reasons

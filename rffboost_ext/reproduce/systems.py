@@ -1,0 +1,58 @@
+"""The papers' systems, as functions of their size, on features that are standardised already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..baselines.grids import PAPERS, shipped
+from ..baselines.mapping import MappedSVM
+from ..compare.protocol import SYSTEM_SEED, THREADS
+from ..compare.systems import SYSTEMS
+from .tuning import Mapped, Path, Staged
+
+SLOW = {
+    "BMKR": "eleven support vector regressions on all rows in every round: hours for a set of a thousand rows, "
+    "days for one of many thousands",
+    "MKBOOST": "seventeen support vector machines on all rows in every round: hours for a set of a thousand rows",
+}
+"""The systems of the papers that take long by nature."""
+
+PRESETS = {"GBRFF": "gbrff", "GBRFF1": "gbrff1", "GBRFF2": "gbrff2"}
+"""What the comparison of systems calls the papers' own; there they have the published random draws."""
+
+
+def preset(name: str, size: float, **parameters: Any) -> Any:
+    """One of the papers' own systems, of that many rounds."""
+    build = SYSTEMS.create(PRESETS[name]).build
+    model = build(rounds=int(size), learning_rate=1.0, seed=SYSTEM_SEED, threads=THREADS)
+    return model.set_params(**parameters)
+
+
+def as_published(paper: str, system: str, size: float) -> Any:
+    """A system as a paper ran it, without a scaler of its own."""
+    return unscaled(PAPERS[paper][system].build(size, SYSTEM_SEED))
+
+
+def unscaled(model: Any) -> Any:
+    """The model without a scaler of its own."""
+    names = [name for name in model.get_params() if name.split("__")[-1] == "standardize"]
+    return model.set_params(**dict.fromkeys(names, False))
+
+
+def system_path(paper: str, system: str, **parameters: Any) -> Path:
+    """A system of one of the papers of Gautheron et al. as a function of its rounds or landmarks.
+
+    Parameters
+    ----------
+    paper, system : str
+        Keys of :data:`rffboost_ext.baselines.grids.PAPERS`.
+    **parameters
+        Set on the papers' own systems, beside what the grid sets.
+    """
+    if system in PRESETS:
+        return Staged(partial(preset, system, **parameters), shipped(PRESETS[system]))
+    make: Callable[[float], Any] = partial(as_published, paper, system)
+    kind = Mapped if isinstance(make(1), MappedSVM) else Staged
+    return kind(make, PAPERS[paper][system].grid)
