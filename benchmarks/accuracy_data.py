@@ -1,0 +1,182 @@
+"""The data sets of the accuracy benchmark: CSV files, and what scikit-learn ships or generates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+from sklearn import datasets
+
+from rffboost_ext.compare.datasets import SHIPPED, features, find, table, unknown
+
+Array = np.ndarray
+Arrays = tuple[Array, Array]
+Load = Callable[[Path | None], Arrays]
+TEST_SIZE = 0.3
+TARGET = "target"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One data set as the systems meet it.
+
+    Attributes
+    ----------
+    name, task : str
+        Its name and "binary", "multiclass" or "regression".
+    X, y : ndarray of shape (n, d) and (n,)
+        Features as they come, and classes counted from 0 or targets.
+    """
+
+    name: str
+    task: str
+    X: Array
+    y: Array
+
+    def split(self, index: int) -> tuple[Array, Array]:
+        """Training and test rows of split `index`, from 1: 70/30, stratified by class, random state `index`."""
+        from sklearn.model_selection import train_test_split
+
+        classes = None if self.task == "regression" else self.y
+        rows = np.arange(len(self.y))
+        return train_test_split(rows, test_size=TEST_SIZE, stratify=classes, random_state=index)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a data set comes from.
+
+    Attributes
+    ----------
+    task : str
+        "binary", "multiclass" or "regression".
+    load : callable
+        Features and target, given the folder of CSV files.
+    rows : int, optional
+        Most rows that are kept: ``RandomState(0).choice(n, rows, replace=False)``.
+    stem : str, optional
+        The CSV file that it is in, without its suffix.
+    """
+
+    task: str
+    load: Load
+    rows: int | None = None
+    stem: str | None = None
+
+    def missing(self, data_dir: Path | None) -> str:
+        """Why it cannot be had; nothing if it can."""
+        if self.stem is None or self.stem in SHIPPED or located(self.stem, data_dir) is not None:
+            return ""
+        where = "and no folder of data is given" if data_dir is None else f"not found in {str(data_dir)!r}"
+        return f"it is in {self.stem}.csv or {self.stem}.csv.gz, {where}"
+
+    def problem(self, name: str, data_dir: Path | None) -> Problem:
+        """The data set, of at most so many rows."""
+        X, y = self.load(data_dir)
+        if self.rows is not None and self.rows < len(y):
+            kept = np.random.RandomState(0).choice(len(y), self.rows, replace=False)
+            X, y = X[kept], y[kept]
+        y = y.astype(np.float64) if self.task == "regression" else np.unique(y, return_inverse=True)[1]
+        return Problem(name, self.task, X, y)
+
+
+def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> Arrays:
+    """Features, text one-hot encoded, and target of a CSV file in the folder or one of its subfolders.
+
+    Without such a file, it is what scikit-learn ships under that name.
+    """
+    path = located(stem, data_dir)
+    if path is None:
+        shipped = SHIPPED[stem](stem)
+        return shipped.X, shipped.y
+    frame = table(path)
+    return features(stem, frame.drop(columns=[TARGET, *drop])), frame[TARGET].to_numpy()
+
+
+def located(stem: str, data_dir: Path | None) -> Path | None:
+    """The CSV file of that stem in a folder or directly below it."""
+    if data_dir is None:
+        return None
+    folders = (data_dir, *sorted(path for path in data_dir.iterdir() if path.is_dir()))
+    return next((path for folder in folders if (path := find(stem, folder)) is not None), None)
+
+
+def file(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = ()) -> Source:
+    """A data set in a CSV file."""
+    return Source(task, partial(from_file, stem, drop=drop), rows, stem)
+
+
+def made(task: str, make: Callable[..., Arrays], **parameters: object) -> Source:
+    """A data set that scikit-learn ships or generates."""
+    return Source(task, lambda data_dir: make(**parameters))
+
+
+SMALL = (
+    *("wine", "sonar", "newthyroid", "heart", "bupa", "iono", "wdbc", "balance", "australian", "pima"),
+    *("vehicle", "german", "splice", "spambase", "occupancy"),
+)
+"""The data sets of the ECML protocol, in the papers' order, without bankmarketing."""
+
+# Noise of Friedman's second and third function as in his paper: a third of the signal's spread.
+SOURCES: dict[str, Source] = {
+    **{stem: file("binary", stem) for stem in SMALL},
+    "bankmarketing": file("binary", "bankmarketing_raw"),
+    "adult": file("binary", "adult_raw", 8_000, drop=("split",)),
+    "adult_full": file("binary", "adult_raw", drop=("split",)),
+    **{stem: file("binary", stem, 4_000) for stem in ("mnist17", "mnist49", "mnist56")},
+    "electricity": file("binary", "electricity", 12_000),
+    "magic": file("binary", "magic", 12_000),
+    "letter": file("multiclass", "letter", 12_000),
+    "elevators": file("regression", "elevators", 12_000),
+    "winequality_white": file("regression", "winequality_white", 12_000),
+    "classification_2": made(
+        "binary",
+        datasets.make_classification,
+        n_samples=3_000,
+        n_features=20,
+        n_informative=8,
+        n_clusters_per_class=4,
+        flip_y=0.05,
+        random_state=11,
+    ),
+    "classification_5": made(
+        "multiclass",
+        datasets.make_classification,
+        n_samples=3_000,
+        n_features=30,
+        n_informative=10,
+        n_classes=5,
+        flip_y=0.05,
+        random_state=12,
+    ),
+    "gaussian_quantiles": made(
+        "multiclass",
+        datasets.make_gaussian_quantiles,
+        n_samples=3_000,
+        n_features=10,
+        n_classes=3,
+        random_state=13,
+    ),
+    "digits": made("multiclass", datasets.load_digits, return_X_y=True),
+    "diabetes": made("regression", datasets.load_diabetes, return_X_y=True),
+    "friedman1": made("regression", datasets.make_friedman1, n_samples=2_000, noise=1.0, random_state=14),
+    "friedman2": made("regression", datasets.make_friedman2, n_samples=2_000, noise=125.0, random_state=15),
+    "friedman3": made("regression", datasets.make_friedman3, n_samples=2_000, noise=0.1, random_state=16),
+    "sparse_uncorrelated": made("regression", datasets.make_sparse_uncorrelated, n_samples=2_000, random_state=17),
+}
+
+
+def check_names(names: list[str]) -> None:
+    """Raise a ValueError that lists the choices if one of the names is no data set."""
+    for name in names:
+        if name not in SOURCES:
+            raise ValueError(f"unknown data set {unknown(repr(name), name, sorted(SOURCES))}")
+
+
+@lru_cache(maxsize=2)
+def problem(name: str, data_dir: Path | None) -> Problem:
+    """The data set of that name, kept while it is at work."""
+    return SOURCES[name].problem(name, data_dir)

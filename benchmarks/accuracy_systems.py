@@ -1,0 +1,159 @@
+"""The systems of the accuracy benchmark, each at its own defaults, and the grids they are tuned on."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from rffboost_ext.compare.datasets import unknown
+from rffboost_ext.compare.protocol import SYSTEM_SEED, plain_params
+from rffboost_ext.compare.systems import SYSTEMS as COMPARED
+
+ALL_TASKS = ("binary", "multiclass", "regression")
+Grid = list[dict[str, list[Any]]]
+Build = Callable[[str, int], Any]
+"""A scikit-learn estimator for a task and a number of threads; nothing else but a seed and silence is set."""
+
+
+@dataclass(frozen=True)
+class System:
+    """One system.
+
+    Attributes
+    ----------
+    name, title, package : str
+        As in options and files, as in tables, and the distribution whose version counts.
+    build : callable
+        The estimator for a task and a number of threads.
+    grid : callable
+        What is searched where systems are tuned, given the number of features.
+    tasks : tuple of str
+        What it can do.
+    """
+
+    name: str
+    title: str
+    package: str
+    build: Build
+    grid: Callable[[int], Grid]
+    tasks: tuple[str, ...] = ALL_TASKS
+
+    def missing(self) -> str:
+        """Why it cannot be made; nothing if it can."""
+        return obstacle(self.build, self.tasks[0])
+
+    def config(self, task: str, threads: int, tune: bool) -> str:
+        """Version, and a digest of hyperparameters and grid: rows of another configuration do not count."""
+        settings = [plain_params(self.build(task, threads)), self.grid(1) if tune else []]
+        digest = zlib.crc32(json.dumps(settings, sort_keys=True, default=repr).encode())
+        return f"{self.package} {version(self.package)} {digest:08x}"
+
+
+@cache
+def obstacle(build: Build, task: str) -> str:
+    """What keeps an estimator from being made."""
+    try:
+        build(task, 1)
+    except (ImportError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+def xgboost(task: str, threads: int) -> Any:
+    """XGBoost."""
+    from xgboost import XGBClassifier, XGBRegressor
+
+    make = XGBRegressor if task == "regression" else XGBClassifier
+    return make(random_state=SYSTEM_SEED, n_jobs=threads, verbosity=0)
+
+
+def lightgbm(task: str, threads: int) -> Any:
+    """LightGBM."""
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
+    make = LGBMRegressor if task == "regression" else LGBMClassifier
+    return make(random_state=SYSTEM_SEED, n_jobs=threads, verbose=-1)
+
+
+def histgb(task: str, threads: int) -> Any:
+    """scikit-learn's HistGradientBoosting; the environment holds it to the threads."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    make = HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
+    return make(random_state=SYSTEM_SEED)
+
+
+def catboost(task: str, threads: int) -> Any:
+    """CatBoost."""
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    make = CatBoostRegressor if task == "regression" else CatBoostClassifier
+    return make(random_state=SYSTEM_SEED, thread_count=threads, verbose=False, allow_writing_files=False)
+
+
+def gbrff2(task: str, threads: int) -> Any:
+    """GBRFF2 of the ECML paper, by its preset."""
+    from rffboost_ext import presets
+
+    return presets.gbrff2(random_state=SYSTEM_SEED, n_jobs=threads)
+
+
+def rffboost(task: str, threads: int, **parameters: Any) -> Any:
+    """This package with nothing set."""
+    from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+    make = RFFBoostRegressor if task == "regression" else RFFBoostClassifier
+    return make(random_state=SYSTEM_SEED, n_jobs=threads, **parameters)
+
+
+def rffboost_high(task: str, threads: int) -> Any:
+    """This package with all that it can do."""
+    return rffboost(task, threads, quality="high")
+
+
+# Four points each: shrinkage, and the size of a tree as each system measures it. GBRFF2 has the paper's grid.
+RATES = [0.03, 0.1]
+GRIDS: dict[str, Grid] = {
+    "xgboost": [{"learning_rate": RATES, "max_depth": [3, 6]}],
+    "lightgbm": [{"learning_rate": RATES, "num_leaves": [7, 31]}],
+    "histgb": [{"learning_rate": RATES, "max_leaf_nodes": [7, 31]}],
+    "catboost": [{"learning_rate": RATES, "depth": [4, 6]}],
+    "rffboost": [{"learning_rate": [0.03, 0.05, 0.1, 0.2]}],
+    "rffboost_high": [{"learning_rate": [0.05, 0.1]}],
+}
+
+
+def fixed(name: str) -> Callable[[int], Grid]:
+    """A grid that does not depend on the number of features."""
+    return lambda n_features: GRIDS[name]
+
+
+def published(n_features: int) -> Grid:
+    """The grid of the paper for GBRFF2."""
+    return COMPARED.create("gbrff2").grid(n_features)
+
+
+SYSTEMS: dict[str, System] = {
+    system.name: system
+    for system in (
+        System("xgboost", "XGBoost", "xgboost", xgboost, fixed("xgboost")),
+        System("lightgbm", "LightGBM", "lightgbm", lightgbm, fixed("lightgbm")),
+        System("histgb", "HistGB", "scikit-learn", histgb, fixed("histgb")),
+        System("catboost", "CatBoost", "catboost", catboost, fixed("catboost")),
+        System("gbrff2", "GBRFF2", "rffboost-ext", gbrff2, published, ("binary",)),
+        System("rffboost", "RFFBoost", "rffboost-ext", rffboost, fixed("rffboost")),
+        System("rffboost_high", "RFFBoost high", "rffboost-ext", rffboost_high, fixed("rffboost_high")),
+    )
+}
+
+
+def check_names(names: list[str]) -> None:
+    """Raise a ValueError that lists the choices if one of the names is no system."""
+    for name in names:
+        if name not in SYSTEMS:
+            raise ValueError(f"unknown system {unknown(repr(name), name, list(SYSTEMS))}")
