@@ -123,7 +123,7 @@ GRIDS: dict[str, Grid] = {
     "lightgbm": [{"learning_rate": RATES, "num_leaves": [7, 31]}],
     "histgb": [{"learning_rate": RATES, "max_leaf_nodes": [7, 31]}],
     "catboost": [{"learning_rate": RATES, "depth": [4, 6]}],
-    "rffboost": [{"learning_rate": [0.03, 0.05, 0.1, 0.2]}],
+    "rffboost": [{"learning_rate": [0.05, 0.2], "learner": ["auto", "rff_newton"]}],
     "rffboost_high": [{"learning_rate": [0.05, 0.1]}],
 }
 

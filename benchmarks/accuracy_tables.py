@@ -54,7 +54,7 @@ TABLES: dict[str, Table] = {
             "ecml",
             "The ECML protocol, defaults",
             SMALL,
-            (*PEERS, "gbrff2", "rffboost", "rffboost_high"),
+            (*PEERS, "gbrff2", "rffboost"),
             splits=20,
             quick=("wine", "heart"),
             claims=(MeanAtLeast(90.3), FirstRank(PEERS), TimeAtMost("catboost", 0.25)),

@@ -59,7 +59,7 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
 
     constraints = {
         "n_estimators": Integer(1) | OPTIONAL,
-        "learning_rate": POSITIVE | AUTO,
+        "learning_rate": POSITIVE,
         "standardize": BOOL,
         "early_stopping": BOOL | AUTO,
         "validation_fraction": Real(0.0, 0.9),
@@ -83,7 +83,7 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
         *,
         step: str | Step = "auto",
         n_estimators: int | None = None,
-        learning_rate: float | str = "auto",
+        learning_rate: float = 0.1,
         standardize: bool = True,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.15,
@@ -211,7 +211,7 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing():
             way = self.standardize, seed, n_jobs, self.precision
-            shrunk = Shrunk(step, self._rate(len(rows), stops))
+            shrunk = Shrunk(step, self.learning_rate)
             trainer = Trainer(loss, learner, shrunk, *way, lasting, journal)
             try:
                 if stops:

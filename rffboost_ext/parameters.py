@@ -9,8 +9,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         How far each round moves; "auto" takes what suits loss and learner.
     n_estimators : int, optional
         Boosting rounds, a ceiling where early stopping is on. By default 100, or 2,000 where it is on.
-    learning_rate : "auto" or float, default="auto"
-        Factor on every step. "auto" is 0.1, or 0.2 where early stopping averages models of up to 3,000 rows.
+    learning_rate : float, default=0.1
+        Factor on every step.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
         features as they come in either case.

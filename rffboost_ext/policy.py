@@ -1,4 +1,4 @@
-"""What an estimator does where it is left the choice: stopping, folds, the stack and the learning rate."""
+"""What an estimator does where it is left the choice: stopping, folds and the stack."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STACKED = ("rff_newton",)
 class PolicyEstimator(ComposedEstimator):
     """Settles what is ``"auto"`` by the number of rows."""
 
-    learning_rate: float | str
+    learning_rate: float
     early_stopping: bool | str
     validation_fraction: float
     n_iter_no_change: int
@@ -43,12 +43,6 @@ class PolicyEstimator(ComposedEstimator):
             return held is not None or (learner.stops_early and not self.warm_start)
         return bool(self.early_stopping)
 
-    def _rate(self, n_samples: int, stops: bool) -> float:
-        """The learning rate; the average of several models needs less care in each."""
-        if not is_auto(self.learning_rate):
-            return float(self.learning_rate)
-        return 0.2 if stops and n_samples <= FEW else 0.1
-
     def _stacks(self, n_samples: int, init: Ensemble | None) -> bool:
         """Whether early stopping trains two kinds of models."""
         return self.quality == "high" or (
@@ -59,9 +53,8 @@ class PolicyEstimator(ComposedEstimator):
         """What is trained: one model, or the models of a stack."""
         if not self._stacks(n_samples, init):
             return [trainer]
-        rate = self._rate(n_samples, stops=True)
         others = [LEARNERS.create(name) for name in STACKED]
-        steps = [Shrunk(self._step_for(trainer.loss, other), rate) for other in others]
+        steps = [Shrunk(self._step_for(trainer.loss, other), self.learning_rate) for other in others]
         return [
             trainer,
             *(replace(trainer, learner=other, step=step) for other, step in zip(others, steps, strict=True)),
