@@ -129,7 +129,7 @@ def test_float32_features_fit_as_their_float64_copies(precision):
     X, y = make_moons(300, noise=0.2, random_state=0)
     X = X.astype(np.float32)
     one, two = (
-        RFFBoostClassifier(n_estimators=20, random_state=0, precision=precision).fit(Z, y)
+        RFFBoostClassifier(n_estimators=20, early_stopping=False, random_state=0, precision=precision).fit(Z, y)
         for Z in (X, X.astype(np.float64))
     )
     np.testing.assert_allclose(
