@@ -29,7 +29,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         3,000 rows, else 1.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds.
-        "auto" does so for a single model of at most 20,000 rows.
+        "auto" does so for a single model of fewer than 10,000 rows.
     quality : "auto", "fast" or "high", default="auto"
         "high" stacks the learner with "rff_newton" in early stopping, each weighted by how it does on rows that it
         has not seen; "fast" does not. "auto" stacks where learner is "auto" and there are up to 3,000 rows. The

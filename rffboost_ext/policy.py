@@ -14,8 +14,8 @@ from .training import Rows, Trainer
 
 # Rounds of a fit that is not told how many, and its ceiling where early stopping is on.
 ROUNDS, CEILING = 100, 2_000
-# With more rows than this, those that are held out are not missed.
-MOST_REFIT = 20_000
+# With so many rows, those that are held out are not missed.
+NO_REFIT = 10_000
 # What a stack holds beside the learner.
 STACKED = ("rff_newton",)
 
@@ -64,6 +64,6 @@ class PolicyEstimator(ComposedEstimator):
         """How early stopping goes about so many rows."""
         suitable = folds_for(n_samples, self._stacks(n_samples, init)) if init is None else 1
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
-        single = n_folds == 1 and n_samples <= MOST_REFIT
+        single = n_folds == 1 and n_samples < NO_REFIT
         refit = single if is_auto(self.refit) else bool(self.refit)
         return Plan(n_folds, self.validation_fraction, refit, n_rounds, self.n_iter_no_change, self.tol)
