@@ -14,10 +14,10 @@ from onnx.checker import ValidationError, check_model
 from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.core import Array
 from rffboost_ext.terms import Standardized
+from rffboost_ext.terms.sound import check_sound, require_range, require_shape
 
 from .metadata import Metadata, metadata_of
 from .model import load
-from .sound import check_sound, require_range, require_shape
 from .trees import numbered
 
 
