@@ -39,6 +39,7 @@ class Tiles:
         self.n_tiles = -(-self.n_samples // size)
         self.n_jobs = n_jobs
         self.blocks = np.empty((self.n_tiles, d, size), dtype=dtype)
+        self._buffers: dict[str, Array] = {}
         over_tiles(fill_tiles, self.n_tiles, n_jobs, X, center, scale, self.blocks)
 
     @property
@@ -51,9 +52,15 @@ class Tiles:
         """Shape (T, B) of an array with one entry per row."""
         return self.n_tiles, self.blocks.shape[2]
 
-    def rows(self, values: Array) -> Array:
-        """Values (n,) as (T, B) in the tiles' precision, zero where a tile has no row."""
-        out = np.zeros(self.shape, dtype=self.dtype)
+    def rows(self, values: Array, name: str) -> Array:
+        """Values (n,) as (T, B) in the tiles' precision, zero where a tile has no row.
+
+        The same `name` gets the same memory in every round: the system clears fresh memory page by page, which
+        costs more than to write the values.
+        """
+        if name not in self._buffers:
+            self._buffers[name] = np.zeros(self.shape, dtype=self.dtype)
+        out = self._buffers[name]
         out.reshape(-1)[: self.n_samples] = values
         return out
 

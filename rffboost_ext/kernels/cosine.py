@@ -6,8 +6,8 @@ import numba
 import numpy as np
 
 from .elementary import cosine, sincos
-from .matches import match_slope, match_value
-from .tiles import correlate_tile, project_tile
+from .matches import match_cosine, match_value
+from .tiles import correlate_tile, stream_tile
 
 
 @numba.njit(fastmath=True, cache=True)
@@ -40,13 +40,6 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
         z[i], out[i] = sincos(z[i])
 
 
-@numba.njit(fastmath=True, cache=True)
-def negated_product(slope, sine):  # type: ignore[no-untyped-def]
-    """Put ``-slope * sine``, the derivative by the angle, in the place of slope."""
-    for i in range(len(slope)):
-        slope[i] *= -sine[i]
-
-
 @numba.njit(cache=True, nogil=True)
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
@@ -54,15 +47,12 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, sums, first, last):
     h goes to outputs (T, B), the sums to sums (T, 1 + d), in float64.
     """
     z = np.empty_like(p[0])
-    slope = np.empty_like(z)
     gradient = np.empty_like(omega)
     for t in range(first, last):
         z[:] = -phase
-        project_tile(tiles[t], omega, z)
-        sine_cosine_of(z, outputs[t])
-        sums[t, 0] = match_slope(kind, outputs[t], p[t], q[t], slope)
-        negated_product(slope, z)
-        correlate_tile(tiles[t], slope, gradient)
+        stream_tile(tiles[t], omega, z)
+        sums[t, 0] = match_cosine(kind, z, p[t], q[t], outputs[t])
+        correlate_tile(tiles[t], z, gradient)
         # A loop: assigning to a slice would compile its error message too, which takes seconds.
         for f in range(len(gradient)):
             sums[t, 1 + f] = gradient[f]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numba
 
-from .elementary import exp
+from .elementary import exp, sincos
 
 EXPONENTIAL = 0
 
@@ -30,6 +30,20 @@ def match_value(kind, h, p, q):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(fastmath=True, cache=True)
+def exponential_row(h, p, q, limit):  # type: ignore[no-untyped-def]
+    """Value and slope of one row of the exponential kind; exponents are cut at limit."""
+    value = q * exp(min(p * h, limit))
+    return value, p * value
+
+
+@numba.njit(fastmath=True, cache=True)
+def newton_row(h, p, q, half):  # type: ignore[no-untyped-def]
+    """Value and slope of one row of the newton kind; half is 1/2 in the precision of the row."""
+    curved = q * h
+    return (p + half * curved) * h, p + curved
+
+
+@numba.njit(fastmath=True, cache=True)
 def match_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
     """The sum of values over a tile; their derivatives by h go into slope (B,)."""
     total = h.dtype.type(0)
@@ -37,12 +51,34 @@ def match_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
     limit = h.dtype.type(40.0 if h.itemsize == 4 else 500.0)
     if kind == EXPONENTIAL:
         for i in range(len(h)):
-            value = q[i] * exp(min(p[i] * h[i], limit))
+            value, slope[i] = exponential_row(h[i], p[i], q[i], limit)
             total += value
-            slope[i] = p[i] * value
     else:
         for i in range(len(h)):
-            curved = q[i] * h[i]
-            total += (p[i] + half * curved) * h[i]
-            slope[i] = p[i] + curved
+            value, slope[i] = newton_row(h[i], p[i], q[i], half)
+            total += value
+    return total
+
+
+@numba.njit(fastmath=True, cache=True)
+def match_cosine(kind, z, p, q, h):  # type: ignore[no-untyped-def]
+    """The sum of values of ``h = cos(z)`` over a tile; h goes into h (B,), their derivatives by z to z (B,).
+
+    One loop, which keeps what it computes in registers.
+    """
+    total = z.dtype.type(0)
+    half = z.dtype.type(0.5)
+    limit = z.dtype.type(40.0 if z.itemsize == 4 else 500.0)
+    if kind == EXPONENTIAL:
+        for i in range(len(z)):
+            sine, h[i] = sincos(z[i])
+            value, slope = exponential_row(h[i], p[i], q[i], limit)
+            total += value
+            z[i] = -sine * slope
+    else:
+        for i in range(len(z)):
+            sine, h[i] = sincos(z[i])
+            value, slope = newton_row(h[i], p[i], q[i], half)
+            total += value
+            z[i] = -sine * slope
     return total

@@ -26,7 +26,7 @@ def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped
 
 @numba.njit(fastmath=True, cache=True)
 def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
-    """Add ``omega . x`` to z (B,) for one tile x (d, B), several features at a time."""
+    """Add ``omega . x`` to z (B,) for one tile x (d, B) that is in cache, several features at a time."""
     d = len(omega)
     eights = d - d % 8
     for f in range(0, eights, 8):
@@ -42,6 +42,19 @@ def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
         for i in range(len(z)):
             z[i] += (w0 * x[f, i] + w1 * x[f + 1, i]) + (w2 * x[f + 2, i] + w3 * x[f + 3, i])
     for f in range(whole, d):
+        w = omega[f]
+        for i in range(len(z)):
+            z[i] += w * x[f, i]
+
+
+@numba.njit(fastmath=True, cache=True)
+def stream_tile(x, omega, z):  # type: ignore[no-untyped-def]
+    """Add ``omega . x`` to z (B,) for one tile x (d, B) that is not in cache yet.
+
+    Feature by feature, which reads memory as one stream: nearly as fast as a plain sum of the tile, where
+    :func:`project_tile` with its several streams takes a quarter more time.
+    """
+    for f in range(len(omega)):
         w = omega[f]
         for i in range(len(z)):
             z[i] += w * x[f, i]
@@ -73,6 +86,8 @@ def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
 def project(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
     """Write ``omega . x`` for K frequencies (K, d) into z (T, K, B), tiles first .. last-1."""
     for t in range(first, last):
-        for k in range(omega.shape[0]):
-            z[t, k, :] = 0
+        z[t] = 0
+        # The first frequency brings the tile into cache for the others.
+        stream_tile(tiles[t], omega[0], z[t, 0])
+        for k in range(1, omega.shape[0]):
             project_tile(tiles[t], omega[k], z[t, k])

@@ -61,7 +61,8 @@ class ExponentialMatch(Match):
     def compiled(self, round: Round) -> Compiled:
         gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
         largest = float(round.weight.max())
-        return Compiled(EXPONENTIAL, gradient, round.weight / largest, factor=largest)
+        weight = round.weight if largest == 1.0 else round.weight / largest
+        return Compiled(EXPONENTIAL, gradient, weight, factor=largest)
 
 
 @MATCHES.register("squared")

@@ -100,14 +100,17 @@ def passes() -> Any:
 
 
 class TiledObjective(CosineObjective):
-    """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order."""
+    """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order.
+
+    It works in buffers of the tiles, so it is valid until the next one is made; its outputs have their own memory.
+    """
 
     def __init__(self, round: Round, match: Compiled) -> None:
         self.tiles = round.design.tiles
         self.total = round.total_weight
         # The match itself is not kept: its float64 arrays would stay in memory beside these.
         self.factor, self.offset = match.factor, match.offset
-        self.arrays = match.kind, self.tiles.rows(match.p), self.tiles.rows(match.q)
+        self.arrays = match.kind, self.tiles.rows(match.p, "p"), self.tiles.rows(match.q, "q")
         self.outputs = np.empty(self.tiles.shape, dtype=self.tiles.dtype)
         self.newest: tuple[bytes, float] | None = None
 
