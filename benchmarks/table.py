@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from .machine import described
-from .timing import Row
+from .timing import Row, shown
 from .workloads import Measure, Sizes
 
 COLUMNS = ("what", "workload", "ours", "peer", "ratio", "must reach", "reached")
@@ -17,13 +18,22 @@ WIDTH = 190
 
 
 def rows_of(measures: Sequence[Measure], sizes: Sizes, threads: int) -> list[Row]:
-    """Run the measures in order; a line on standard error tells how far they are."""
+    """Run the measures in order; lines on standard error tell what runs, and its ratios and the time so far."""
     rows: list[Row] = []
+    start = time.perf_counter()
     for number, measure in enumerate(measures, start=1):
         title = (measure.__doc__ or "").partition("\n")[0]
-        print(f"[{number}/{len(measures)}] {title}", file=sys.stderr, flush=True)
-        rows += measure(sizes, threads)
+        report(f"[{number}/{len(measures)}] {title}")
+        found = measure(sizes, threads)
+        ratios = ", ".join(f"{row.ratio:.2f}" for row in found) or "no row"
+        report(f"    ratios {ratios}; {shown(time.perf_counter() - start)} so far")
+        rows += found
     return rows
+
+
+def report(line: str) -> None:
+    """Print a line on standard error, at once."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def show(rows: Sequence[Row], facts: dict[str, object], quick: bool) -> None:

@@ -18,9 +18,9 @@ from onnx_export import to_onnx
 from rffboost_ext import LOSSES, MATCHES, RFF1, Design, RFFBoostRegressor, Round
 from rffboost_ext.kernels.elementary import sincos_array
 from rffboost_ext.learners.objectives import TiledObjective, cosine_objective
-from rffboost_ext.parallel import over_tiles
 from rffboost_ext.parallel import threads as threads_for_predictions
 
+from .loops import processes_in_turns
 from .machine import cores
 from .systems import SYSTEMS, figure_data, wave_data
 from .timing import AtLeast, AtMost, Row, in_turns
@@ -32,6 +32,7 @@ Measure = Callable[["Sizes", int], list[Row]]
 
 # Rows on which the peer of predictions is trained: enough to grow its trees to their full depth.
 TRAINED = 20_000
+PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Sizes:
     landmark: tuple[int, ...] = (5_000, 50_000)
     predicted: int = 100_000
     small: int = 300
-    parallel: int = 200_000
+    parallel: tuple[int, ...] = (200_000, 800_000)
+    halvings: int = 400
     rounds: int = 100
     growth_rows: tuple[int, ...] = (10_000, 100_000, 1_000_000, 4_000_000)
     growth_features: tuple[int, ...] = (5, 10, 20, 50, 100, 200)
@@ -54,10 +56,11 @@ class Sizes:
     calls: int = 500
 
 
+# The passes are over more than a cache holds here too, so that memory bounds them as in the full run.
 QUICK = Sizes(
-    passes=((200_000, 20), (50_000, 100)),
+    passes=((500_000, 20), (100_000, 100)),
     figure=10_000,
-    large=50_000,
+    large=100_000,
     landmark=(1_000, 5_000),
     predicted=20_000,
     growth_rows=(10_000, 100_000),
@@ -116,8 +119,8 @@ def elementary(sizes: Sizes, threads: int) -> list[Row]:
 
 def sincos_row(dtype: type[np.floating[Any]], target: AtLeast, sizes: Sizes) -> Row:
     """Sine and cosine in one precision."""
-    z = np.random.default_rng(0).normal(0.0, 3.0, sizes.in_cache).astype(dtype)
-    sine, cosine = np.empty_like(z), np.empty_like(z)
+    z, sine, cosine = apart(3, sizes.in_cache, dtype)
+    z[:] = np.random.default_rng(0).normal(0.0, 3.0, sizes.in_cache)
     times = in_turns(
         lambda: sincos_array(z, sine, cosine),
         lambda: np.cos(z, out=cosine),
@@ -127,6 +130,19 @@ def sincos_row(dtype: type[np.floating[Any]], target: AtLeast, sizes: Sizes) -> 
     ours, theirs = ([t / len(z) for t in per_call] for per_call in times)
     what, workload = f"sincos per element, {np.dtype(dtype)}", f"{sizes.in_cache:,} in cache, N(0, 9)"
     return Row(what, workload, "NumPy, cos alone", ours, theirs, target)
+
+
+def apart(count: int, n: int, dtype: type[np.floating[Any]]) -> list[Array]:
+    """Arrays (n,) that start on lines of the cache, each at another place in its page.
+
+    Where NumPy puts them is chance: a load waits for a store to the same place of another page, which takes up to
+    a fifth of the time of a loop that reads one array and writes two.
+    """
+    size = n * np.dtype(dtype).itemsize
+    stride = -(-size // PAGE) * PAGE + PAGE // 4
+    space = np.empty(count * stride + PAGE, dtype=np.uint8)
+    start = -space.ctypes.data % PAGE
+    return [space[i : i + size].view(dtype) for i in range(start, start + count * stride, stride)]
 
 
 def boosting(sizes: Sizes, threads: int) -> list[Row]:
@@ -235,34 +251,24 @@ def one_row(sizes: Sizes, threads: int) -> list[Row]:
 def two_threads(sizes: Sizes, threads: int) -> list[Row]:
     """Two threads beside one on a pass that is bound by arithmetic; no row where there is one core.
 
-    Beside it a bare loop that shares nothing shows what a second thread gains here at best: on a machine whose
-    other core is busy with something else, nothing.
+    The first row is what the machine allows: two processes of a bare loop beside one that does the work of both.
+    Where that falls short of its target, as the other core is busy or is no core of its own, so must the pass.
     """
     if cores() < 2:
         return []
-    one, two = (exponential_objective(sizes.parallel, 20, n, k=10)[0] for n in (1, 2))
-    phases, counts = np.linspace(-1.0, 1.0, 10), np.zeros(8)
-    alone, both, *bare = in_turns(
-        lambda: one.at_phases(phases),
-        lambda: two.at_phases(phases),
-        lambda: over_tiles(halvings, len(counts), 1, counts),
-        lambda: over_tiles(halvings, len(counts), 2, counts),
-        turns=3 * sizes.turns,
-        calls=5,
+    once, twice = processes_in_turns(sizes.halvings, 3 * sizes.turns)
+    bare = Row("two processes, bare loop", "arithmetic alone", "one process", twice, once, AtLeast(1.7))
+    return [bare, *(landmark_row(n, sizes) for n in sizes.parallel)]
+
+
+def landmark_row(n: int, sizes: Sizes) -> Row:
+    """Two threads beside one on the landmark pass; of few rows, waking the second thread is part of the time."""
+    one, two = (exponential_objective(n, 20, threads, k=10)[0] for threads in (1, 2))
+    phases = np.linspace(-1.0, 1.0, 10)
+    alone, both = in_turns(
+        lambda: one.at_phases(phases), lambda: two.at_phases(phases), turns=3 * sizes.turns, calls=5
     )
-    gain = median(bare[0]) / median(bare[1])
-    workload = f"{sizes.parallel:,} rows, K = 10; a bare loop gains {gain:.2f}"
-    return [Row("two threads, landmark pass", workload, "one thread", both, alone, AtLeast(1.7))]
-
-
-@numba.njit(nogil=True)
-def halvings(out, first, last):  # type: ignore[no-untyped-def]
-    """Arithmetic without memory, about a tenth of a millisecond per entry first .. last-1 of out."""
-    for t in range(first, last):
-        total = 0.0
-        for i in range(50_000):
-            total = 0.5 * total + i
-        out[t] = total
+    return Row("two threads, landmark pass", f"{n:,} rows, K = 10", "one thread", both, alone, AtLeast(1.7))
 
 
 def growth_in_rows(sizes: Sizes, threads: int) -> list[Row]:
