@@ -9,6 +9,7 @@ from .links import Exp, HalfWay, Identity, Link, Logistic, Sigmoid, Softmax, low
 from .lowering import lower
 from .predictor import OnnxPredictor
 from .tolerance import rounding
+from .uncertainty import Placed
 from .verify import MismatchError, Report, verify_onnx
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "MismatchError",
     "OnnxPredictor",
     "Parts",
+    "Placed",
     "Report",
     "Sigmoid",
     "Softmax",

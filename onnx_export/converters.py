@@ -9,7 +9,7 @@ from onnx import helper, numpy_helper
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
-from . import trees  # noqa: F401  registers Trees with lower
+from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
 from .links import sides
@@ -97,6 +97,11 @@ def begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
 
     source, given = read(operator.raw_operator), operator.inputs[0]
+    if source.coding is not None:
+        raise ValueError(
+            "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
+            "onnx_export.to_onnx"
+        )
     dtype = FLOAT64 if isinstance(given.type, DoubleTensorType) else FLOAT32
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
     known = isinstance(given.type, DoubleTensorType | FloatTensorType)

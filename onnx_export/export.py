@@ -12,7 +12,8 @@ from onnx import ModelProto, ValueInfoProto
 from rffboost_ext.checks import Exactly, Integer, require
 from rffboost_ext.core import Array
 
-from . import trees  # noqa: F401  registers Trees with lower
+from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
+from .coded import Coded
 from .front import Front, convert_front
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .links import sides
@@ -28,9 +29,11 @@ OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 7, 26
 def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int = OPSET) -> ModelProto:
     """Export a fitted estimator as an ONNX model.
 
-    The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d). A
-    classifier's outputs are ``label`` (n,), int64 or text, ``probabilities`` (n, K) and ``score`` (n, C), the
-    raw scores; a regressor's is ``variable`` (n, C), and ``score`` where that is another number.
+    The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d), in which NaN is
+    a missing value. Where categories are text each column is an input of its own, (n, 1), by its name; any text
+    that is none of the categories is a missing value. A classifier's outputs are ``label`` (n,), int64 or text,
+    ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, C), and
+    ``score`` where that is another number.
 
     Parameters
     ----------
@@ -73,8 +76,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     if opset > HIGHEST_OPSET:
         raise ValueError(f"to_onnx: opset must be at most {HIGHEST_OPSET}, the newest that is tested, got {opset}")
     source = read(estimator)
-    front = None if source.front is None else convert_front(source, X, dtype, opset)
-    model = build(source, dtype, opset, front)
+    model = build(source, dtype, opset, front_of(source, X, dtype, opset))
     onnx.checker.check_model(model, full_check=True)
     return model
 
@@ -111,7 +113,14 @@ def save_onnx(
     return model
 
 
-def build(source: Source, dtype: str, opset: int, front: Front | None = None) -> ModelProto:
+def front_of(source: Source, X: Any, dtype: str, opset: int) -> Front | Coded | None:
+    """What comes before the ensemble: steps of a pipeline, or the codes of categories."""
+    if source.coding is not None:
+        return Coded(source.coding, source.feature_names, dtype)
+    return None if source.front is None else convert_front(source, X, dtype, opset)
+
+
+def build(source: Source, dtype: str, opset: int, front: Front | Coded | None = None) -> ModelProto:
     """The model of a source, behind the nodes of `front` if there are any."""
     outer = FLOAT64 if dtype == "float64" else FLOAT32
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if front is None else front.opset(opset))
@@ -133,13 +142,15 @@ def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[Value
     n_outputs = source.ensemble.n_outputs
     response = source.link.response(graph, raw)
     if source.classes is None:
-        shapes = {"variable": (response, n_outputs)} | ({"score": (raw, n_outputs)} if response != raw else {})
+        score = {"score": (raw, n_outputs)} if response != raw else {}
+        shapes = {"variable": (response, source.width or n_outputs)} | score
         labels = []
     else:
         known = class_tensor(source.classes)
         graph.finish(label(graph, raw, n_outputs, known), "label", known.dtype)
         labels = [value_info("label", known.dtype, ["N"])]
         shapes = {"probabilities": (response, len(known)), "score": (raw, n_outputs)}
+    shapes |= {extra.name: (extra.link.response(graph, raw), extra.width) for extra in source.extras}
     for name, (value, _) in shapes.items():
         graph.finish(value, name, dtype)
     return labels + [value_info(name, dtype, ["N", width]) for name, (_, width) in shapes.items()]

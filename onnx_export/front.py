@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, ValueInfoProto, helper
 from onnx.checker import ValidationError, check_model
+from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError
 
 from .graph import ML, Graph
@@ -72,7 +73,8 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
     check_front(model, dtype)
-    return Front(model)
+    # What comes out of a step may have the name of one of our outputs.
+    return Front(add_prefix(model, "front.", rename_inputs=False))
 
 
 def check_front(model: ModelProto, dtype: str) -> None:

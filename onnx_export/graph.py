@@ -64,9 +64,10 @@ class Graph:
         dtype: DTypeLike | None = None,
         domain: str = "",
         name: str = "",
+        unused: int = 0,
         **attributes: Any,
     ) -> str:
-        """Append a node of one output and return the output's name.
+        """Append a node of one output that matters and return the output's name.
 
         Parameters
         ----------
@@ -80,12 +81,15 @@ class Graph:
             Domain of the operator; "" is ai.onnx.
         name : str, default=""
             Name of the output, made up by default.
+        unused : int, default=0
+            Further outputs, which nothing reads.
         **attributes
             Attributes of the node.
         """
         name = name or self._fresh(op.lower())
+        outputs = [name, *(f"{name}.{k}" for k in range(1, unused + 1))]
         # Nodes carry no name of their own: that of the output says it, and small files stay small.
-        self.nodes.append(helper.make_node(op, inputs, [name], domain=domain, **attributes))
+        self.nodes.append(helper.make_node(op, inputs, outputs, domain=domain, **attributes))
         self.types[name] = self.types[inputs[0]] if dtype is None else np.dtype(dtype)
         return name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.core import Array
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import Expanded, Expansion, Standardized
 from rffboost_ext.terms.sound import check_sound, require_range, require_shape
 
 from .metadata import Metadata, metadata_of
@@ -35,12 +35,15 @@ class Parts:
         All nodes of the file, by the full name of their output.
     kinds : dict of str to str
         Type of term by scope.
+    n_features : int
+        Columns of X.
     """
 
     scope: str
     constants: dict[str, Array]
     nodes: dict[str, NodeProto]
     kinds: dict[str, str]
+    n_features: int = 0
 
     def array(self, name: str, default: Any = None) -> Any:
         """The constant `name` of this term, real numbers in float64."""
@@ -49,7 +52,14 @@ class Parts:
 
     def inner(self, name: str) -> Term:
         """The term that was lowered into the scope `name` of this one."""
-        return lift(Parts(f"{self.scope}.{name}", self.constants, self.nodes, self.kinds))
+        return lift(replace(self, scope=f"{self.scope}.{name}"))
+
+    def arrays(self, name: str) -> list[Array]:
+        """The constants `name0`, `name1` and so on of this term."""
+        found: list[Array] = []
+        while f"{self.scope}.{name}{len(found)}" in self.constants:
+            found.append(self.array(f"{name}{len(found)}"))
+        return found
 
 
 DAMAGE = (KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, ValidationError)
@@ -105,7 +115,7 @@ def reason(error: Exception) -> str:
 
 def lift_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     """The ensemble of a file whose metadata is known, checked to be safe to evaluate."""
-    width = proto.graph.input[0].type.tensor_type.shape.dim[1].dim_value
+    width = sum(entry.type.tensor_type.shape.dim[1].dim_value for entry in proto.graph.input)
     if width != metadata.n_features:
         raise ValueError(f"the input has {width} columns, the metadata says {metadata.n_features}")
     constants = {entry.name: numpy_helper.to_array(entry) for entry in proto.graph.initializer}
@@ -113,7 +123,7 @@ def lift_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     outer = [scope for scope in metadata.terms if "." not in scope]
     baseline = constants["baseline" if outer else "constant"].astype(np.float64)
     require_shape("baseline", baseline, (metadata.n_outputs,))
-    terms = tuple(lift(Parts(scope, constants, nodes, metadata.terms)) for scope in outer)
+    terms = tuple(lift(Parts(scope, constants, nodes, metadata.terms, width)) for scope in outer)
     for term in terms:
         check_sound(term, metadata.n_features, metadata.n_outputs)
     return Ensemble(baseline, terms, np.ones((len(terms), 2)))
@@ -151,7 +161,43 @@ def lift_trees(parts: Parts) -> Trees:
     node = parts.nodes.get(f"{parts.scope}.trees")
     if node is None:
         return leaf(parts.array("constant"))
-    return grown_trees(node, parts.array("scale"), len(parts.constants["baseline"]))
+    trees = grown_trees(node, parts.array("scale"), len(parts.constants["baseline"]))
+    return with_sets(trees, parts.arrays("of"), parts.arrays("sets"))
+
+
+def with_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
+    """The trees that ask for sets where these ask for columns that say who is a member."""
+    if not tables:
+        return trees
+    sizes = [table.shape[1] for table in tables]
+    asks = (trees.left >= 0) & (trees.feature < sum(sizes))
+    owner = np.repeat(columns, sizes)[np.where(asks, trees.feature, 0)]
+    members = np.zeros((sum(sizes), max(map(len, tables))), dtype=bool)
+    for table, stop in zip(tables, np.cumsum(sizes), strict=True):
+        # Behind the categories come any other code, and a gap.
+        members[stop - table.shape[1] : stop, : len(table) - 2] = table[:-2].T == 1.0
+    return replace(
+        trees,
+        feature=np.where(asks, owner, np.maximum(trees.feature - sum(sizes), 0)).astype(np.int32),
+        subset=np.where(asks, trees.feature, -1).astype(np.int32),
+        members=np.packbits(members, axis=1, bitorder="little"),
+    )
+
+
+def lift_expanded(parts: Parts) -> Expanded:
+    """Inverse of the lowering of :class:`Expanded`."""
+    none = np.empty(0, dtype=np.int64)
+    numbers, gaps = parts.array("numbers", none), parts.array("gaps", none)
+    coded, tables = np.array(parts.arrays("coded"), dtype=np.int64), tuple(parts.arrays("table"))
+    expansion = Expansion(parts.n_features, numbers, parts.array("fill", np.empty(0)), gaps, coded, tables)
+    term = replace(parts, n_features=expansion.n_expanded).inner("inner")
+    origin = parts.array("origin")
+    if origin is None or not isinstance(term, Cosines):
+        return Expanded(term, expansion)
+    # Numbers are measured from there.
+    center = np.zeros(expansion.n_expanded) if term.center is None else term.center
+    center = center + np.append(origin, np.zeros(expansion.n_expanded - len(origin)))
+    return Expanded(replace(term, center=center), replace(expansion, fill=expansion.fill + origin))
 
 
 def leaf(value: Array) -> Trees:
@@ -215,4 +261,9 @@ def real(found: dict[str, Any], name: str) -> Array:
 
 MODES = {b"LEAF": False, b"BRANCH_LT": True}
 """Modes of nodes as this package writes them, and whether such a node has children."""
-LIFTS |= {"Cosines": lift_cosines, "Standardized": lift_standardized, "Trees": lift_trees}
+LIFTS |= {
+    "Cosines": lift_cosines,
+    "Expanded": lift_expanded,
+    "Standardized": lift_standardized,
+    "Trees": lift_trees,
+}

@@ -11,6 +11,7 @@ import onnx
 from onnx import ModelProto, helper
 
 import rffboost_ext
+from rffboost_ext.coding import listed
 from rffboost_ext.core import Array
 
 from .source import Source
@@ -43,6 +44,9 @@ class Metadata:
         By what ``verify_onnx`` judges the scores, and why.
     versions : dict of str to str
         Packages that wrote the file.
+    categories : tuple
+        For each column its categories, a list of text or numbers, or None for a column of numbers; empty where all
+        are.
     """
 
     estimator: str
@@ -59,6 +63,7 @@ class Metadata:
     n_cosines: int = 0
     n_trees: int = 0
     standalone: bool = True
+    categories: tuple[list[Any] | None, ...] = ()
 
 
 KEYS = (*Metadata.__annotations__, "labels")
@@ -80,6 +85,7 @@ def record(source: Source, dtype: str, terms: dict[str, str]) -> Metadata:
         n_trees=sum(count(term, "roots") for term in blocks),
         terms=terms,
         standalone=source.front is None,
+        categories=tuple(listed(source.coding)),
         tolerance=explained(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
     )
@@ -120,7 +126,7 @@ def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
         entries = {key: json.loads(text) for key, text in props.items() if key in KEYS}
         if "classes" in entries:
             entries["classes"] = np.array(entries["classes"], dtype=np.dtype(entries.pop("labels")))
-        entries["feature_names"] = tuple(entries.get("feature_names", ()))
+        entries |= {key: tuple(entries.get(key, ())) for key in ("feature_names", "categories")}
         return checked(Metadata(**entries))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{name} has damaged metadata: {error}") from error

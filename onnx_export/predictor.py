@@ -11,6 +11,7 @@ import numpy as np
 from onnx import ModelProto
 
 from rffboost_ext.checks import OPTIONAL, Integer, require
+from rffboost_ext.coding import is_gap, values_of
 from rffboost_ext.core import Array
 
 from .metadata import Metadata, metadata_of
@@ -18,6 +19,9 @@ from .model import load
 
 ELEMENTS = 2**18
 """Cosines or trees of a chunk, over all its rows: few enough to stay in a core's cache."""
+
+GAP = "\0missing"
+"""Text that is no category."""
 
 
 class OnnxPredictor:
@@ -115,6 +119,10 @@ class OnnxPredictor:
         """Raw scores, (n,) where there is one output, else (n, C)."""
         return squeeze(self._run("score" if "score" in self._outputs else "variable", X))
 
+    def predict_interval(self, X: Any) -> Array:
+        """Lower and upper ends of intervals, (n, 2), where the file is of a ConformalRegressor."""
+        return self._run("interval", X)
+
     def _run(self, output: str, X: Any) -> Array:
         if output not in self._outputs:
             raise AttributeError(f"the model is of a regressor: it has {self._outputs}, no {output!r}")
@@ -187,10 +195,14 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
         What is known of the features.
     """
     columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    if metadata.categories and columns is not None and metadata.feature_names:
+        require_names(columns, metadata)
+    if metadata.categories and list(inputs) != ["X"]:
+        return coded_feeds(X, inputs)
     if list(inputs) != ["X"]:
         return table_feeds(X, columns, inputs)
-    if columns and metadata.feature_names and tuple(columns) != metadata.feature_names:
-        raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
+    if columns and metadata.feature_names:
+        require_names(columns, metadata)
     return {"X": matrix(X, inputs["X"], metadata.n_features)}
 
 
@@ -207,6 +219,29 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     if array.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
     return array
+
+
+def require_names(columns: list[str], metadata: Metadata) -> None:
+    """Raise a ValueError unless a table has the columns of the fit, in their order."""
+    if tuple(columns) != metadata.feature_names:
+        raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
+
+
+def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
+    """Each column of a table or an array as an input of its own, (n, 1), in their order; gaps in text as text."""
+    from onnx import TensorProto
+
+    if np.ndim(X) != 2 or np.shape(X)[1] != len(inputs):
+        raise ValueError(f"X must have the {len(inputs)} columns {list(inputs)}, got shape {np.shape(X)}")
+    made = {}
+    for column, (name, kind) in enumerate(inputs.items()):
+        values = values_of(X, column)
+        if kind == TensorProto.STRING:
+            values = np.array([v if isinstance(v, str) else GAP for v in values.tolist()], dtype=object)
+        elif values.dtype == object:
+            values = np.array([np.nan if is_gap(value) else value for value in values.tolist()], dtype=object)
+        made[name] = column_feed(values, name, kind)
+    return made
 
 
 def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int]) -> dict[str, Array]:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, Term
 from rffboost_ext.base import BaseRFFBoost
+from rffboost_ext.coding import Coding
 from rffboost_ext.core import Array
 from rffboost_ext.terms import Standardized
 
@@ -24,6 +25,28 @@ from .links import Link, checked_link
 
 ADAPTERS = {"xgboost": "onnx_export.boosters", "lightgbm": "onnx_export.boosters_lightgbm"}
 """Modules that teach ``read`` the models of other packages, imported when such a model comes."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A further output of a regressor, such as an interval.
+
+    Attributes
+    ----------
+    name : str
+        Name of the output.
+    link : Link
+        From raw scores to it, as nodes.
+    response : callable
+        The same by the estimator itself.
+    width : int
+        Columns.
+    """
+
+    name: str
+    link: Link
+    response: Callable[[Array], Array]
+    width: int
 
 
 @dataclass(frozen=True)
@@ -52,6 +75,12 @@ class Source:
         Fitted steps that come before and are not part of `ensemble`.
     eps : float
         Relative precision in which the estimator itself computes.
+    extras : tuple of Extra
+        Further outputs.
+    width : int, optional
+        Columns of a regressor's response, where there is not one for each raw score.
+    coding : Coding, optional
+        The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
     """
 
     estimator: str
@@ -65,9 +94,14 @@ class Source:
     feature_names: tuple[str, ...] = ()
     front: BaseEstimator | None = None
     eps: float = float(np.finfo(np.float64).eps)
+    extras: tuple[Extra, ...] = ()
+    width: int | None = None
+    coding: Coding | None = None
 
     def features(self, X: Any) -> Array:
         """What the ensemble acts on, for X as the user has it."""
+        if self.coding is not None:
+            return self.coding(X)[0]
         return np.asarray(X if self.front is None else self.front.transform(X))
 
 
@@ -120,6 +154,7 @@ def _(estimator: BaseRFFBoost) -> Source:
         response=loss.inverse_link,
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
+        coding=estimator._coding,
     )
 
 
@@ -131,6 +166,11 @@ def _(pipeline: Pipeline) -> Source:
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
     if not steps:
         return source
+    if source.coding is not None:
+        raise ValueError(
+            "an estimator with categorical columns cannot be exported behind other steps: export it by itself, or "
+            "encode the categories in a step"
+        )
     ensemble = source.ensemble
     while steps and type(steps[-1][1]) is StandardScaler:
         ensemble = unscaled(ensemble, steps.pop()[1])

@@ -10,7 +10,7 @@ import numpy as np
 
 from rffboost_ext import Cosines, Term, Trees
 from rffboost_ext.core import Array
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import Expanded, Standardized
 
 from .source import Source
 
@@ -52,6 +52,11 @@ def _(term: Trees, X: Array, eps: float) -> float:
 @rounding.register
 def _(term: Standardized, X: Array, eps: float) -> float:
     return rounding(term.term, (X - term.center) / term.scale, eps)
+
+
+@rounding.register
+def _(term: Expanded, X: Array, eps: float) -> float:
+    return rounding(term.term, term.expansion(X), eps)
 
 
 def norm(weight: Array) -> float:
@@ -129,7 +134,7 @@ def explained(source: Source, dtype: str) -> str:
 
 def constants(term: Term, eps: float) -> list[str]:
     """What a term contributes to the tolerance, as far as it is known without X."""
-    if isinstance(term, Standardized):
+    if isinstance(term, Standardized | Expanded):
         return constants(term.term, eps)
     if isinstance(term, Cosines):
         return [f"{4.0 * eps * norm(term.weight):.3g} (1 + max|z|)"]

@@ -9,6 +9,7 @@ import numpy as np
 from rffboost_ext import Trees
 from rffboost_ext.core import Array
 
+from .expanded import without_sets
 from .graph import FLOAT32, FLOAT64, ML, Graph, tensor
 from .lowering import lower
 
@@ -20,6 +21,7 @@ BITS = 60
 
 @lower.register
 def _(term: Trees, graph: Graph, x: str) -> str:
+    term, x = without_sets(term, graph, x)
     nodes, tree = walk(term)
     grown = np.bincount(tree, minlength=len(term.roots)) > 1
     # Some runtimes refuse a tree of one leaf. It is a constant, which the leaves of another tree take up.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -159,11 +159,23 @@ def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Ar
 
 
 def rounded(X: Any, dtype: str) -> Any:
-    """X rounded to `dtype` and given back in float64; text columns of a table stay as they are."""
+    """X rounded to `dtype` and given back in float64; what is no real number stays as it is."""
     if not hasattr(X, "columns"):
+        if np.asarray(X).dtype == object:
+            entries = [[rounded_entry(value, dtype) for value in row] for row in np.asarray(X)]
+            return np.array(entries, dtype=object).reshape(np.shape(X))
         return np.asarray(X, dtype=dtype).astype(np.float64)
+    if not hasattr(X, "select_dtypes"):
+        columns = {name: np.asarray(X[name]) for name in X.columns}
+        real = {name: values for name, values in columns.items() if values.dtype.kind == "f"}
+        return X.with_columns(**{name: values.astype(dtype).astype(np.float64) for name, values in real.items()})
     real = X.select_dtypes("floating").columns
     return X.astype(dict.fromkeys(real, dtype)).astype(dict.fromkeys(real, "float64"))
+
+
+def rounded_entry(value: Any, dtype: str) -> Any:
+    """A real number rounded to `dtype`; anything else."""
+    return float(np.asarray(value, dtype=dtype)) if isinstance(value, float) else value
 
 
 def compare(source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any) -> tuple[Comparison, ...]:
@@ -174,6 +186,9 @@ def compare(source: Source, metadata: Metadata, outputs: dict[str, Array], X: An
     response = source.response(raw) if len(X) else np.empty_like(outputs.get("probabilities", raw))
     allowed = response_tolerance(source, raw, score, eps)
     wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
+    for extra in source.extras:
+        limit = response_tolerance(replace(source, response=extra.response), raw, score, eps)
+        wanted[extra.name] = extra.response(raw), limit
     found = [
         Comparison(name, distance(outputs[name], values), limit)
         for name, (values, limit) in wanted.items()

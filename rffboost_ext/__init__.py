@@ -3,7 +3,7 @@
 from . import presets
 from .averaging import average
 from .boosting import boost
-from .callbacks import Progress
+from .callbacks import Progress, ProgressBar
 from .checkpoint import Checkpoint
 from .conformal import ConformalRegressor
 from .core import Learner, Loss, Optimizer, Round, Step, Term
@@ -16,6 +16,7 @@ from .model_file import load_model, save_model
 from .optimizers import OPTIMIZERS
 from .quantiles import RFFBoostQuantileRegressor
 from .registry import Registry
+from .schedules import Decay
 from .steps import STEPS, Shrunk
 from .storage import storable
 from .terms import Cosines, Trees
@@ -36,6 +37,7 @@ __all__ = [
     "Checkpoint",
     "ConformalRegressor",
     "Cosines",
+    "Decay",
     "Design",
     "Ensemble",
     "Learner",
@@ -43,6 +45,7 @@ __all__ = [
     "Mixture",
     "Optimizer",
     "Progress",
+    "ProgressBar",
     "RFFBoostClassifier",
     "RFFBoostQuantileRegressor",
     "RFFBoostRegressor",

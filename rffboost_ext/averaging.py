@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseRFFBoost
+from .coding import listed
 from .ensemble import mean
+from .quantiles import RFFBoostQuantileRegressor
 
-E = TypeVar("E", bound=BaseRFFBoost)
+E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
 
 
 def average(models: Iterable[E]) -> E:
@@ -20,12 +22,12 @@ def average(models: Iterable[E]) -> E:
 
     Parameters
     ----------
-    models : iterable of fitted RFFBoostClassifier, or of fitted RFFBoostRegressor
-        Models of the same classes, loss and features.
+    models : iterable of fitted RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
+        Models of one kind, of the same classes, loss or quantiles, and features.
 
     Returns
     -------
-    RFFBoostClassifier or RFFBoostRegressor
+    RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
         A model of its own, with the parameters of the first: it predicts, is saved and is exported as one.
 
     Raises
@@ -33,7 +35,7 @@ def average(models: Iterable[E]) -> E:
     TypeError
         If one of `models` is no such estimator, or not of the kind of the first.
     ValueError
-        If there is none, or classes, losses or features differ.
+        If there is none, or classes, losses, features or their categories differ.
 
     Examples
     --------
@@ -44,18 +46,44 @@ def average(models: Iterable[E]) -> E:
     >>> bool(model.score(X, y) > 0.9)
     True
     """
+    if not isinstance(models, Iterable):
+        raise TypeError(f"average: models must be an iterable of fitted estimators, got {models!r}")
     models = list(models)
     if not models:
         raise ValueError("average: models must hold at least one model, got none")
+    if isinstance(models[0], RFFBoostQuantileRegressor):
+        return averaged_quantiles(models)
     for model in models:
         require_alike(models[0], model)
     averaged = copy(models[0])
     averaged.ensemble_ = mean([model.ensemble_ for model in models])
     shares = [model._importances for model in models if model._importances is not None]
     averaged._importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
+    # A gap is for those columns only of which every model knows what to make.
+    gaps = [model._gaps for model in models if model._gaps is not None]
+    averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
     # What a single fit has left behind.
     averaged._scores, averaged._lasting = None, {}
-    averaged.__dict__.pop("validation_scores_", None)
+    for name in ("validation_scores_", "evals_result_"):
+        averaged.__dict__.pop(name, None)
+    return averaged
+
+
+def averaged_quantiles(models: Sequence[Any]) -> Any:
+    """The model whose booster of each level is the average of those of several."""
+    first = models[0]
+    for model in models:
+        if type(model) is not type(first):
+            raise TypeError(
+                f"average: models must be fitted estimators of one kind, got {model!r} beside {first!r}"
+            )
+        check_is_fitted(model)
+        if list(model.quantiles) != list(first.quantiles):
+            raise ValueError(
+                f"average: the quantiles of models must agree, got {first.quantiles} and {model.quantiles}"
+            )
+    averaged = copy(first)
+    averaged.estimators_ = [average(boosters) for boosters in zip(*(m.estimators_ for m in models), strict=True)]
     return averaged
 
 
@@ -69,6 +97,7 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
+        "categories": [listed(model._coding) for model in (first, other)],
     }
     for name, (one, two) in facts.items():
         if one != two:

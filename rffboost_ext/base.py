@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from typing import Any, ClassVar, TypeVar
@@ -10,30 +10,33 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .boosting import Interrupted, prepared
-from .callbacks import Callback, KeepScores, print_progress
+from .callbacks import Callback, KeepScores, Printer, told_of_the_end
 from .checkpoint import Checkpoint, journal_of
 from .checks import (
     BOOL,
     NON_NEGATIVE,
     OPTIONAL,
-    POSITIVE,
     Callables,
     Exactly,
     Instance,
     Integer,
     Real,
 )
+from .columns import ColumnsMixin
 from .core import Array, Learner, Loss, Step
 from .ensemble import Ensemble
+from .evaluation import evaluation_of
 from .explain import ExplainMixin
+from .history import History
 from .importance import sampled_importances
+from .metrics import Metrics
 from .parallel import threads
 from .policy import CEILING, ROUNDS, PolicyEstimator
 from .rows import distinct_rows
-from .steps import Shrunk
+from .steps import RATE, Shrunk
 from .stopping import joined
 from .store import StoreMixin
 from .training import Rows, Trainer
@@ -43,7 +46,7 @@ E = TypeVar("E", bound="BaseRFFBoost")
 AUTO = Exactly(("auto",))
 
 
-class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
+class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
     """What classifier and regressor share: everything but the encoding of the target."""
 
     task: ClassVar[str]
@@ -59,21 +62,23 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
 
     constraints = {
         "n_estimators": Integer(1) | OPTIONAL,
-        "learning_rate": POSITIVE,
+        "learning_rate": RATE,
         "standardize": BOOL,
         "early_stopping": BOOL | AUTO,
         "validation_fraction": Real(0.0, 0.9),
-        "n_iter_no_change": Integer(1),
+        "n_iter_no_change": Integer(1) | AUTO,
         "tol": NON_NEGATIVE,
         "n_folds": Integer(1) | AUTO,
         "refit": BOOL | AUTO,
         "quality": Exactly(("auto", "fast", "high")),
+        "eval_metric": Metrics(),
         "callbacks": Callables() | OPTIONAL,
         "warm_start": BOOL,
         "random_state": Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL,
         "precision": Exactly(("float32", "float64")),
         "n_jobs": Integer(1) | Integer(-1024, -1) | OPTIONAL,
         "verbose": Integer(0) | BOOL,
+        **ColumnsMixin.column_constraints,
     }
 
     def __init__(
@@ -83,19 +88,22 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
         *,
         step: str | Step = "auto",
         n_estimators: int | None = None,
-        learning_rate: float = 0.1,
+        learning_rate: float | Callable[[int], float] = 0.1,
         standardize: bool = True,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.15,
-        n_iter_no_change: int = 40,
-        tol: float = 2e-4,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-4,
         n_folds: int | str = "auto",
         refit: bool | str = "auto",
         quality: str = "auto",
+        eval_metric: Any = None,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         precision: str = "float32",
+        categorical_features: Any = "from_dtype",
+        missing: str = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -112,10 +120,13 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
         self.n_folds = n_folds
         self.refit = refit
         self.quality = quality
+        self.eval_metric = eval_metric
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.random_state = random_state
         self.precision = precision
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -157,24 +168,6 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
                 raw = next(stages)
             yield raw
 
-    def _validated(self, X: Any) -> Array:
-        check_is_fitted(self)
-        if self._is_valid(X):
-            return np.asarray(X)
-        return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
-
-    def _is_valid(self, X: Any) -> bool:
-        """Whether X is a small array that full validation would return unchanged, at a higher price."""
-        return (
-            type(X) is np.ndarray
-            and X.dtype in (np.float64, np.float32)
-            and X.ndim == 2
-            and 0 < X.size <= 4096
-            and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
-        )
-
     def _prepared(
         self, parts: tuple[Loss, Learner, Step], y: Array, weight: Array, n_classes: int | None = None
     ) -> tuple[Loss, Learner, Step]:
@@ -191,37 +184,37 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
         parts: tuple[Loss, Learner, Step],
         init_model: Any = None,
         classes: Array | None = None,
-        held: Rows | None = None,
+        sets: Mapping[str, Rows] | None = None,
     ) -> E:
-        """Boost on validated data; `held` are the rows that early stopping watches, if the user has given any."""
+        """Boost on validated data; `sets` are the rows to evaluate on, if the user has given any."""
         loss, learner, step = parts
-        if init_model is None:
-            init, given = self._initial(loss), self._rounds_given if self._goes_on() else 0
-        else:
-            init = self._given(init_model, loss, rows, classes)
-            given = len(init)
-        stops = self._stops(learner, held)
+        init, given = self._beginning(init_model, loss, rows, classes)
+        evaluation = evaluation_of(self, sets or {}, loss, rows, classes)
+        stops = self._stops(learner, evaluation.watched)
         # Rows are held out as they came: how often one occurs is part of what is to be predicted.
         if learner.merges_rows(len(rows)) and not stops:
             rows = Rows(*distinct_rows(rows.X, rows.y, rows.weight))
-        journal = journal_of(self, rows, held, init)
+        self._learn_columns(rows.X, rows.weight)
+        journal = journal_of(self, rows, sets or None, init)
         split_seed, seed = journal.seeds(self._seeds())
         n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + given
         lasting = deepcopy(self._lasting) if self._goes_on() else {}
         scores = KeepScores(self._scores_left_by_last_fit(rows))
-        with threads(self.n_jobs) as n_jobs, self._announcing():
+        with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             way = self.standardize, seed, n_jobs, self.precision
             shrunk = Shrunk(step, self.learning_rate)
-            trainer = Trainer(loss, learner, shrunk, *way, lasting, journal)
+            trainer = Trainer(loss, learner, shrunk, *way, lasting, journal, evaluation.error, self._expansion)
+            history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
+            callbacks = self._callbacks(history)
             try:
                 if stops:
                     trainers = self._trainers(trainer, len(rows), init)
                     plan = self._plan(len(rows), n_rounds, init)
-                    fitted = plan.fit(trainers, rows, held, split_seed, self._callbacks(), init)
+                    fitted = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble, self.validation_scores_ = fitted
                 else:
                     kept: list[Callback] = [scores] if self.warm_start else []
-                    ensemble = trainer.fit(rows, n_rounds, self._callbacks() + kept, init, scores.raw)
+                    ensemble = trainer.fit(rows, n_rounds, callbacks + kept, init, scores.raw)
                 journal.close()
             except Interrupted as stop:
                 ensemble, curves = journal.usable(stop)
@@ -231,24 +224,18 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
         resumable = self.warm_start and not stops
         self._scores = (_data_key(rows), scores.raw) if resumable else None
         self._lasting = lasting if resumable else {}
+        self._keep_curves(history, stops)
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, given
         self._importances = sampled_importances(ensemble, rows.X, rows.weight, seed)
         return self
 
-    def _held(self, eval_set: Any, encode: Callable[[Array], Array]) -> Rows | None:
-        """The rows of the user's that early stopping watches."""
-        if eval_set is None:
-            return None
-        pairs = eval_set if isinstance(eval_set, list) else [eval_set]
-        if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-            raise TypeError(f"{type(self).__name__}: eval_set must be a list of (X, y) pairs, got {eval_set!r}")
-        X, y = pairs[-1]
-        X, y = self._validated(X), np.asarray(y)
-        if len(y) != len(X):
-            raise ValueError(
-                f"{type(self).__name__}: eval_set must have as many y as X, got {len(y)} and {len(X)}"
-            )
-        return Rows(X, encode(y), np.ones(len(X)))
+    def _keep_curves(self, history: History | None, stops: bool) -> None:
+        """What was watched in this fit, and nothing of an earlier one."""
+        if not stops:
+            self.__dict__.pop("validation_scores_", None)
+        self.__dict__.pop("evals_result_", None)
+        if history is not None:
+            self.evals_result_ = history.curves
 
     def _announcing(self) -> AbstractContextManager[None]:
         """Where the fit is to say what it does: a word about compilation too."""
@@ -258,10 +245,22 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
 
         return compilation_announced()
 
-    def _callbacks(self) -> list[Callback]:
-        """The user's callbacks, then the one that prints."""
-        given = [one for one in self.callbacks or () if not isinstance(one, Checkpoint)]
-        return [*given, *([print_progress] if self.verbose else [])]
+    def _callbacks(self, history: History | None) -> list[Callback]:
+        """The one that evaluates, then the user's, then the one that prints."""
+        made: list[Callback] = [] if history is None else [history]
+        made += [one for one in self.callbacks or () if not isinstance(one, Checkpoint)]
+        if self.verbose:
+            made.append(Printer(self.verbose) if history is None else Printer(self.verbose, history.latest))
+        return made
+
+    def _beginning(
+        self, init_model: Any, loss: Loss, rows: Rows, classes: Array | None
+    ) -> tuple[Ensemble | None, int]:
+        """What the fit goes on from, and how many rounds of it come on top of ``n_estimators``."""
+        if init_model is None:
+            return self._initial(loss), self._rounds_given if self._goes_on() else 0
+        init = self._given(init_model, loss, rows, classes)
+        return init, len(init)
 
     def _initial(self, loss: Loss) -> Ensemble | None:
         """The ensemble that a warm start goes on from."""
@@ -287,7 +286,10 @@ class BaseRFFBoost(ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
             raise ValueError(
                 f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
             )
-        return initial_ensemble(model, loss, rows.X.shape[1], np.size(loss.baseline(rows.y, rows.weight)), classes)
+        n_outputs = np.size(loss.baseline(rows.y, rows.weight))
+        given = initial_ensemble(model, loss, rows.X.shape[1], n_outputs, classes, self._coding)
+        self._require_scores(given, rows.X)
+        return given
 
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""

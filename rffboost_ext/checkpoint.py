@@ -21,6 +21,8 @@ from .training import Rows
 KIND = "checkpoint"
 # Parameters that the bits of a model do not depend on.
 FREE = ("callbacks", "n_jobs", "verbose")
+# Parameters that may hold functions.
+FUNCTIONS = ("learning_rate", "eval_metric")
 
 
 class Checkpoint:
@@ -54,7 +56,8 @@ class Checkpoint:
     Raises
     ------
     ValueError
-        In fit, before any work: if the file is of another fit that is not done, is damaged, or no checkpoint.
+        In fit, before any work: if the file is of another fit that is not done, is damaged, or no checkpoint; if
+        ``learning_rate`` or ``eval_metric`` is a function without a name, such as a lambda.
     TypeError
         In fit, after the first round: if a term of your own has no name to be stored by; see
         :func:`~rffboost_ext.storable`.
@@ -162,7 +165,7 @@ class StoredJournal(Journal):
         document.write(self.path, KIND, held, "the checkpoint")
 
 
-def journal_of(model: Any, rows: Rows, held: Rows | None, init: Ensemble | None) -> Journal:
+def journal_of(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> Journal:
     """The journal of a fit: in a file if there is a checkpoint among the callbacks of the estimator.
 
     Raises
@@ -175,10 +178,26 @@ def journal_of(model: Any, rows: Rows, held: Rows | None, init: Ensemble | None)
         return Journal()
     if len(found) > 1:
         raise ValueError(f"{type(model).__name__}: callbacks must hold one Checkpoint at most, got {found}")
+    for name in FUNCTIONS:
+        require_known_again(type(model).__name__, name, getattr(model, name))
     return StoredJournal(found[0], fit_described(model, rows, held, init) | {"every": str(found[0].every)})
 
 
-def fit_described(model: Any, rows: Rows, held: Rows | None, init: Ensemble | None) -> dict[str, str]:
+def require_known_again(owner: str, name: str, value: Any) -> None:
+    """Raise a ValueError if a parameter holds a function that another process cannot tell to be the same."""
+    import pickle
+
+    for one in value if isinstance(value, list | tuple) else [value]:
+        try:
+            pickle.dumps(one)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"{owner}: {name} must be known again when a fit goes on from its Checkpoint: a function must be "
+                f"one that pickle finds by its name, got {one!r}"
+            ) from error
+
+
+def fit_described(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> dict[str, str]:
     """A hash of each thing that the bits of a fit depend on, by name."""
     from . import __version__
 

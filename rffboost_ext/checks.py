@@ -148,6 +148,25 @@ class Callables(Check):
         return "a sequence of callables"
 
 
+@dataclass(frozen=True)
+class Function(Check):
+    """Something that can be called, but no class, described by what it is a function of."""
+
+    of: str
+
+    def fits(self, value: object) -> bool:
+        return callable(value) and not isinstance(value, type)
+
+    def accepts(self, value: object) -> bool:
+        # A part with hyperparameters of its own names the one that is wrong.
+        if hasattr(value, "validate"):
+            value.validate()
+        return True
+
+    def __str__(self) -> str:
+        return f"a function of {self.of}"
+
+
 @dataclass(frozen=True, init=False)
 class Either(Check):
     """At least one of several conditions."""

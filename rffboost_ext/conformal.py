@@ -25,12 +25,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .checks import OPTIONAL, Inside, Instance, Integer, require_all
 from .core import Array
 from .estimators import RFFBoostRegressor
+from .store import StoreMixin
 
 # What products such as 10 * 0.1 may be off by.
 ROUNDING = 1e-9
 
 
-class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEstimator):
     """Any regressor with prediction intervals by split conformal prediction.
 
     With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
@@ -191,7 +192,11 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         -------
         ndarray of shape (n, 2)
         """
-        low, high = ends(self._predictions(X))
+        return self.widened(self._predictions(X))
+
+    def widened(self, found: Array) -> Array:
+        """The intervals (n, 2) around what the regressor predicts, (n,) or (n, Q)."""
+        low, high = ends(found)
         middle = 0.5 * (low + high)
         return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
 
@@ -202,7 +207,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         regressor = RFFBoostRegressor() if self.estimator is None else self.estimator
-        tags.input_tags.allow_nan = get_tags(regressor).input_tags.allow_nan
+        of_regressor = get_tags(regressor).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = of_regressor.allow_nan, of_regressor.categorical
         return tags
 
 

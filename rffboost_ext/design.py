@@ -10,7 +10,7 @@ import numpy as np
 
 from .core import Array, Term
 from .parallel import N_JOBS, over_tiles
-from .terms import restore
+from .terms import Expansion, expand, restore
 from .tiles import Tiles
 
 V = TypeVar("V")
@@ -31,6 +31,9 @@ class Design:
         Precision of the compiled passes; sums over rows are in float64 in either case.
     lasting : dict, optional
         Where learners keep what lasts beyond these rows; see :meth:`lasting`.
+    expansion : Expansion, optional
+        Where columns have gaps or hold codes of categories, what learners see of them: ``X`` is then
+        ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
     """
 
     def __init__(
@@ -41,12 +44,14 @@ class Design:
         n_jobs: int = 1,
         precision: str = "float64",
         lasting: dict[Hashable, Any] | None = None,
+        expansion: Expansion | None = None,
     ) -> None:
         self.original = original
         self.center = center
         self.scale = scale
         self.n_jobs = n_jobs
         self.precision = precision
+        self.expansion = expansion
         self._views: dict[Hashable, Any] = {}
         self._lasting: dict[Hashable, Any] = {} if lasting is None else lasting
         self._output: tuple[Term, Array] | None = None
@@ -58,15 +63,20 @@ class Design:
 
     @property
     def n_features(self) -> int:
-        """Number of columns, d."""
-        return int(self.original.shape[1])
+        """Number of columns that learners see: d, or where there is an expansion e."""
+        return int(self.original.shape[1]) if self.expansion is None else self.expansion.n_expanded
+
+    @property
+    def filled(self) -> Array:
+        """The features in the user's units without gaps and codes, (n, d) or (n, e)."""
+        return self.original if self.expansion is None else self.expansion(self.original)
 
     @cached_property
     def X(self) -> Array:
         """Standardised features, (n, d), float64, row-major."""
         if self.center is None or self.scale is None:
-            return np.ascontiguousarray(self.original, dtype=np.float64)
-        X = np.subtract(self.original, self.center, dtype=np.float64, order="C")
+            return np.ascontiguousarray(self.filled, dtype=np.float64)
+        X = np.subtract(self.filled, self.center, dtype=np.float64, order="C")
         X /= self.scale
         return X
 
@@ -75,7 +85,7 @@ class Design:
         """Standardised features as the compiled passes read them."""
         center = np.zeros(self.n_features) if self.center is None else self.center
         scale = np.ones(self.n_features) if self.scale is None else self.scale
-        return Tiles(self.original, center, scale, np.dtype(self.precision), self.n_jobs)
+        return Tiles(self.filled, center, scale, np.dtype(self.precision), self.n_jobs)
 
     def view(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return what was built under `key`, building it on first use.
@@ -110,13 +120,14 @@ class Design:
 
     def restore(self, term: Term) -> Term:
         """The same function as a term of the original features."""
-        if self.center is None or self.scale is None:
-            return term
-        return restore(term, self.center, self.scale)
+        if self.center is not None and self.scale is not None:
+            term = restore(term, self.center, self.scale)
+        return term if self.expansion is None else expand(term, self.expansion)
 
     def take(self, rows: Array) -> Design:
         """The design of some rows only, given by index."""
-        return Design(self.original[rows], self.center, self.scale, self.n_jobs, self.precision, self._lasting)
+        known = self.center, self.scale, self.n_jobs, self.precision, self._lasting, self.expansion
+        return Design(self.original[rows], *known)
 
 
 def moments(X: Array, weight: Array) -> tuple[Array, Array]:

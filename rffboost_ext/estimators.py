@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from .base import BaseRFFBoost
+from .class_weights import ClassWeight, class_factors, extending
 from .core import Array, Learner, Loss, multi_output_learners
+from .evaluation import sets_of
 from .parameters import PARAMETERS
 from .rows import weighted_rows
 from .training import Rows
@@ -27,6 +29,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     Parameters
     ----------
     {PARAMETERS.format(loss='"log_loss"')}
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of rows by class label; those left out have 1. "balanced" gives every class the same
+        share of the weight. They apply to losses on held-out rows and ``eval_set`` too.
 
     Attributes
     ----------
@@ -39,7 +44,11 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     n_estimators_ : int
         Rounds in the fitted ensemble.
     validation_scores_ : ndarray
-        Held-out loss before the first and after every round; only with early stopping.
+        What early stopping watched, before the first and after every round: the held-out loss, or the last metric
+        of ``eval_metric`` with the sign by which less is better. Only with early stopping.
+    evals_result_ : dict
+        ``evals_result_[set][metric]`` is a list with a number for each round of the fit; only with ``eval_set``.
+        The sets of a list are "validation_0", "validation_1" and so on. Of a stack it is that of its first model.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -56,6 +65,12 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     task = "classification"
     default_loss = "log_loss"
     classes_: Array
+    constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeight()}
+
+    @extending(BaseRFFBoost.__init__)
+    def __init__(self, *parts: Any, class_weight: Any = None, **others: Any) -> None:
+        super().__init__(*parts, **others)
+        self.class_weight = class_weight
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
@@ -65,7 +80,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Features, finite.
+            Features: numbers, and categories as ``categorical_features`` says; gaps are NaN or the table's own.
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
@@ -73,8 +88,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
-        eval_set : list of (X, y) pairs, optional
-            Rows for early stopping, which then holds out none of its own; of several pairs the last one counts.
+        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
+            stopping watches the last set, and holds out no rows of its own.
 
         Returns
         -------
@@ -86,7 +102,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], reset=not self._goes_on())
+        X, y = self._taken(X, y)
         X, y, weight = weighted_rows(X, y, sample_weight)
         classes, y = encoded(y)
         if len(classes) < 2:
@@ -100,9 +116,11 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
                 f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
                 f"warm_start is set, got {classes}"
             )
+        factors = class_factors(type(self).__name__, self.class_weight, classes, y, weight)
+        weight = weight if factors is None else weight * factors[y]
         y = y.astype(np.float64)[:, None]
-        held = self._held(eval_set, partial(self._codes, classes))
-        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), init_model, classes, held)
+        sets = sets_of(self, eval_set, partial(self._codes, classes), factors)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), init_model, classes, sets)
         self.classes_, self._loss_given = classes, repr(parts[0])
         return self
 
@@ -204,7 +222,11 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     n_estimators_ : int
         Rounds in the fitted ensemble.
     validation_scores_ : ndarray
-        Held-out loss before the first and after every round; only with early stopping.
+        What early stopping watched, before the first and after every round: the held-out loss, or the last metric
+        of ``eval_metric`` with the sign by which less is better. Only with early stopping.
+    evals_result_ : dict
+        ``evals_result_[set][metric]`` is a list with a number for each round of the fit; only with ``eval_set``.
+        The sets of a list are "validation_0", "validation_1" and so on. Of a stack it is that of its first model.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -229,7 +251,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Features, finite.
+            Features: numbers, and categories as ``categorical_features`` says; gaps are NaN or the table's own.
         y : array-like of shape (n,) or (n, C)
             Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``).
         sample_weight : array-like of shape (n,), optional
@@ -237,8 +259,9 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
-        eval_set : list of (X, y) pairs, optional
-            Rows for early stopping, which then holds out none of its own; of several pairs the last one counts.
+        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
+            stopping watches the last set, and holds out no rows of its own.
 
         Returns
         -------
@@ -250,12 +273,11 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        kinds, several = [np.float64, np.float32], parts[0].multi_output
-        X, y = validate_data(self, X, y, dtype=kinds, multi_output=several, reset=not self._goes_on())
+        X, y = self._taken(X, y, multi_output=parts[0].multi_output)
         y = self._columns(y)
         X, y, weight = weighted_rows(X, y, sample_weight)
-        held = self._held(eval_set, self._columns)
-        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, held)
+        sets = sets_of(self, eval_set, self._columns)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, sets)
         self._loss_given = repr(parts[0])
         return self
 

@@ -7,7 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from .core import Array, Term
-from .terms import Cosines, Standardized, Trees
+from .terms import Cosines, Expanded, Standardized, Trees
 from .terms.cosines import require_columns
 
 # Entries of the largest array between X and the result: few enough to stay in cache, enough for BLAS.
@@ -58,3 +58,14 @@ def _(term: Trees, X: Array) -> Array:
 @gradient.register
 def _(term: Standardized, X: Array) -> Array:
     return np.asarray(gradient(term.term, (X - term.center) / term.scale) / term.scale)
+
+
+@gradient.register
+def _(term: Expanded, X: Array) -> Array:
+    # Flat where there is a gap, whose place the mean takes, and along categories, which have no between.
+    expansion = term.expansion
+    slopes = gradient(term.term, expansion(X))
+    out = np.zeros((*slopes.shape[:2], X.shape[1]))
+    there = ~np.isnan(X[:, expansion.numbers])
+    out[:, :, expansion.numbers] = slopes[:, :, : len(expansion.numbers)] * there[:, None]
+    return out

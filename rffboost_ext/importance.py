@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .core import Array, Term
-from .terms import Cosines, Standardized, Trees
+from .terms import Cosines, Expanded, Standardized, Trees
 from .terms.cosines import require_columns
 
 if TYPE_CHECKING:
@@ -98,6 +98,12 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
     return np.asarray(variances(term.term, (X - term.center) / term.scale, weight))
 
 
+@variances.register
+def _(term: Expanded, X: Array, weight: Array) -> Array:
+    # A column has what its indicator and its one-hot columns account for.
+    return term.expansion.to_source(variances(term.term, term.expansion(X), weight))
+
+
 def variance(values: Array, weight: Array) -> Array:
     """The weighted variance of each column, for weights that sum to 1."""
     return np.asarray(weight @ np.square(values - weight @ values))
@@ -109,8 +115,7 @@ def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
 
     cover = np.zeros(len(trees.left))
     rows = np.ascontiguousarray(X, dtype=trees.threshold.dtype)
-    arrays = trees.roots, trees.left, trees.right, trees.feature, trees.threshold, trees.missing_left
-    add_to_leaves(rows, weight, *arrays, cover)
+    add_to_leaves(rows, weight, *trees.splits, cover)
     total = cover[:, None] * trees.value
     for level in reversed(list(inner_levels(trees))):
         for sums in (cover, total):

@@ -7,33 +7,35 @@ The format is told in :mod:`rffboost_ext.storage.container` (bytes) and :mod:`rf
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseRFFBoost
+from .coding import Coding
 from .core import Loss
 from .ensemble import Ensemble
 from .estimators import RFFBoostClassifier, RFFBoostRegressor
 from .storage import document, parts, storable
+from .store import StoreMixin
+from .stored_estimators import estimator_state, is_unfitted, warn_of_what_is_left_out
+from .terms import Expansion
 
 KIND = "model"
-# What watches a fit is no part of the model.
-LEFT_OUT = ("callbacks",)
 
 
-def save_model(model: BaseRFFBoost | Ensemble, path: str | os.PathLike[str]) -> None:
+def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator, or an ensemble, to a file from which :func:`load_model` makes the same again.
 
     The file appears whole or not at all: one that is there already stays as it is until the new one is complete.
 
     Parameters
     ----------
-    model : RFFBoostClassifier, RFFBoostRegressor or Ensemble
+    model : RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
         What to write: of an estimator its parameters and all that it has learned, what a warm start goes on from
-        included. Parameters and arrays are stored to the bit. Callbacks are left out, with a warning.
+        included. Parameters and arrays are stored to the bit. What only watches a fit, callbacks and functions of
+        ``eval_metric``, is left out, with a warning.
     path : str or path
         The file. Its name may end as you like; ``.rffboost`` is usual.
 
@@ -60,9 +62,9 @@ def save_model(model: BaseRFFBoost | Ensemble, path: str | os.PathLike[str]) -> 
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    if isinstance(model, BaseRFFBoost):
+    if isinstance(model, StoreMixin):
         check_is_fitted(model)
-        _warn_of_what_is_left_out(model)
+        warn_of_what_is_left_out(model)
     document.write(path, KIND, model, type(model).__name__)
 
 
@@ -80,7 +82,7 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
 
     Returns
     -------
-    RFFBoostClassifier, RFFBoostRegressor or Ensemble
+    RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
 
     Raises
     ------
@@ -96,32 +98,25 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     with what the file says, as if you had written it yourself.
     """
     model = document.read(path, KIND)
-    if not isinstance(model, cls or BaseRFFBoost | Ensemble):
+    if isinstance(model, StoreMixin) and is_unfitted(model):
+        raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")
+    if not isinstance(model, cls or StoreMixin | Ensemble):
         wanted = "model" if cls is None else cls.__name__
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__}, not a {wanted}")
     return model
 
 
-def _warn_of_what_is_left_out(model: BaseRFFBoost) -> None:
-    for name in LEFT_OUT:
-        if getattr(model, name) is not None:
-            warnings.warn(f"{name} are no part of a model file: the loaded model has None", stacklevel=4)
-
-
-def estimator_state(model: BaseRFFBoost) -> dict[str, Any]:
-    """Parameters and all that a fit has left."""
-    params = model.get_params(deep=False)
-    fitted = {name: value for name, value in vars(model).items() if name not in params}
-    return {"params": params | dict.fromkeys(LEFT_OUT), "fitted": fitted}
-
-
 def built_estimator(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoost:
     """The estimator of a state; a ValueError if it lacks what it predicts by."""
     model, fitted = cls(**state["params"]), state["fitted"]
+    if not fitted:
+        # A parameter of another estimator, which fits clones of it.
+        return model
     known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
     wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
     if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
         wrong.append("classes_")
+    wrong += wrong_columns(fitted)
     wrong += [name for name in fitted if hasattr(cls, name) and callable(getattr(cls, name))]
     if wrong:
         raise ValueError(f"holds a {cls.__name__} whose {wrong[0]} cannot be")
@@ -129,6 +124,18 @@ def built_estimator(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBo
         parts.require_features(term, fitted["n_features_in_"])
     model.__dict__.update(fitted)
     return model
+
+
+def wrong_columns(fitted: dict[str, Any]) -> list[str]:
+    """What is wrong with what a fit has learned of columns; files of earlier versions have nothing of it."""
+    coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
+    d = fitted.get("n_features_in_")
+    is_right = {
+        "_coding": coding is None or (isinstance(coding, Coding) and len(coding.categories) == d),
+        "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
+        "_expansion": expansion is None or (isinstance(expansion, Expansion) and expansion.n_features == d),
+    }
+    return [name for name, right in is_right.items() if not right]
 
 
 def _enter(cls: type[BaseRFFBoost]) -> None:

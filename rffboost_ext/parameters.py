@@ -9,8 +9,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         How far each round moves; "auto" takes what suits loss and learner.
     n_estimators : int, optional
         Boosting rounds, a ceiling where early stopping is on. By default 100, or 2,000 where it is on.
-    learning_rate : float, default=0.1
-        Factor on every step.
+    learning_rate : float or callable, default=0.1
+        Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
+        :class:`~rffboost_ext.Decay`.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
         features as they come in either case.
@@ -19,9 +20,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         which asks for it if it is "auto", "mixture" or "rff_newton", and means no in a warm start.
     validation_fraction : float, default=0.15
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
-    n_iter_no_change : int, default=40
-        Rounds without improvement after which early stopping ends the fit.
-    tol : float, default=2e-4
+    n_iter_no_change : "auto" or int, default="auto"
+        Rounds without improvement after which early stopping ends the fit. "auto" is 40 and, with more than 3,000
+        rows, a third of the rounds up to the best one, if that is more.
+    tol : float, default=1e-4
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"
         Models that early stopping trains, each of which holds out a fold of its own; the result is their average.
@@ -34,9 +36,16 @@ PARAMETERS = """loss : str or Loss, default="auto"
         "high" stacks the learner with "rff_newton" in early stopping, each weighted by how it does on rows that it
         has not seen; "fast" does not. "auto" stacks where learner is "auto" and there are up to 3,000 rows. The
         result is one ensemble in any case.
+    eval_metric : str, Loss, callable or list of these, optional
+        What is computed on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
+        scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means, of probabilities
+        (n, K), or of those of the second of two classes (n,), where less is better unless its name ends with
+        "_score"; a function ``scorer(estimator, X, y)``, where more is better. Early stopping watches the last
+        one, on rows that it holds out itself too. Rows are weighted where the metric takes ``sample_weight``.
     callbacks : sequence of callable, optional
         Each is called with a :class:`~rffboost_ext.callbacks.Progress` after every round; a true result ends
-        the fit. A refit does not call them.
+        the fit. A refit does not call them. :class:`~rffboost_ext.ProgressBar` and
+        :class:`~rffboost_ext.Checkpoint` are two.
     warm_start : bool, default=False
         Whether a fit goes on from the rounds of the previous one, up to ``n_estimators``.
     random_state : int, RandomState or None, default=None
@@ -44,8 +53,18 @@ PARAMETERS = """loss : str or Loss, default="auto"
     precision : "float32" or "float64", default="float32"
         Precision of the compiled passes over the features in fit; sums over rows are in float64. Predictions
         are in the precision of X.
+    categorical_features : "from_dtype", None, or sequence of bool, int or str, default="from_dtype"
+        Which columns hold categories: "from_dtype" those of a DataFrame (pandas, polars, ...) of the data type
+        category; a mask, indices or names say so of any table or array. Trees split them into sets, as XGBoost
+        does; cosines see them one-hot, the rarest of more than 64 as one. A category that fit has not seen counts
+        as missing.
+    missing : "error" or "mean", default="error"
+        What becomes of missing values, at predict, in a column that had none in fit: an error that names it, or
+        the mean of the column. In a column that had some, trees send them where XGBoost would, cosines take the
+        mean and see by an indicator that there was none.
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0
-        1 prints the training loss ten times in a fit, on standard error, and says when the passes over the data
-        are compiled: once for a machine."""
+        1 prints the training loss and those of ``eval_set`` ten times in a fit and every 50 rounds at least, on
+        standard error; k > 1 prints them every k rounds. Either says when the passes over the data are compiled:
+        once for a machine."""

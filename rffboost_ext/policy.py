@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from .callbacks import Patience
 from .composed import ComposedEstimator, is_auto
 from .core import Learner
 from .ensemble import Ensemble
@@ -16,6 +18,8 @@ from .training import Rows, Trainer
 ROUNDS, CEILING = 100, 2_000
 # With so many rows, those that are held out are not missed.
 NO_REFIT = 10_000
+# Rounds without improvement that end a fit: so many and, of more rows, this share of the rounds before.
+LEAST_PATIENCE, SHARE_OF_ROUNDS = 40, 1.0 / 3.0
 # What a stack holds beside the learner.
 STACKED = ("rff_newton",)
 
@@ -23,10 +27,10 @@ STACKED = ("rff_newton",)
 class PolicyEstimator(ComposedEstimator):
     """Settles what is ``"auto"`` by the number of rows."""
 
-    learning_rate: float
+    learning_rate: float | Callable[[int], float]
     early_stopping: bool | str
     validation_fraction: float
-    n_iter_no_change: int
+    n_iter_no_change: int | str
     tol: float
     n_folds: int | str
     refit: bool | str
@@ -35,10 +39,6 @@ class PolicyEstimator(ComposedEstimator):
 
     def _stops(self, learner: Learner, held: Rows | None) -> bool:
         """Whether the fit uses early stopping."""
-        if held is not None and self.early_stopping is False:
-            raise ValueError(
-                f"{type(self).__name__}: eval_set is for early stopping, which early_stopping=False forbids"
-            )
         if is_auto(self.early_stopping):
             return held is not None or (learner.stops_early and not self.warm_start)
         return bool(self.early_stopping)
@@ -66,4 +66,10 @@ class PolicyEstimator(ComposedEstimator):
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
         single = n_folds == 1 and n_samples < NO_REFIT
         refit = single if is_auto(self.refit) else bool(self.refit)
-        return Plan(n_folds, self.validation_fraction, refit, n_rounds, self.n_iter_no_change, self.tol)
+        return Plan(n_folds, self.validation_fraction, refit, n_rounds, self._patience(n_samples), self.tol)
+
+    def _patience(self, n_samples: int) -> Patience:
+        """How long early stopping waits: the longer, the more rounds so many rows can use."""
+        if not is_auto(self.n_iter_no_change):
+            return Patience(int(self.n_iter_no_change))
+        return Patience(LEAST_PATIENCE, SHARE_OF_ROUNDS if n_samples > FEW else 0.0)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .checks import OPTIONAL, Check, Inside, Instance, Integer, require_all
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .losses import Quantile
+from .store import StoreMixin
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Levels(Check):
         return "an increasing sequence of numbers > 0 and < 1"
 
 
-class RFFBoostQuantileRegressor(RegressorMixin, BaseEstimator):
+class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
     """Regression of several conditional quantiles in one call; predictions never cross.
 
     One booster is fitted to the pinball loss of each level. Where the predictions for a row come out of order they
@@ -176,3 +177,9 @@ class RFFBoostQuantileRegressor(RegressorMixin, BaseEstimator):
         levels = zip(self.quantiles, columns, strict=True)
         weight = {"sample_weight": sample_weight}
         return float(np.mean([d2_pinball_score(y, column, alpha=level, **weight) for level, column in levels]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        of_booster = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = of_booster.allow_nan, of_booster.categorical
+        return tags

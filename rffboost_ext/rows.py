@@ -37,13 +37,19 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
     order = np.argsort(key, kind="stable")
     tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     one, other = order[tied], order[tied + 1]
-    equal = (X[one] == X[other]).all(axis=1) & (y[one] == y[other]).all(axis=1)
+    equal = same(X[one], X[other]) & (y[one] == y[other]).all(axis=1)
     first = np.ones(len(X), dtype=bool)
     first[tied[equal] + 1] = False
     if first.all() and (weight == weight[0]).all():
         return X, y, weight
     rows = order[first]
     return X[rows], y[rows], np.add.reduceat(weight[order], np.flatnonzero(first))
+
+
+def same(A: Array, B: Array) -> Array:
+    """Which rows of two arrays (n, d) are equal, a gap (NaN) being equal to a gap."""
+    equal = A == B
+    return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))
 
 
 def fingerprints(values: Array) -> Array:
@@ -53,7 +59,10 @@ def fingerprints(values: Array) -> Array:
     for start in range(0, len(values), BLOCK):
         rows = slice(start, start + BLOCK)
         # Adding 0 makes 0 of -0. The shift brings the leading bits down, which are all that an integer has.
-        bits = (np.ascontiguousarray(values[rows], dtype=np.float64) + 0.0).view(np.uint64)
+        numbers = np.ascontiguousarray(values[rows], dtype=np.float64) + 0.0
+        # A NaN may have any of many bits.
+        numbers[np.isnan(numbers)] = np.nan
+        bits = numbers.view(np.uint64)
         key[rows] = (bits ^ (bits >> np.uint64(32))) @ factor
     return key
 

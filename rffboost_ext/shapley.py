@@ -10,6 +10,7 @@ the mean of f(z).
   game of products feature j gets :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`, where a
   are the factors of x and b those of z (Owen's multilinear extension). This is the integral of a polynomial, which
   the rule of Gauss and Legendre with half as many nodes as the cosine has features yields without error.
+  A categorical column is one feature: its one-hot columns come from the same row, as the indicator of a gap does.
 - In a tree, x and z part at some splits. Each leaf that a mixture of both can reach counts for the features on its
   path, as it does in the shap package for trees with a background.
 
@@ -30,7 +31,7 @@ import numpy as np
 from .core import Array, Term
 from .ensemble import Ensemble, matrix
 from .importance import inner_levels
-from .terms import Cosines, Standardized, Trees
+from .terms import Cosines, Expanded, Standardized, Trees
 from .terms.cosines import require_columns
 
 
@@ -53,17 +54,42 @@ def shapley(term: Term, X: Array, background: Array) -> Array:
 
 @shapley.register
 def _(term: Cosines, X: Array, background: Array) -> Array:
+    return grouped(term, X, background, np.arange(X.shape[1]), X.shape[1])
+
+
+@singledispatch
+def grouped(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
+    """The Shapley values of d features where column j of X (n, e) belongs to feature ``source[j]``: (n, C, d).
+
+    The columns of one feature, as those that its categories have become, are one player: they come from the same
+    row. Term types register their own here.
+
+    Raises
+    ------
+    TypeError
+        If no rule is registered for the type of `term`.
+    """
+    raise TypeError(
+        f"Shapley values: there is no rule for a {type(term).__name__} of columns that belong together; register "
+        f"one with rffboost_ext.shapley.grouped.register"
+    )
+
+
+@grouped.register
+def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int) -> Array:
     from .kernels.shapley import add_products
 
     require_columns(X, term.omega.shape[1])
     center = 0.0 if term.center is None else term.center
     rows, others = X - center, background - center
-    out = np.zeros((len(X), term.weight.shape[1], X.shape[1]))
+    out = np.zeros((len(X), term.weight.shape[1], n_features))
     for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
-        used = np.flatnonzero(omega)
+        columns = np.flatnonzero(omega)
+        used, place = np.unique(source[columns], return_inverse=True)
         nodes, shares = np.polynomial.legendre.leggauss(max(1, -(-len(used) // 2)))
         sums = np.zeros((len(X), len(used)), dtype=np.complex128)
-        ours, theirs = (np.exp(1j * part[:, used] * omega[used]) for part in (rows, others))
+        angles = (part[:, columns] * omega[columns] for part in (rows, others))
+        ours, theirs = (np.exp(1j * summed(part, place)) for part in angles)
         # From [-1, 1] to [0, 1].
         add_products(ours, theirs, 0.5 * (nodes + 1.0), 0.5 * shares, sums)
         values = (np.exp(-1j * phase) / len(background) * sums).real
@@ -78,9 +104,24 @@ def _(term: Trees, X: Array, background: Array) -> Array:
     depth = sum(1 for _ in inner_levels(term))
     out = np.zeros((len(X), term.value.shape[1], X.shape[1]))
     rows, others = (np.ascontiguousarray(part, dtype=term.threshold.dtype) for part in (X, background))
-    nodes = term.roots, term.left, term.right, term.feature, term.threshold, term.missing_left, term.value
-    add_paths(rows, others, *nodes, gains(min(depth, X.shape[1])), depth, out)
+    add_paths(rows, others, *term.splits, term.value, gains(min(depth, X.shape[1])), depth, out)
     return out / len(background)
+
+
+@shapley.register
+def _(term: Expanded, X: Array, background: Array) -> Array:
+    expansion = term.expansion
+    rows, others = expansion(X), expansion(background)
+    if len(np.unique(expansion.source)) == expansion.n_expanded:
+        return expansion.to_source(shapley(term.term, rows, others))
+    return grouped(term.term, rows, others, expansion.source, expansion.n_features)
+
+
+def summed(values: Array, place: Array) -> Array:
+    """Sums over the columns of values (n, s) that have the same place, (n, p)."""
+    if len(np.unique(place)) == len(place):
+        return values[:, np.argsort(place)]
+    return np.asarray(values @ (place[:, None] == np.arange(place.max() + 1)).astype(np.float64))
 
 
 @shapley.register

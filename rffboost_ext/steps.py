@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from .checks import POSITIVE
+from .checks import POSITIVE, Function, require
 from .core import Array, Learner, Loss, Round, Step
 from .registry import Registry
 
 STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
+
+RATE = POSITIVE | Function("the round")
+"""What a learning rate may be."""
 
 # A term that is right, or wrong, on every row would be followed without end.
 LARGEST_CORRELATION = 1.0 - 1e-12
@@ -107,13 +112,13 @@ class Shrunk(Step):
     ----------
     step : Step
         The step to shorten.
-    rate : float
-        Factor on its length, above 0.
+    rate : float or callable
+        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``.
     """
 
-    constraints = {"rate": POSITIVE}
+    constraints = {"rate": RATE}
 
-    def __init__(self, step: Step, rate: float) -> None:
+    def __init__(self, step: Step, rate: float | Callable[[int], float]) -> None:
         self.step = step
         self.rate = rate
 
@@ -124,7 +129,16 @@ class Shrunk(Step):
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         keep, length = self.step.move(round, output)
-        return keep, self.rate * length
+        return keep, rate_of(self.rate, round.index) * length
+
+
+def rate_of(rate: float | Callable[[int], float], index: int) -> float:
+    """The learning rate of a round: a number, or what a function says, which must be one."""
+    if not callable(rate):
+        return rate
+    found = rate(index)
+    require("learning_rate", f"what the function returns for round {index}", found, POSITIVE)
+    return float(found)
 
 
 def ratio(numerator: float, denominator: float) -> float:

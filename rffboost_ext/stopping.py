@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .callbacks import Callback
+from .callbacks import Callback, Patience
 from .core import Array, Loss
 from .ensemble import Ensemble, weighted_sum
 from .training import Rows, Trainer
@@ -38,7 +38,7 @@ class Plan:
         Whether the result is one model of all rows instead, with the mean number of rounds.
     n_estimators : int
         Ceiling on the rounds of a model, those of an initial one included.
-    patience : int
+    patience : Patience
         Rounds without improvement that end a fit.
     tol : float
         What counts as an improvement, as a share of the loss before the first round.
@@ -48,7 +48,7 @@ class Plan:
     fraction: float
     refit: bool
     n_estimators: int
-    patience: int
+    patience: Patience
     tol: float
 
     def fit(

@@ -26,7 +26,7 @@ class StoreMixin:
         """
         from .model_file import save_model
 
-        save_model(self, path)  # type: ignore[arg-type]
+        save_model(self, path)
 
     @classmethod
     def load_model(cls: type[E], path: str | PathLike[str]) -> E:

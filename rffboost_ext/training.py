@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from .boosting import Interrupted, boost, check_baseline
-from .callbacks import Callback, EarlyStopping, KeepScores
+from .callbacks import Callback, EarlyStopping, Error, KeepScores, Patience
 from .core import Array, Learner, Loss, Step
-from .design import Design, moments
+from .design import Design
 from .ensemble import Ensemble
+from .gaps import scaling_of
 from .journal import Growth, Journal, Relay, empty
+from .terms import Expansion
 
 # Rounds that one pool of rows serves.
 POOL_ROUNDS = 50
@@ -55,6 +57,10 @@ class Trainer:
         What learners remember beyond a round, apart from single rows; filled by the fit.
     journal : Journal
         Where it is noted how far models have grown.
+    error : callable, optional
+        What early stopping watches, ``error(y, raw, weight) -> float``; the loss by default.
+    expansion : Expansion, optional
+        What learners see of columns with gaps or categories.
     """
 
     loss: Loss
@@ -66,6 +72,8 @@ class Trainer:
     precision: str
     lasting: dict[Hashable, Any] = field(default_factory=dict)
     journal: Journal = field(default_factory=Journal)
+    error: Error | None = None
+    expansion: Expansion | None = None
 
     def fit(
         self,
@@ -76,10 +84,10 @@ class Trainer:
         init_raw: Array | None = None,
     ) -> Ensemble:
         """Boost on `rows` until `n_estimators` rounds are done, those of `init` included."""
-        scaling = moments(rows.X, rows.weight) if self.standardize else (None, None)
+        scaling = scaling_of(rows.X, rows.weight, self.expansion) if self.standardize else (None, None)
         # Scores are of all rows, pools have some of them.
         raw = None if self.in_pools(len(rows)) else init_raw
-        growth = Growth(self._start(rows) if init is None else init, raw, self.lasting, callbacks)
+        growth = Growth(self.start(rows) if init is None else init, raw, self.lasting, callbacks)
         self.journal.resume(growth)
         try:
             while not growth.finished:
@@ -91,11 +99,15 @@ class Trainer:
             raise Interrupted(growth.ensemble) from error
         return growth.ensemble
 
-    def _start(self, rows: Rows) -> Ensemble:
+    def start(self, rows: Rows) -> Ensemble:
         """The ensemble before the first round."""
         baseline = self.loss.baseline(rows.y, rows.weight)
         check_baseline(self.loss, baseline)
         return empty(baseline)
+
+    def _loss_of(self, y: Array, raw: Array, weight: Array) -> float:
+        """The weighted mean of the loss."""
+        return float(np.average(self.loss.value(y, raw), weights=weight))
 
     def _stretch(
         self, growth: Growth, rows: Rows, scaling: tuple[Array | None, Array | None], n_estimators: int
@@ -137,7 +149,7 @@ class Trainer:
         init_raw: Array | None = None,
     ) -> Ensemble:
         return boost(
-            Design(rows.X, *scaling, self.n_jobs, self.precision, self.lasting),
+            Design(rows.X, *scaling, self.n_jobs, self.precision, self.lasting, self.expansion),
             rows.y,
             loss=self.loss,
             learner=self.learner,
@@ -155,14 +167,15 @@ class Trainer:
         rows: Rows,
         held: Rows,
         n_estimators: int,
-        patience: int,
+        patience: Patience,
         tol: float,
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
     ) -> tuple[Ensemble, Array]:
         """Boost on `rows` while the loss on `held` falls: the best ensemble, and the loss after every round."""
-        before = self._start(rows) if init is None else init
-        watch = EarlyStopping(held.X, held.y, held.weight, self.loss, before.raw(held.X), patience, tol)
+        before = self.start(rows) if init is None else init
+        watched = self._loss_of if self.error is None else self.error
+        watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)
 
         def result(ensemble: Ensemble) -> tuple[Ensemble, Array]:

@@ -17,11 +17,23 @@ PARAMETERS = [
     ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1 or None, got 0"),
     ({"n_estimators": 2.5}, TypeError, "n_estimators must be an integer >= 1 or None, got 2.5"),
     ({"n_estimators": True}, TypeError, "n_estimators must be an integer"),
-    ({"learning_rate": 0.0}, ValueError, "learning_rate must be a number > 0, got 0"),
-    ({"learning_rate": -1}, ValueError, "learning_rate must be a number > 0, got -1"),
-    ({"learning_rate": np.nan}, ValueError, "learning_rate must be a number > 0, got nan"),
-    ({"learning_rate": np.inf}, ValueError, "learning_rate must be a number > 0, got inf"),
-    ({"learning_rate": "0.1"}, TypeError, "learning_rate must be a number > 0, got '0.1' of type str"),
+    ({"learning_rate": 0.0}, ValueError, "learning_rate must be a number > 0 or a function of the round, got 0"),
+    ({"learning_rate": -1}, ValueError, "learning_rate must be a number > 0 or a function of the round, got -1"),
+    (
+        {"learning_rate": np.nan},
+        ValueError,
+        "learning_rate must be a number > 0 or a function of the round, got nan",
+    ),
+    (
+        {"learning_rate": np.inf},
+        ValueError,
+        "learning_rate must be a number > 0 or a function of the round, got inf",
+    ),
+    (
+        {"learning_rate": "0.1"},
+        TypeError,
+        "learning_rate must be a number > 0 or a function of the round, got '0.1' of type str",
+    ),
     ({"standardize": 1}, TypeError, "standardize must be True or False"),
     ({"early_stopping": "yes"}, ValueError, "early_stopping must be True or False or 'auto'"),
     ({"early_stopping": 1}, TypeError, "early_stopping must be True or False or 'auto'"),
@@ -80,18 +92,23 @@ def test_parameters(params, error, message):
 
 
 @pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_features_and_targets_are_finite(shell, bad):
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_features_are_finite(shell, bad):
     broken = X.copy()
     broken[3, 1] = bad
     with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
         shell(n_estimators=2).fit(broken, Y)
+    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
+        shell(n_estimators=2, early_stopping=False).fit(X, Y).predict(broken)
+
+
+@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_targets_are_finite(shell, bad):
     target = Y.astype(float)
     target[3] = bad
     with pytest.raises(ValueError, match=r"y contains (NaN|infinity)|Input y"):
         shell(n_estimators=2).fit(X, target)
-    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
-        shell(n_estimators=2, early_stopping=False).fit(X, Y).predict(broken)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 from rffboost_ext.displays import (  # noqa: E402
     EffectDisplay,
     FrequencyDisplay,
+    HistoryDisplay,
     ImportanceDisplay,
     LandmarkDisplay,
     RoundsDisplay,
@@ -46,6 +47,7 @@ def closed():
 def every_display(model, ax=None):
     yield ImportanceDisplay.from_estimator(model, ax=ax)
     yield RoundsDisplay.from_estimator(model, ax=ax)
+    yield HistoryDisplay({"a": [3.0, 2.0], "b": [3.0, 2.5]}, "loss").plot(ax)
     yield EffectDisplay.from_estimator(model, X, 3, grid_resolution=5, ax=ax)
     yield FrequencyDisplay.from_estimator(model, ax=ax)
     classifier = RFFBoostClassifier("exponential", "rff_k", n_estimators=2, random_state=0).fit(X, Y.mean() < Y)
@@ -86,6 +88,22 @@ def test_rounds_are_the_validation_scores(model):
     assert display.best_round_ == model.validation_scores_.argmin()
     with pytest.raises(ValueError, match="early stopping"):
         RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
+
+
+def test_histories_are_the_evaluations():
+    watched = RFFBoostRegressor(learner="tree", n_estimators=5, eval_metric=["r2", "squared_error"])
+    watched.fit(X, Y, eval_set={"train": (X, Y), "some": (X[:50], Y[:50])})
+    for metric in (None, "r2"):
+        display = HistoryDisplay.from_estimator(watched, metric)
+        for line, (name, curves) in zip(display.lines_, watched.evals_result_.items(), strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3, 4, 5])
+            np.testing.assert_array_equal(line.get_ydata(), curves[metric or "squared_error"])
+            assert line.get_label() == name
+        assert display.ax_.get_ylabel() == (metric or "squared_error")
+    with pytest.raises(ValueError, match="metric must be one of r2, squared_error, got 'mae'"):
+        HistoryDisplay.from_estimator(watched, "mae")
+    with pytest.raises(ValueError, match="must be fitted with eval_set"):
+        HistoryDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
 
 
 def test_an_effect_is_what_the_model_predicts(model):

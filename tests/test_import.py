@@ -19,6 +19,7 @@ HEAVY = [
     "lightgbm",
     "catboost",
     "rich",
+    "tqdm",
 ]
 
 # scikit-learn itself loads scipy.optimize and, where it finds it, pandas. So the second list holds what

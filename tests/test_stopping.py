@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, Tree
+from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, Tree, policy
+from rffboost_ext.callbacks import EarlyStopping, Patience
 from rffboost_ext.ensemble import mean, weighted_sum
 from rffboost_ext.stopping import folds, folds_for, held_out, joined, simplex_weights
 from rffboost_ext.training import Rows, Trainer
@@ -141,10 +143,14 @@ def test_a_wrong_set_is_named(eval_set, error: type[Exception], text: str) -> No
         RFFBoostClassifier(n_estimators=3).fit(X, y, eval_set=eval_set)
 
 
-def test_a_set_without_stopping_is_refused() -> None:
+def test_a_set_without_stopping_is_only_watched() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.raises(ValueError, match="eval_set is for early stopping"):
-        RFFBoostClassifier(early_stopping=False).fit(X, y, eval_set=[(X, y)])
+    params = {"learner": "rff_newton", "early_stopping": False, "n_estimators": 5, "random_state": 0}
+    plain, watched = RFFBoostClassifier(**params).fit(X, y), RFFBoostClassifier(**params)
+    watched.fit(X, y, eval_set=[(X, y)])
+    np.testing.assert_array_equal(plain.decision_function(X), watched.decision_function(X))
+    assert len(watched.evals_result_["validation_0"]["log_loss"]) == 5
+    assert not hasattr(watched, "validation_scores_")
 
 
 def test_high_quality_is_a_stack_of_one_ensemble() -> None:
@@ -215,3 +221,29 @@ def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
     np.testing.assert_array_equal(one._pool(len(rows), 3), other._pool(len(rows), 3))
     assert len(np.intersect1d(one._pool(500, 0), one._pool(500, 1))) < 40
+
+
+def waited(scores: list[float], patience: Patience) -> int | None:
+    """Rounds that are done when early stopping meets held-out errors `scores` after each round."""
+    rows = np.zeros((1, 1))
+    errors = iter([scores[0] + 1.0, *scores])
+    watch = EarlyStopping(rows, rows, np.ones(1), lambda y, raw, weight: next(errors), rows, patience, 0.0)
+    done = (t for t, _ in enumerate(scores, 1) if watch(STILL))
+    return next(done, None)
+
+
+STILL = SimpleNamespace(keep=1.0, length=0.0, term=lambda X: np.zeros((len(X), 1)))
+
+
+@pytest.mark.parametrize("best", [1, 8, 30, 60])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_patience_is_a_number_of_rounds_or_a_share_of_those_before(best: int, share: float) -> None:
+    scores = [float(max(best - t, 0)) for t in range(1, 200)]
+    assert waited(scores, Patience(10, share)) == best + max(10, int(np.ceil(share * best)))
+
+
+def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "FEW", 100)
+    patience = [RFFBoostClassifier()._plan(n, 10, None).patience for n in (100, 101)]
+    assert patience[0].after(600) < patience[1].after(600)
+    assert RFFBoostClassifier(n_iter_no_change=7)._plan(101, 10, None).patience.after(600) == 7

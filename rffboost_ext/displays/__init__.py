@@ -2,8 +2,16 @@
 
 from .effect import EffectDisplay
 from .frequencies import FrequencyDisplay
+from .history import HistoryDisplay
 from .importance import ImportanceDisplay
 from .landmarks import LandmarkDisplay
 from .rounds import RoundsDisplay
 
-__all__ = ["EffectDisplay", "FrequencyDisplay", "ImportanceDisplay", "LandmarkDisplay", "RoundsDisplay"]
+__all__ = [
+    "EffectDisplay",
+    "FrequencyDisplay",
+    "HistoryDisplay",
+    "ImportanceDisplay",
+    "LandmarkDisplay",
+    "RoundsDisplay",
+]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core import Array
+from ..core import Array, Term
 from ..ensemble import Ensemble
-from ..terms import Cosines
+from ..terms import Cosines, Expanded
 from . import style
 from .style import axes_or_new, feature_pair, tidy
 
@@ -115,9 +115,20 @@ class FrequencyDisplay:
 def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
     """Frequency (M, d), amplitude (M,) over all outputs, and round (M,), from 1, of each cosine."""
     rounds = list(zip(ensemble.terms, ensemble.lengths, strict=True))
-    found = [(t, term, length) for t, (term, length) in enumerate(rounds, 1) if isinstance(term, Cosines)]
+    known = [(t, of_numbers(term), length) for t, (term, length) in enumerate(rounds, 1)]
+    found = [(t, term, length) for t, term, length in known if isinstance(term, Cosines)]
     if not found:
         raise ValueError("FrequencyDisplay: estimator must have rounds of cosines, got none")
     omega = np.concatenate([term.omega for _, term, _ in found])
     amplitude = np.concatenate([abs(length) * np.linalg.norm(term.weight, axis=1) for _, term, length in found])
     return omega, amplitude, np.repeat([t for t, _, _ in found], [len(term.omega) for _, term, _ in found])
+
+
+def of_numbers(term: Term) -> Term:
+    """A term, or the cosines behind an expansion with their frequencies in the columns that are numbers."""
+    if not isinstance(term, Expanded) or not isinstance(term.term, Cosines):
+        return term
+    expansion, cosines = term.expansion, term.term
+    omega = np.zeros((len(cosines.omega), expansion.n_features))
+    omega[:, expansion.numbers] = cosines.omega[:, : len(expansion.numbers)]
+    return Cosines(omega, cosines.phase, cosines.weight)

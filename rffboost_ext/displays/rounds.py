@@ -63,7 +63,7 @@ class RoundsDisplay:
                 f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
                 f"got {estimator!r}"
             )
-        name = type(estimator.loss_).__name__
+        name = type(estimator.loss_).__name__ if estimator.eval_metric is None else "eval_metric"
         return cls(estimator.validation_scores_, f"held-out loss ({name})").plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RoundsDisplay:

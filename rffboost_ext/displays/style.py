@@ -7,6 +7,8 @@ from typing import Any
 
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
+# Theirs for several lines.
+CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def axes_or_new(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseRFFBoost
+from ..coding import Coding, listed
 from ..core import Array, Loss
 from ..ensemble import Ensemble
 
@@ -26,15 +27,23 @@ class Given:
     n_features : int, optional
     classes : ndarray, optional
         Labels, where they are the user's.
+    coding : Coding, optional
+        Categories of the columns; None where all are numbers.
+    knows_codes : bool
+        Whether the categories are known.
     """
 
     ensemble: Ensemble
     response: Callable[[Array], Array] | None = None
     n_features: int | None = None
     classes: Array | None = None
+    coding: Coding | None = None
+    knows_codes: bool = True
 
 
-def initial_ensemble(model: Any, loss: Loss, n_features: int, n_outputs: int, classes: Array | None) -> Ensemble:
+def initial_ensemble(
+    model: Any, loss: Loss, n_features: int, n_outputs: int, classes: Array | None, coding: Coding | None = None
+) -> Ensemble:
     """The ensemble of a model, if boosting with `loss` can go on from it.
 
     Raises
@@ -42,11 +51,16 @@ def initial_ensemble(model: Any, loss: Loss, n_features: int, n_outputs: int, cl
     TypeError
         If the model is of no known kind.
     ValueError
-        If it has other features, outputs, classes, or another link than the loss.
+        If it has other features, categories, outputs, classes, or another link than the loss.
     """
     given = read(model)
     if given.n_features is not None and given.n_features != n_features:
         raise ValueError(f"init_model must have the {n_features} features of X, got {given.n_features}")
+    if given.knows_codes and listed(given.coding) != listed(coding):
+        raise ValueError(
+            f"init_model must have the categories of X, by column {listed(coding)}, got {listed(given.coding)}; "
+            f"an Ensemble is taken to act on their codes, 0 for the first"
+        )
     if given.ensemble.n_outputs != n_outputs:
         raise ValueError(
             f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
@@ -61,11 +75,11 @@ def initial_ensemble(model: Any, loss: Loss, n_features: int, n_outputs: int, cl
 def read(model: Any) -> Given:
     """What there is to know of a model of ours, of XGBoost's or of LightGBM's."""
     if isinstance(model, Ensemble):
-        return Given(model)
+        return Given(model, knows_codes=False)
     if isinstance(model, BaseRFFBoost):
         check_is_fitted(model)
         classes = getattr(model, "classes_", None)
-        return Given(model.ensemble_, model.loss_.inverse_link, model.n_features_in_, classes)
+        return Given(model.ensemble_, model.loss_.inverse_link, model.n_features_in_, classes, model._coding)
     packages = {cls.__module__.partition(".")[0] for cls in type(model).__mro__}
     if "xgboost" in packages:
         return from_xgboost(model)

@@ -114,7 +114,8 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Parameters
     ----------
     model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
-        Trees of any objective with a known link; gbtree or dart, with scalar leaves and numeric splits.
+        Trees of any objective with a known link; gbtree or dart, with scalar leaves. Where it splits on
+        categories, the ensemble acts on their codes, as XGBoost does on arrays.
     n_rounds : int, optional
         Rounds to take; by default up to the best where training has stopped early, else all.
 
@@ -126,7 +127,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Raises
     ------
     ValueError
-        If the model is linear (gblinear), splits on categories, has vector leaves, an objective that is not
+        If the model is linear (gblinear), has vector leaves, an objective that is not
         known, or takes other values than NaN for missing.
     TypeError
         If it is no model of XGBoost.

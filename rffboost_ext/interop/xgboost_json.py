@@ -45,8 +45,7 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
     Raises
     ------
     ValueError
-        If the model is not a sum of scalar trees with numeric splits: a linear booster, categorical splits, or
-        vector leaves.
+        If the model is not a sum of scalar trees: a linear booster, or vector leaves.
     """
     booster = learner["gradient_booster"]
     if booster["name"] not in kinds:
@@ -67,9 +66,7 @@ def stacked(terms: Sequence[Trees]) -> Trees:
 
 
 def require_readable(tree: dict[str, Any]) -> None:
-    """Raise a ValueError unless a tree has numeric splits and scalar leaves."""
-    if any(tree["split_type"]):
-        raise ValueError("the XGBoost model splits on categorical features, which Trees cannot express")
+    """Raise a ValueError unless a tree has scalar leaves."""
     if int(tree["tree_param"]["size_leaf_vector"]) > 1:
         raise ValueError("multi_strategy must be 'one_output_per_tree', got trees with vector leaves")
 
@@ -88,4 +85,19 @@ def read_tree(tree: dict[str, Any], output: int, n_outputs: int) -> Trees:
         threshold=condition,
         missing_left=np.array(tree["default_left"], dtype=bool),
         value=value,
+        **read_sets(tree, len(left)),
     )
+
+
+def read_sets(tree: dict[str, Any], n_nodes: int) -> dict[str, Array]:
+    """The sets of categories that nodes of a tree ask for: those that go right, as XGBoost lists them."""
+    nodes, categories = tree["categories_nodes"], np.array(tree["categories"], dtype=np.int64)
+    if not nodes:
+        return {}
+    sizes = np.array(tree["categories_sizes"])
+    subset = np.full(n_nodes, -1, dtype=np.int32)
+    subset[nodes] = np.arange(len(nodes))
+    member = np.zeros((len(nodes), int(categories.max(initial=0)) + 1), dtype=bool)
+    # The categories of a node follow on those of the node before it.
+    member[np.repeat(np.arange(len(nodes)), sizes), categories] = True
+    return {"subset": subset, "members": np.packbits(member, axis=1, bitorder="little")}

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import numba
-import numpy as np
+
+from .forest import goes_left
 
 
 @numba.njit(cache=True, nogil=True)
-def add_to_leaves(X, weight, roots, left, right, feature, threshold, missing_left, cover):  # type: ignore[no-untyped-def]
+def add_to_leaves(X, weight, roots, left, right, feature, threshold, missing_left, subset, members, cover):  # type: ignore[no-untyped-def]
     """Add the weight (n,) of each row of X (n, d) to `cover` (nodes,) of the leaf it falls into, in each tree.
 
-    Nodes are those of :func:`rffboost_ext.kernels.forest.add_trees`.
+    Nodes are those of :func:`rffboost_ext.kernels.forest.add_trees_with_sets`.
     """
     for root in roots:
         for i in range(X.shape[0]):
             node = root
             while left[node] >= 0:
                 x = X[i, feature[node]]
-                go_left = missing_left[node] if np.isnan(x) else x < threshold[node]
-                node = left[node] if go_left else right[node]
+                leftwards = goes_left(x, node, threshold, missing_left, subset, members)
+                node = left[node] if leftwards else right[node]
             cover[node] += weight[i]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .forest import goes_left
+
 
 @numba.njit(cache=True, nogil=True)
 def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
@@ -33,21 +35,22 @@ def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True)
-def child(x, node, left, right, feature, threshold, missing_left):  # type: ignore[no-untyped-def]
+def child(x, node, left, right, feature, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
     """Where a row (d,) goes at an inner node."""
-    value = x[feature[node]]
-    go_left = missing_left[node] if np.isnan(value) else value < threshold[node]
-    return left[node] if go_left else right[node]
+    leftwards = goes_left(x[feature[node]], node, threshold, missing_left, subset, members)
+    return left[node] if leftwards else right[node]
 
 
 @numba.njit(cache=True, nogil=True)
-def add_paths(X, Z, roots, left, right, feature, threshold, missing_left, value, gain, depth, out):  # type: ignore[no-untyped-def]
+def add_paths(  # type: ignore[no-untyped-def]
+    X, Z, roots, left, right, feature, threshold, missing_left, subset, members, value, gain, depth, out
+):
     """Add to `out` (n, C, d) the Shapley values of trees, summed over the rows of the background Z.
 
     For a pair of rows x and z a leaf is reached by those coalitions that hold all features in which only x goes
     its way, p of them, and none of those in which only z does, q of them. Each of the former gets its value times
     ``gain[p, q]``, each of the latter loses its value times ``gain[q, p]``. Nodes are those of
-    :func:`rffboost_ext.kernels.forest.add_trees`; `depth` bounds the length of a path.
+    :func:`rffboost_ext.kernels.forest.add_trees_with_sets`; `depth` bounds the length of a path.
     """
     n_outputs, d = value.shape[1], X.shape[1]
     side, path = np.zeros(d, dtype=np.int8), np.empty(d, dtype=np.int64)
@@ -60,8 +63,8 @@ def add_paths(X, Z, roots, left, right, feature, threshold, missing_left, value,
                 while True:
                     while left[node] >= 0:
                         k = feature[node]
-                        ours = child(X[i], node, left, right, feature, threshold, missing_left)
-                        theirs = child(Z[b], node, left, right, feature, threshold, missing_left)
+                        ours = child(X[i], node, left, right, feature, threshold, missing_left, subset, members)
+                        theirs = child(Z[b], node, left, right, feature, threshold, missing_left, subset, members)
                         if ours != theirs and side[k] == 0:
                             later[waiting, 0], later[waiting, 1], later[waiting, 2] = theirs, length, k
                             waiting += 1

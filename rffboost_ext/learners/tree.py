@@ -10,12 +10,15 @@ import numpy as np
 
 from ..checks import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
 from ..core import Array, Learner, Round, Term
-from ..terms import Trees, restore
+from ..terms import Expansion, Trees, expand, restore
+from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
 
 if TYPE_CHECKING:
     from xgboost import Booster, QuantileDMatrix
+
+    from ..design import Design
 
 SHARE = Real(0.0, 1.0)
 # Targets that vary less than this are measured in a unit of their own.
@@ -61,8 +64,9 @@ class Tree(Learner):
 
     Notes
     -----
-    Missing values (NaN) go to the side that gains more, as in XGBoost. Rows and columns are drawn by XGBoost from
-    the round's own seed: a round does not depend on those before it, nor on other boosters of the process.
+    Missing values (NaN) go to the side that gains more, and categories are split into sets, as in XGBoost. Rows
+    and columns are drawn by XGBoost from the round's own seed: a round does not depend on those before it, nor on
+    other boosters of the process.
     """
 
     step = "unit"
@@ -158,7 +162,7 @@ class Grower:
 
     def __init__(self, learner: Tree, round: Round) -> None:
         design, n_outputs = round.design, round.raw.shape[1]
-        params, threads = learner.native(design.n_features), design.n_jobs
+        params, threads = learner.native(design.original.shape[1]), design.n_jobs
         require_single_precision(design.original)
         self.matrix = design.view((Grower, learner.max_bin), lambda: binned(round, learner.max_bin))
         fixed = {"eta": 1.0, "base_score": 0.0, "tree_method": "hist", "nthread": threads}
@@ -206,7 +210,17 @@ def binned(round: Round, max_bin: int) -> QuantileDMatrix:
     # Rows of weight 0 are left out of this round only.
     counted = round.weight[round.weight > 0.0]
     weight = None if (counted == counted[0]).all() else round.weight
-    return QuantileDMatrix(round.design.original, weight=weight, max_bin=max_bin, nthread=round.design.n_jobs)
+    design = round.design
+    known = {"max_bin": max_bin, "nthread": design.n_jobs, "enable_categorical": True}
+    return QuantileDMatrix(design.original, weight=weight, feature_types=feature_types(design), **known)
+
+
+def feature_types(design: Design) -> list[str] | None:
+    """What XGBoost is to know of each column where some hold categories: "c" for those, "q" for numbers."""
+    if design.expansion is None or not len(design.expansion.coded):
+        return None
+    coded = set(design.expansion.coded.tolist())
+    return ["c" if column in coded else "q" for column in range(design.original.shape[1])]
 
 
 def require_single_precision(X: Array) -> None:
@@ -284,3 +298,8 @@ class GrownTree(Term):
 def _(term: GrownTree, center: Array, scale: Array) -> Term:
     # As for Trees: grown on the features as they came.
     return term
+
+
+@expand.register
+def _(term: GrownTree, expansion: Expansion) -> Term:
+    return with_gaps(term, expansion)

@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from ..coding import Coding
 from ..core import Array, Spec, Term
 from ..ensemble import Ensemble
 from ..learners.supports import Earnings
 from ..losses import MultinomialLogLoss, Signed
 from ..steps import Shrunk
-from ..terms import Cosines, Standardized, Trees
-from ..terms.sound import check_sound, require_shape
+from ..terms import Cosines, Expanded, Expansion, Standardized, Trees
+from ..terms.sound import check_expansion, check_sound, require_shape
 from .values import storable
 
-INTEGERS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"}
+INTEGERS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
+    "subset": "i",
+    "members": "u",
+    **dict.fromkeys(("numbers", "gaps", "coded"), "i"),
+}
 
 
 def checked_part(cls: type[Spec]) -> Any:
@@ -32,7 +37,7 @@ def checked_part(cls: type[Spec]) -> Any:
 
 def built_cosines(state: dict[str, Any]) -> Cosines:
     """Cosines from arrays of numbers that fit one another."""
-    term = Cosines(**require_arrays(state, optional="center"))
+    term = Cosines(**require_arrays(state, optional=("center",)))
     require_shape("weight", term.weight, (len(term.omega), *np.shape(term.weight)[1:2]))
     check_sound(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
     return term
@@ -40,17 +45,50 @@ def built_cosines(state: dict[str, Any]) -> Cosines:
 
 def built_trees(state: dict[str, Any]) -> Trees:
     """Trees whose walks all end, and stay within their arrays."""
-    term = Trees(**require_arrays(state))
+    term = Trees(**require_arrays(state, optional=("subset", "members")))
     check_sound(term, int(term.feature.max(initial=-1)) + 1, *np.shape(term.value)[1:])
     return term
 
 
-def require_arrays(state: dict[str, Any], optional: str = "") -> dict[str, Any]:
+def built_expansion(state: dict[str, Any]) -> Expansion:
+    """An expansion whose columns and tables fit one another."""
+    tables = state["tables"]
+    require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
+    if type(state["n_features"]) is not int or not isinstance(tables, tuple):
+        raise ValueError(
+            f"tables must be a tuple, for a number of columns, got {tables!r}, {state['n_features']!r}"
+        )
+    for table in tables:
+        require_arrays({"tables": table})
+    expansion = Expansion(**state)
+    check_expansion(expansion)
+    return expansion
+
+
+def built_expanded(state: dict[str, Any]) -> Expanded:
+    """A term of as many columns as the expansion yields."""
+    term = Expanded(**state)
+    if not isinstance(term.expansion, Expansion):
+        raise ValueError(f"expansion must be an Expansion, got {term.expansion!r}")
+    require_features(term.term, term.expansion.n_expanded)
+    return term
+
+
+def built_coding(state: dict[str, Any]) -> Coding:
+    """The categories of columns."""
+    categories = state["categories"]
+    known = [entry for entry in categories if entry is not None] if isinstance(categories, tuple) else [None]
+    if not all(isinstance(entry, np.ndarray) and entry.ndim == 1 for entry in known):
+        raise ValueError(f"categories must be a tuple of arrays, got {categories!r}")
+    return Coding(categories)
+
+
+def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     """`state` itself, if its values are arrays of the kind of number that they are for; else a ValueError."""
     for name, value in state.items():
         kind = INTEGERS.get(name, "f")
         if not (isinstance(value, np.ndarray) and value.dtype.kind in kind) and (
-            name != optional or value is not None
+            name not in optional or value is not None
         ):
             raise ValueError(f"{name} must be an array of kind {kind!r}, got {value!r}")
     return state
@@ -70,7 +108,7 @@ def built_ensemble(state: dict[str, Any]) -> Ensemble:
 
 def require_outputs(term: Term, n_outputs: int) -> None:
     """Raise a ValueError if a built-in term has another number of outputs than its ensemble."""
-    while isinstance(term, Standardized):
+    while isinstance(term, Standardized | Expanded):
         term = term.term
     values = {Cosines: "weight", Trees: "value"}.get(type(term))
     if values is not None:
@@ -82,6 +120,8 @@ def require_features(term: Term, n_features: int) -> None:
     """Raise a ValueError if a built-in term is for another number of columns than its estimator."""
     while isinstance(term, Standardized):
         term = term.term
+    if isinstance(term, Expanded) and term.expansion.n_features != n_features:
+        raise ValueError(f"expansion must be of {n_features} columns, got {term.expansion.n_features}")
     if isinstance(term, Cosines):
         require_shape("omega", term.omega, (len(term.omega), n_features))
     if isinstance(term, Trees) and term.feature.max(initial=-1) >= n_features:
@@ -115,6 +155,9 @@ for _part in PARTS:
 storable("Cosines", build=built_cosines)(Cosines)
 storable("Trees", build=built_trees)(Trees)
 storable("Standardized")(Standardized)
+storable("Expansion", build=built_expansion)(Expansion)
+storable("Expanded", build=built_expanded)(Expanded)
+storable("Coding", build=built_coding)(Coding)
 storable("Ensemble", build=built_ensemble)(Ensemble)
 storable("RandomState", random_state, built_random_state)(np.random.RandomState)
 storable("Earnings", lambda made: {"gains": made.gains}, lambda state: earnings(**state))(Earnings)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import Array, Term
 from .cosines import Cosines
+from .expanded import Expanded, Expansion
 from .standardized import Standardized
 from .trees import Trees
 
@@ -49,6 +50,29 @@ def _(term: Standardized, n_features: int, n_outputs: int) -> None:
 
 
 @check_sound.register
+def _(term: Expanded, n_features: int, n_outputs: int) -> None:
+    check_expansion(term.expansion)
+    if term.expansion.n_features != n_features:
+        raise ValueError(f"expansion must be of {n_features} columns, got {term.expansion.n_features}")
+    check_sound(term.term, term.expansion.n_expanded, n_outputs)
+
+
+def check_expansion(expansion: Expansion) -> None:
+    """Raise a ValueError unless the arrays of an expansion fit one another."""
+    for name in ("numbers", "gaps", "coded"):
+        columns = getattr(expansion, name)
+        require_shape(name, columns, (np.size(columns),))
+        require_range(name, columns, 0, expansion.n_features)
+    require_shape("fill", expansion.fill, np.shape(expansion.numbers))
+    if len(expansion.tables) != len(expansion.coded):
+        raise ValueError(
+            f"tables must be one for each of {len(expansion.coded)} columns, got {len(expansion.tables)}"
+        )
+    for table in expansion.tables:
+        require_shape("tables", table, (max(1, len(table)), *np.shape(table)[1:2]))
+
+
+@check_sound.register
 def _(term: Trees, n_features: int, n_outputs: int) -> None:
     n = len(term.left)
     for name in ("left", "right", "feature", "threshold", "missing_left"):
@@ -58,6 +82,13 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     require_range("roots", term.roots, 0, n)
     inner = np.flatnonzero(term.left >= 0)
     require_range("feature ids", term.feature[inner], 0, n_features)
+    if (term.subset is None) != (term.members is None):
+        raise ValueError("trees must have both subset and members, or neither")
+    if term.subset is not None and term.members is not None:
+        require_shape("subset", term.subset, (n,))
+        if term.members.ndim != 2:
+            raise ValueError(f"members must have two dimensions, got shape {term.members.shape}")
+        require_range("subset", term.subset, -1, len(term.members))
     # Children behind their parent: no walk visits a node twice, so every walk ends.
     for child in (term.left[inner], term.right[inner]):
         require_range("node ids of children", child, inner + 1, n)

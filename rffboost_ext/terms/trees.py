@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,10 @@ class Trees(Term):
     where x is missing (NaN) and ``missing_left``. Children are indices into the same arrays; a leaf has -1 for
     both. XGBoost compares so in float32. LightGBM's ``x <= t`` in float64 is ``x < nextafter(t, inf)``.
 
+    A node may instead ask for a set of categories, x being a code 0, 1, ...: a row goes to the right child where x
+    is a member, to the left one where it is not, and where it is missing as above. A code that is no entry of the
+    table is no member. XGBoost splits so on categories.
+
     Parameters
     ----------
     roots : ndarray of shape (T,), int64
@@ -30,6 +35,11 @@ class Trees(Term):
         Where missing values go.
     value : ndarray of shape (nodes, C), float64
         Leaf values; 0 at inner nodes.
+    subset : ndarray of shape (nodes,), int32, optional
+        The set that a node asks for, a row of `members`; -1 at nodes with a threshold, and at leaves. By default
+        no node has any.
+    members : ndarray of shape (S, B), uint8, optional
+        The sets, as bits: category c is a member of set s where bit ``c % 8`` of ``members[s, c // 8]`` is 1.
     """
 
     roots: Array
@@ -39,15 +49,20 @@ class Trees(Term):
     threshold: Array
     missing_left: Array
     value: Array
+    subset: Array | None = None
+    members: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        from ..kernels.forest import add_trees
+        from ..kernels.forest import add_trees, add_trees_with_sets
 
         needed = int(self.feature.max(initial=-1)) + 1
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
         out = np.zeros((len(X), self.value.shape[1]))
         rows = np.ascontiguousarray(X, dtype=self.threshold.dtype)
+        if self.subset is not None:
+            add_trees_with_sets(rows, *self.splits, self.value, out)
+            return out
         add_trees(
             rows,
             self.roots,
@@ -60,6 +75,22 @@ class Trees(Term):
             out,
         )
         return out
+
+    @cached_property
+    def splits(self) -> tuple[Array, ...]:
+        """All that says where rows go, as the kernels take it that know sets."""
+        nodes = self.roots, self.left, self.right, self.feature, self.threshold, self.missing_left
+        return *nodes, *self._sets
+
+    @property
+    def _sets(self) -> tuple[Array, Array]:
+        """Set of each node, and the sets; of no sets where there are none."""
+        if self.subset is None or self.members is None:
+            return np.full(len(self.left), -1, dtype=np.int32), np.zeros((0, 1), dtype=np.uint8)
+        return self.subset, self.members
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def family(self) -> Hashable:
@@ -83,4 +114,19 @@ class Trees(Term):
             )
 
         links = (shifted(name) for name in ("roots", "left", "right"))
-        return cls(*links, *(join(name) for name in ("feature", "threshold", "missing_left", "value")))
+        joined = (join(name) for name in ("feature", "threshold", "missing_left", "value"))
+        term = cls(*links, *joined)
+        if all(one.subset is None for one in terms):
+            return term
+        subset, members = stacked_sets([one.splits[6:] for one in terms])
+        return replace(term, subset=subset, members=members)
+
+
+def stacked_sets(terms: Sequence[tuple[Array, ...]]) -> tuple[Array, Array]:
+    """Set of each node of all terms, and the sets of all of them, given both of each term."""
+    subsets, members = zip(*terms, strict=True)
+    offsets = np.cumsum([0, *map(len, members[:-1])])
+    width = max(table.shape[1] for table in members)
+    moved = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets, strict=True)]
+    wide = [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in members]
+    return np.concatenate(moved), np.concatenate(wide)

@@ -119,15 +119,25 @@ def test_what_cannot_be_read(model: Any, words: str) -> None:
         to_onnx(model)
 
 
-def test_vector_leaves_and_categories_cannot_be_read() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_vector_leaves_cannot_be_read() -> None:
     vector = xgboost.XGBRegressor(n_estimators=2, multi_strategy="multi_output_tree").fit(X, X[:, :2])
     with pytest.raises(ValueError, match="vector leaves"):
         to_onnx(vector)
-    table = pandas.DataFrame({"a": pandas.Categorical(RNG.choice(list("xyz"), 200)), "b": SIGNAL})
-    split = xgboost.XGBRegressor(n_estimators=2, enable_categorical=True).fit(table, (table["a"] == "x") * 1.0)
-    with pytest.raises(ValueError, match="categorical"):
-        to_onnx(split)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_categories_are_read_as_codes(dtype: str) -> None:
+    codes = np.column_stack([RNG.integers(0, 30, 200).astype(float), SIGNAL])
+    codes[RNG.random(codes.shape) < 0.1] = np.nan
+    target = np.isin(codes[:, 0], [1, 4, 9, 16]) + 0.1 * SIGNAL
+    data = xgboost.DMatrix(codes, target, feature_types=["c", "q"], enable_categorical=True)
+    booster = xgboost.train({"max_depth": 3, "nthread": 1, "eta": 0.5}, data, 6)
+    model = to_onnx(booster, dtype=dtype)
+    rows = np.vstack([codes, [[99.0, 0.0], [-1.0, 0.0]]])
+    for runtime in ("onnxruntime", "reference"):
+        verify_onnx(booster, model, rows, runtime=runtime, raise_on_mismatch=True)
+    wanted = booster.predict(xgboost.DMatrix(codes, feature_types=["c", "q"], enable_categorical=True))
+    np.testing.assert_allclose(from_onnx(model).raw(codes)[:, 0], wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

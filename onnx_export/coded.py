@@ -1,0 +1,136 @@
+"""The way from a table's own columns to codes, as nodes: a front like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, ValueInfoProto
+
+from rffboost_ext.coding import Coding
+from rffboost_ext.core import Array
+
+from .expanded import require_opset
+from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
+from .model import value_info
+
+LOWEST_OPSET = 11
+"""The first version of the operator set that says whether real numbers are equal."""
+
+RESERVED = ("label", "probabilities", "score", "variable", "interval", "X")
+"""Names that have a meaning of their own."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The columns of a table as inputs, and nodes that make one matrix of numbers and codes of them.
+
+    Where a column holds text, each column is an input of its own, (N, 1), by its name; else the input is ``X``,
+    (N, d). A category that was not seen in training becomes NaN, and so does any text that stands for none.
+
+    Parameters
+    ----------
+    coding : Coding
+        The categories.
+    names : tuple of str
+        The columns, if they have names.
+    dtype : str
+        "float32", "float64" or "mixed".
+    """
+
+    coding: Coding
+    names: tuple[str, ...]
+    dtype: str
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a column holds text."""
+        return any(is_text(entry) for entry in self.coding.categories)
+
+    @property
+    def inputs(self) -> list[ValueInfoProto]:
+        """The declared inputs."""
+        outer = FLOAT64 if self.dtype == "float64" else FLOAT32
+        if not self.has_text:
+            return [value_info("X", outer, ["N", len(self.coding.categories)])]
+        entries = zip(input_names(self.coding, self.names), self.coding.categories, strict=True)
+        return [
+            value_info(name, np.dtype(object) if is_text(entry) else outer, ["N", 1]) for name, entry in entries
+        ]
+
+    def opset(self, asked: int) -> int:
+        """The version of the operator set: the one asked for."""
+        return asked
+
+    def open(self, graph: Graph) -> str:
+        """Begin `graph` with the inputs and return the name of the matrix."""
+        outer = FLOAT64 if self.dtype == "float64" else FLOAT32
+        categories = self.coding.categories
+        if self.has_text:
+            names = input_names(self.coding, self.names)
+            given = [
+                graph.input(name, np.dtype(object) if is_text(entry) else outer)
+                for name, entry in zip(names, categories, strict=True)
+            ]
+        else:
+            x = graph.input("X", outer)
+            given = [
+                graph.node("Gather", x, graph.constant([j], "column"), axis=1) for j in range(len(categories))
+            ]
+        columns = [coded(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
+        return columns[0] if len(columns) == 1 else graph.node("Concat", *columns, axis=1)
+
+    def merge_opsets(self, model: ModelProto) -> None:
+        """There are none but those of the graph."""
+
+
+def is_text(categories: Array | None) -> bool:
+    """Whether a column holds text."""
+    return categories is not None and categories.dtype == object
+
+
+def input_names(coding: Coding, names: Sequence[str]) -> list[str]:
+    """The names of the inputs: those of the columns, else x0, x1 and so on; outputs' ones get an underscore."""
+    given = list(names) or [f"x{j}" for j in range(len(coding.categories))]
+    made: list[str] = []
+    for name in given:
+        while name in RESERVED or name in made or (name in given and name != given[len(made)]):
+            name += "_"
+        made.append(name)
+    return made
+
+
+def coded(categories: Array | None, column: str, graph: Graph) -> str:
+    """A column, (n, 1), as numbers or codes."""
+    if categories is None:
+        return graph.cast(column, graph.dtype)
+    if is_text(categories):
+        return graph.cast(code_of_text(categories, column, graph), graph.dtype)
+    return code_of_number(categories, graph.cast(column, graph.dtype), graph)
+
+
+def code_of_text(categories: Array, column: str, graph: Graph) -> str:
+    """The code of each text, NaN for one that is none of the categories."""
+    known: dict[str, Any] = {"keys_strings": categories.tolist(), "default_float": float("nan")}
+    known["values_floats"] = np.arange(len(categories), dtype=float).tolist()
+    return graph.node("LabelEncoder", column, dtype=FLOAT32, domain=ML, **known)
+
+
+def code_of_number(categories: Array, column: str, graph: Graph) -> str:
+    """The code of each number, NaN for one that is none of the categories."""
+    require_opset(graph, LOWEST_OPSET, "categories that are numbers")
+    keys = categories.astype(graph.dtype)
+    if len(np.unique(keys)) < len(keys) or not np.array_equal(keys, categories):
+        raise ValueError(
+            f"to_onnx: dtype {graph.dtype} cannot tell the categories {categories.tolist()} apart; export with "
+            f"dtype='float64'"
+        )
+    if not len(keys):
+        keys = np.full(1, np.inf)
+    same = graph.cast(graph.node("Equal", column, graph.constant(keys[None], "keys"), dtype=BOOL), graph.dtype)
+    code = graph.node("MatMul", same, graph.constant(np.arange(len(keys), dtype=float)[:, None], "codes"))
+    any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
+    found = graph.node("Greater", any_of, graph.constant(0.0, "nothing"), dtype=BOOL)
+    return graph.node("Where", found, code, graph.constant(np.nan, "gap"), dtype=graph.dtype)

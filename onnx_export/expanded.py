@@ -1,0 +1,119 @@
+"""Gaps and categories as nodes: what cosines see of them, and the sets that trees ask for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext import Cosines, Trees
+from rffboost_ext.core import Array
+from rffboost_ext.terms import Expanded, Expansion
+
+from .graph import BOOL, INT64, Graph
+from .lowering import lower, lower_term, placed
+
+LOWEST_OPSET = 9
+"""The first version of the operator set that has IsNaN and Where."""
+
+
+@lower.register
+def _(term: Expanded, graph: Graph, x: str) -> str:
+    require_opset(graph, LOWEST_OPSET, "missing values or categories")
+    term, origin = moved(term, graph.dtype)
+    return lower_term(term.term, graph, expanded(term.expansion, graph, x, origin), "inner")
+
+
+def moved(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]:
+    """The same function of numbers measured from an origin (p,), where cosines have a center far from theirs.
+
+    What is filled in is then as near to the center as the data are: float32 would round a mean of 1e5 by too much.
+    """
+    cosines, expansion = term.term, term.expansion
+    if not isinstance(cosines, Cosines) or cosines.center is None or placed(cosines, dtype)[0] is None:
+        return term, None
+    p = len(expansion.numbers)
+    origin = cosines.center[:p].astype(dtype).astype(np.float64)
+    center = cosines.center - np.append(origin, np.zeros(expansion.n_expanded - p))
+    near = replace(expansion, fill=expansion.fill - origin)
+    return Expanded(replace(cosines, center=center), near), origin
+
+
+def require_opset(graph: Graph, lowest: int, what: str) -> None:
+    """Raise a ValueError unless the operators that something needs are there."""
+    if graph.opset < lowest:
+        raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")
+
+
+def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = None) -> str:
+    """The columns of an expansion, (n, e), numbers measured from `origin` (p,)."""
+    parts = []
+    if len(expansion.numbers):
+        numbers = graph.node("Gather", x, graph.constant(expansion.numbers, "numbers"), axis=1)
+        if origin is not None:
+            numbers = graph.node("Sub", numbers, graph.constant(origin, "origin"))
+        fill = graph.constant(expansion.fill, "fill")
+        parts.append(
+            graph.node("Where", graph.node("IsNaN", numbers, dtype=BOOL), fill, numbers, dtype=graph.dtype)
+        )
+    if len(expansion.gaps):
+        gaps = graph.node("Gather", x, graph.constant(expansion.gaps, "gaps"), axis=1)
+        parts.append(graph.cast(graph.node("IsNaN", gaps, dtype=BOOL), graph.dtype))
+    for i, (column, table) in enumerate(zip(expansion.coded, expansion.tables, strict=True)):
+        size = len(table) - 1
+        code = graph.node("Gather", x, graph.constant(column, f"coded{i}"), axis=1)
+        at = graph.cast(where(graph, known(graph, code, size), code, size), INT64)
+        parts.append(graph.node("Gather", graph.constant(table, f"table{i}"), at, dtype=graph.dtype, axis=0))
+    return parts[0] if len(parts) == 1 else graph.node("Concat", *parts, axis=1)
+
+
+def known(graph: Graph, code: str, size: int) -> str:
+    """Whether ``0 <= code < size``, which NaN is not."""
+    low, high = (graph.constant(float(end), "end", graph.types[code]) for end in (0, size))
+    negative = graph.node("Less", code, low, dtype=BOOL)
+    return graph.node("And", graph.node("Not", negative), graph.node("Less", code, high, dtype=BOOL))
+
+
+def where(graph: Graph, condition: str, value: str, other: float) -> str:
+    """`value` where `condition` holds, else the number `other`."""
+    dtype = graph.types[value]
+    return graph.node("Where", condition, value, graph.constant(float(other), "other", dtype), dtype=dtype)
+
+
+def without_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
+    """Trees that ask no set, and the features that they act on, with a further column for each set.
+
+    The column is 1 for members of the set, 0 for others, and NaN for a gap, so that a threshold between 0 and 1
+    splits as the set does, in every runtime that has trees.
+    """
+    subset, members = term.subset, term.members
+    if subset is None or members is None or not (subset >= 0).any():
+        return replace(term, subset=None, members=None), x
+    require_opset(graph, LOWEST_OPSET, "categories")
+    asked = np.flatnonzero(subset >= 0)
+    bits = np.unpackbits(members, axis=1, bitorder="little")
+    place, parts, start = term.feature.copy(), [], 0
+    for i, column in enumerate(np.unique(term.feature[asked])):
+        nodes = asked[term.feature[asked] == column]
+        sets, which = np.unique(bits[subset[nodes]], axis=0, return_inverse=True)
+        place[nodes] = start + which.ravel()
+        start += len(sets)
+        parts.append(memberships(sets, column, i, graph, x))
+    threshold = np.where(subset >= 0, 0.5, term.threshold).astype(term.threshold.dtype)
+    feature = np.where(subset >= 0, place, start + term.feature).astype(term.feature.dtype)
+    trees = replace(term, feature=feature, threshold=threshold, subset=None, members=None)
+    return trees, graph.node("Concat", *parts, x, axis=1)
+
+
+def memberships(sets: Array, column: int, i: int, graph: Graph, x: str) -> str:
+    """Whether the code in a column is a member of each of some sets (S, K), (n, S): 1, 0 or, for a gap, NaN."""
+    size = sets.shape[1]
+    none, gap = np.zeros((1, len(sets))), np.full((1, len(sets)), np.nan)
+    table = graph.constant(np.concatenate([sets.T, none, gap]), f"sets{i}")
+    code = graph.node("Gather", x, graph.constant(column, f"of{i}"), axis=1)
+    at = where(graph, known(graph, code, size), code, size)
+    missing = graph.node("IsNaN", code, dtype=BOOL)
+    last = graph.constant(float(size + 1), "last", graph.types[code])
+    at = graph.node("Where", missing, last, at, dtype=graph.types[code])
+    return graph.cast(graph.node("Gather", table, graph.cast(at, INT64), axis=0), graph.types[x])

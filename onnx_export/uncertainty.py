@@ -1,0 +1,235 @@
+"""Quantiles and intervals: boosters as one ensemble of several outputs, and what is made of its response."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rffboost_ext import ConformalRegressor, Cosines, Ensemble, RFFBoostQuantileRegressor, Term, Trees
+from rffboost_ext.core import Array
+from rffboost_ext.terms import Expanded, Standardized
+
+from .graph import Graph
+from .lifting import LIFTS, Parts
+from .links import Identity, Link
+from .lowering import lower, lower_term
+from .source import Extra, Source, names_of, read
+from .tolerance import rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Placed(Term):
+    """``x -> term(x) @ matrix``: a term whose outputs are some columns of several.
+
+    Parameters
+    ----------
+    term : Term
+        A term of C outputs.
+    matrix : ndarray of shape (C, Q)
+        What of each of them goes where.
+    """
+
+    term: Term
+    matrix: Array
+
+    def __call__(self, X: Array) -> Array:
+        return self.term(X) @ self.matrix
+
+    def scaled(self, factor: float) -> Placed:
+        return replace(self, term=self.term.scaled(factor))
+
+    @classmethod
+    def stack(cls, terms: Sequence[Placed]) -> Placed:
+        return replace(terms[0], term=type(terms[0].term).stack([one.term for one in terms]))
+
+    @property
+    def family(self) -> Hashable:
+        return Placed, self.term.family, self.matrix.tobytes()
+
+
+@singledispatch
+def placed(term: Term, matrix: Array) -> Term:
+    """``x -> term(x) @ matrix``, in closed form where there is one."""
+    return Placed(term, matrix)
+
+
+@placed.register
+def _(term: Cosines, matrix: Array) -> Term:
+    return replace(term, weight=term.weight @ matrix)
+
+
+@placed.register
+def _(term: Trees, matrix: Array) -> Term:
+    return replace(term, value=term.value @ matrix)
+
+
+@placed.register
+def _(term: Standardized | Expanded, matrix: Array) -> Term:
+    return replace(term, term=placed(term.term, matrix))
+
+
+@lower.register
+def _(term: Placed, graph: Graph, x: str) -> str:
+    inner = lower_term(term.term, graph, x, "inner")
+    return graph.node("MatMul", inner, graph.constant(term.matrix, "matrix"))
+
+
+@rounding.register
+def _(term: Placed, X: Array, eps: float) -> float:
+    return rounding(term.term, X, eps)
+
+
+def lift_placed(parts: Parts) -> Placed:
+    """Inverse of the lowering of :class:`Placed`."""
+    return Placed(parts.inner("inner"), parts.array("matrix"))
+
+
+LIFTS["Placed"] = lift_placed
+
+
+def side_by_side(ensembles: Sequence[Ensemble]) -> Ensemble:
+    """Ensembles of one output each as one whose outputs they are."""
+    columns = np.eye(len(ensembles))
+    flat = [ensemble.flat() for ensemble in ensembles]
+    terms = [placed(term, columns[[k]]) for k, ensemble in enumerate(flat) for term in ensemble.terms]
+    moves = np.concatenate([ensemble.moves for ensemble in flat])
+    return Ensemble(np.concatenate([ensemble.baseline for ensemble in flat]), tuple(terms), moves).compact()
+
+
+@dataclass(frozen=True)
+class Sorted(Link):
+    """The scores of each row in increasing order.
+
+    Parameters
+    ----------
+    size : int
+        Scores per row.
+    """
+
+    size: int
+
+    def response(self, graph: Graph, raw: str) -> str:
+        # The k largest come in falling order, and before operator set 11 nothing else does.
+        attributes: dict[str, Any] = {"axis": 1}
+        inputs = [graph.node("Neg", raw)]
+        if graph.opset < 10:
+            attributes["k"] = self.size
+        else:
+            inputs.append(graph.constant([self.size], "size"))
+        return graph.node("Neg", graph.node("TopK", *inputs, unused=1, **attributes))
+
+
+@dataclass(frozen=True)
+class Middle(Link):
+    """The median of the columns of a response that are in order.
+
+    Parameters
+    ----------
+    columns : Link
+        From raw scores to the columns.
+    size : int
+        How many there are.
+    """
+
+    columns: Link
+    size: int
+
+    def response(self, graph: Graph, raw: str) -> str:
+        weight = np.zeros((self.size, 1))
+        for column in ((self.size - 1) // 2, self.size // 2):
+            weight[column] += 0.5
+        return graph.node("MatMul", ordered(self.columns, graph, raw), graph.constant(weight, "middle"))
+
+
+@dataclass(frozen=True)
+class Widened(Link):
+    """The first and the last column of a response, apart by a margin more on either side, (n, 2).
+
+    Parameters
+    ----------
+    columns : Link
+        From raw scores to the columns.
+    size : int
+        How many there are.
+    margin : float
+        In units of the response; where it is so negative that the ends would cross, both are the middle.
+    """
+
+    columns: Link
+    size: int
+    margin: float
+
+    def response(self, graph: Graph, raw: str) -> str:
+        halves = np.zeros((self.size, 2))
+        halves[0] += 0.5, -0.5
+        halves[-1] += 0.5, 0.5
+        columns = ordered(self.columns, graph, raw)
+        middle = graph.node("MatMul", columns, graph.constant(halves[:, :1], "halves"))
+        half = graph.node("MatMul", columns, graph.constant(halves[:, 1:], "halves"))
+        half = graph.node("Relu", graph.node("Add", half, graph.constant([[self.margin]], "margin")))
+        sides = graph.node("MatMul", half, graph.constant([[-1.0, 1.0]], "sides"))
+        return graph.node("Add", graph.node("MatMul", middle, graph.constant([[1.0, 1.0]], "both")), sides)
+
+
+def ordered(columns: Link, graph: Graph, raw: str) -> str:
+    """The columns of a response, computed once for all that is made of them."""
+    return graph.once(("columns", columns, raw), lambda: columns.response(graph, raw))
+
+
+@read.register
+def _(model: RFFBoostQuantileRegressor) -> Source:
+    check_is_fitted(model)
+    sources = [read(booster) for booster in model.estimators_]
+    size = len(sources)
+    return replace(
+        sources[0],
+        estimator=type(model).__name__,
+        loss=", ".join(source.loss for source in sources),
+        ensemble=side_by_side([source.ensemble for source in sources]),
+        link=Sorted(size) if size > 1 else Identity(),
+        raw=lambda X: np.hstack([source.raw(X) for source in sources]),
+        response=lambda raw: np.sort(raw, axis=1),
+        feature_names=names_of(model),
+    )
+
+
+@read.register
+def _(model: ConformalRegressor) -> Source:
+    check_is_fitted(model)
+    source = read(model.estimator_)
+    if source.classes is not None:
+        raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
+    # A response has as many columns as there are raw scores, all regressors of ours being so.
+    size, columns = source.ensemble.n_outputs, source.link
+    interval = Extra(
+        "interval", Widened(columns, size, model.margin_), lambda raw: model.widened(source.response(raw)), 2
+    )
+    return replace(
+        source,
+        estimator=f"{type(model).__name__}({source.estimator})",
+        link=columns if size == 1 else Middle(in_order(columns, size), size),
+        response=lambda raw: np.median(source.response(raw), axis=1, keepdims=True),
+        extras=(*source.extras, interval),
+        width=1,
+    )
+
+
+def in_order(columns: Link, size: int) -> Link:
+    """Columns in increasing order, as those of quantiles are already."""
+    return columns if isinstance(columns, Sorted) else Both(columns, Sorted(size))
+
+
+@dataclass(frozen=True)
+class Both(Link):
+    """One link after another."""
+
+    first: Link
+    second: Link
+
+    def response(self, graph: Graph, raw: str) -> str:
+        return self.second.response(graph, ordered(self.first, graph, raw))

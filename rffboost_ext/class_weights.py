@@ -1,0 +1,92 @@
+"""Weights of classes, as factors on the weights of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from .checks import POSITIVE, Check, require
+from .core import Array
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ClassWeight(Check):
+    """What ``class_weight`` may be: None, "balanced", or positive numbers by class label."""
+
+    def fits(self, value: object) -> bool:
+        return value is None or isinstance(value, str | Mapping)
+
+    def accepts(self, value: object) -> bool:
+        if isinstance(value, Mapping):
+            return all(POSITIVE.fits(weight) and POSITIVE.accepts(weight) for weight in value.values())
+        return value is None or value == "balanced"
+
+    def __str__(self) -> str:
+        return "None, 'balanced', or a mapping of class labels to numbers > 0"
+
+
+def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: Array) -> Array | None:
+    """The factor of each class (K,) on the weights of its rows; None where there are none.
+
+    Parameters
+    ----------
+    owner : str
+        Whose parameter it is.
+    given : None, "balanced" or mapping of labels to numbers
+        ``class_weight``. "balanced" gives every class the same share of the weight, and leaves the whole as it is;
+        a class that a mapping leaves out keeps its weight.
+    classes : ndarray of shape (K,)
+        Class labels.
+    codes : ndarray of shape (n,)
+        Class index of each row.
+    weight : ndarray of shape (n,)
+        Sample weights.
+
+    Raises
+    ------
+    ValueError
+        If a mapping speaks of a class that does not occur.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str):
+        share = np.bincount(codes, weight, len(classes))
+        return share.sum() / (len(classes) * share)
+    labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    if unknown:
+        raise ValueError(f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} too")
+    for label, factor in given.items():
+        require(owner, f"class_weight of {label!r}", factor, POSITIVE)
+    return np.array([float(given.get(label, 1.0)) for label in labels])
+
+
+def extending(base: Callable[..., Any]) -> Callable[[F], F]:
+    """Return a decorator for an ``__init__`` that adds keywords to those of `base`, which get the others.
+
+    Its signature becomes that of both, so that scikit-learn, ``help`` and notebooks see every parameter.
+    """
+
+    def join(init: F) -> F:
+        known = signature(base).parameters
+        own = [one for name, one in signature(init).parameters.items() if name not in known]
+        added = [one for one in own if one.kind is Parameter.KEYWORD_ONLY]
+        both = Signature([*known.values(), *added])
+
+        @wraps(init)
+        def checked(self: Any, *args: Any, **others: Any) -> None:
+            try:
+                both.bind(self, *args, **others)
+            except TypeError as error:
+                raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
+            init(self, *args, **others)
+
+        checked.__signature__ = both  # type: ignore[attr-defined]
+        return cast(F, checked)
+
+    return join

@@ -1,0 +1,222 @@
+"""A table as one matrix of floats: numbers, and codes of categories; gaps are NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from .core import Array
+
+# How the types of columns that hold categories are called: pandas, polars, Arrow.
+CATEGORICAL = ("category", "categorical", "enum", "dictionary<")
+PRECISIONS = [np.float64, np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """The categories of each column of a table, as seen in training.
+
+    Parameters
+    ----------
+    categories : tuple of ndarray or None
+        For each column its K categories, sorted: numbers, or text as Python objects; None for a column of numbers.
+    """
+
+    categories: tuple[Array | None, ...]
+
+    @property
+    def coded(self) -> list[int]:
+        """The columns that hold categories, by index."""
+        return [j for j, known in enumerate(self.categories) if known is not None]
+
+    def __call__(self, X: Any) -> tuple[Array, Array]:
+        """X as numbers and codes 0 .. K-1, (n, d), float64, and which columns have gaps, (d,).
+
+        A gap is NaN in the result, and so is a category that was not seen in training.
+        """
+        if not is_table(X):
+            X = checked_array(X)
+        out = np.empty((len(X), len(self.categories)))
+        numbers = [j for j, known in enumerate(self.categories) if known is None]
+        if numbers:
+            out[:, numbers] = numbers_of(columns_of(X, numbers))
+        gaps = np.isnan(out.min(axis=0, initial=np.inf))
+        for j in self.coded:
+            out[:, j], gaps[j] = self._codes(values_of(X, j), j)
+        return out, gaps
+
+    def _codes(self, values: Array, column: int) -> tuple[Array, bool]:
+        """The codes of a column, (n,), and whether it has gaps."""
+        known = self._tables[column]
+        try:
+            codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
+        except TypeError as error:
+            raise TypeError(f"column {column} of X must hold categories: {error}") from error
+        return codes, any(map(is_gap, values[np.isnan(codes)].tolist()))
+
+    @cached_property
+    def _tables(self) -> list[dict[Any, float]]:
+        """The code of each category, by column."""
+        known = [[] if entry is None else entry.tolist() for entry in self.categories]
+        return [{value: float(code) for code, value in enumerate(entry)} for entry in known]
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def checked_array(X: Any) -> Array:
+    """X, which is no table, as an array in which each entry is what it was: text beside numbers is no reason."""
+    X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+    return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
+
+
+def listed(coding: Coding | None) -> list[list[Any] | None]:
+    """The categories of each column, None for numbers; nothing where all columns are numbers."""
+    known = () if coding is None else coding.categories
+    return [None if entry is None else entry.tolist() for entry in known]
+
+
+def coding_of(owner: str, categorical_features: Any, X: Any) -> Coding | None:
+    """The coding of a table, or None where all columns are numbers.
+
+    Parameters
+    ----------
+    owner : str
+        Who asks, for messages.
+    categorical_features : "from_dtype", None, or sequence of bool, int or str
+        Which columns hold categories.
+    X : table or array of shape (n, d)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `categorical_features` is none of these, names a column that is not there, or the categories of a
+        column cannot be sorted.
+    """
+    chosen = categorical_columns(owner, categorical_features, X)
+    if not chosen:
+        return None
+    known = {j: categories_of(values_of(X, j), name_of(X, j)) for j in chosen}
+    return Coding(tuple(known.get(j) for j in range(np.shape(X)[1])))
+
+
+def categorical_columns(owner: str, given: Any, X: Any) -> list[int]:
+    """The indices of the columns that hold categories."""
+    if given is None:
+        return []
+    n_features, names = np.shape(X)[1], names_of(X)
+    if isinstance(given, str):
+        if given != "from_dtype":
+            raise ValueError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")
+        return [j for j in range(n_features) if is_table(X) and is_categorical(X, j)]
+    array = np.asarray(given)
+    if array.ndim != 1 or (array.dtype.kind not in "biuUO" and array.size):
+        raise TypeError(f"{owner}: categorical_features must be {ALLOWED}, got {given!r}")
+    if array.dtype.kind == "b":
+        if len(array) != n_features:
+            raise ValueError(
+                f"{owner}: categorical_features must have one entry for each of the {n_features} columns of X, "
+                f"got {len(array)}"
+            )
+        return np.flatnonzero(array).tolist()
+    entries: list[Any] = array.tolist()
+    allowed: Sequence[Any] = range(n_features) if array.dtype.kind in "iu" else names
+    for entry in entries:
+        if entry not in allowed:
+            raise ValueError(
+                f"{owner}: categorical_features must name columns of X, "
+                f"{allowed if allowed else 'which has no names'}, got {entry!r}"
+            )
+    return sorted({list(allowed).index(entry) for entry in entries})
+
+
+ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
+
+
+def is_table(X: Any) -> bool:
+    """Whether X has named columns."""
+    return hasattr(X, "columns")
+
+
+def names_of(X: Any) -> list[Any]:
+    """The names of the columns of a table; none of an array."""
+    if not is_table(X):
+        return []
+    return list(getattr(X, "column_names", X.columns))
+
+
+def name_of(X: Any, column: int) -> str:
+    """A column as messages name it."""
+    return f"{names_of(X)[column]!r}" if is_table(X) else f"{column}"
+
+
+def columns_of(X: Any, columns: list[int]) -> Any:
+    """Some columns of a table or an array."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, columns]
+    if hasattr(X, "select") and is_table(X):
+        return X.select([names_of(X)[column] for column in columns])
+    return np.asarray(X)[:, columns]
+
+
+def is_categorical(X: Any, column: int) -> bool:
+    """Whether the type of a column of a table says that it holds categories."""
+    values = series_of(X, column)
+    return str(getattr(values, "dtype", getattr(values, "type", ""))).lower().startswith(CATEGORICAL)
+
+
+def series_of(X: Any, column: int) -> Any:
+    """One column of a table, as the table has it."""
+    return X.iloc[:, column] if hasattr(X, "iloc") else X[names_of(X)[column]]
+
+
+def values_of(X: Any, column: int) -> Array:
+    """One column of a table or an array, as an array of Python objects or numbers."""
+    return np.asarray(series_of(X, column) if is_table(X) else np.asarray(X)[:, column])
+
+
+def categories_of(values: Array, name: str) -> Array:
+    """The distinct values of a column, sorted, gaps left out."""
+    try:
+        found = sorted({value for value in set(values.tolist()) if not is_gap(value)})
+    except TypeError as error:
+        raise TypeError(
+            f"column {name} of X must hold categories of one kind, all text or all numbers: {error}"
+        ) from error
+    if any(isinstance(value, str) for value in found):
+        return np.array(found, dtype=object)
+    return np.array(found) if found else np.empty(0)
+
+
+def is_gap(value: Any) -> bool:
+    """Whether a value stands for a missing one: None, NaN, NaT or pandas' NA."""
+    return value is None or not isinstance(value == value, bool | np.bool_) or value != value
+
+
+def numbers_of(X: Any) -> Array:
+    """Columns of numbers as an array; a ValueError names one that holds something else."""
+    try:
+        return np.asarray(check_array(X, dtype=PRECISIONS, ensure_all_finite="allow-nan", input_name="X"))
+    except (ValueError, TypeError) as error:
+        raise_named(X, error)
+        raise
+
+
+def raise_named(X: Any, error: Exception) -> None:
+    """Raise a ValueError that names the column of a table that does not hold numbers, if that is what is wrong."""
+    if not is_table(X):
+        return
+    for column in range(len(names_of(X))):
+        try:
+            numbers = values_of(X, column)
+            check_array(numbers[:, None], dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0)
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"column {name_of(X, column)} of X must hold numbers, or be categorical: give it the data type "
+                f"category, or name it in categorical_features ({error})"
+            ) from error

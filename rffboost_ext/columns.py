@@ -1,0 +1,143 @@
+"""The columns of X as an estimator takes them: names, order, categories and gaps."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
+
+from .checks import Check, Exactly
+from .coding import PRECISIONS, Coding, checked_array, coding_of, raise_named
+from .core import Array
+from .ensemble import Ensemble
+from .gaps import expansion_of
+from .terms import Expansion
+
+
+class ColumnsMixin(BaseEstimator):
+    """Checks X against the fit, and makes one matrix of it: numbers, codes of categories, and NaN for gaps."""
+
+    categorical_features: Any
+    missing: str
+    n_features_in_: int
+    _coding: Coding | None = None
+    _gaps: Array | None = None
+    _expansion: Expansion | None = None
+    _fills: bool = False
+
+    column_constraints: ClassVar[dict[str, Check]] = {"missing": Exactly(("error", "mean"))}
+
+    @abstractmethod
+    def _goes_on(self) -> bool:
+        """Whether a fit starts from the rounds of the previous one, and so from its columns."""
+
+    def _taken(self, X: Any, y: Any, **known: Any) -> tuple[Array, Array]:
+        """X and y of a fit, checked; `known` is for scikit-learn's check of both."""
+        reset, known = not self._goes_on(), {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan", **known}
+        if reset:
+            self._coding = self._coding_for(X)
+        if self._coding is None:
+            try:
+                X, y = validate_data(self, X, y, reset=reset, **known)
+            except (ValueError, TypeError) as error:
+                raise_named(X, error)
+                raise
+            gaps = gaps_in(X)
+        else:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            X, gaps = self._coding(X)
+            X, y = check_X_y(X, y, estimator=self, **known)
+        if reset:
+            self._gaps, self._fills = gaps, self.missing == "mean"
+        self._require_complete(gaps)
+        return X, y
+
+    def _coding_for(self, X: Any) -> Coding | None:
+        """The coding of the table of a fit."""
+        given = self.categorical_features
+        if given is None or (isinstance(given, str) and given == "from_dtype" and not hasattr(X, "columns")):
+            return None
+        if not hasattr(X, "columns"):
+            X = checked_array(X)
+        return coding_of(type(self).__name__, given, X)
+
+    def _learn_columns(self, X: Array, weight: Array) -> None:
+        """Learn from the rows of a fit which columns have gaps, and what learners see of these and categories."""
+        if self._goes_on():
+            return
+        coded = [] if self._coding is None else self._coding.coded
+        if self._gaps is None or self._gaps.any():
+            # Without the rows of weight 0 there may be fewer.
+            self._gaps = gaps_in(X)
+        self._expansion = expansion_of(X, weight, coded, self._gaps, self._fills)
+
+    def _validated(self, X: Any) -> Array:
+        check_is_fitted(self)
+        if self._is_valid(X):
+            return np.asarray(X)
+        if self._coding is None:
+            finite = {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan"}
+            X = np.asarray(validate_data(self, X, reset=False, **finite))
+            gaps = gaps_in(X)
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            X, gaps = self._coding(X)
+            X = check_array(X, ensure_all_finite="allow-nan", estimator=self)
+        self._require_complete(gaps)
+        return np.asarray(X)
+
+    def _is_valid(self, X: Any) -> bool:
+        """Whether X is a small array that full validation would return unchanged, at a higher price."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.ndim == 2
+            and 0 < X.size <= 4096
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
+            and self._coding is None
+        )
+
+    def _require_complete(self, gaps: Array) -> None:
+        """Raise a ValueError that names a column with gaps (d,) that had none in the fit."""
+        if self._fills or not gaps.any():
+            return
+        new = np.flatnonzero(gaps if self._gaps is None else gaps & ~self._gaps)
+        if not len(new):
+            return
+        raise ValueError(
+            f"{type(self).__name__}: X contains NaN in {self._named(int(new[0]))}, which had no missing values in "
+            f'fit; with missing="mean" its mean would be taken there'
+        )
+
+    def _require_scores(self, given: Ensemble, X: Array) -> None:
+        """Raise a ValueError unless the ensemble of an initial model knows what to do with the gaps of X."""
+        if self._gaps is not None and self._gaps.any() and np.isnan(given.raw(X)).any():
+            raise ValueError(
+                f"{type(self).__name__}: init_model has cosines that know no missing values, of which X has some "
+                f"in {self._named(int(np.flatnonzero(self._gaps)[0]))}: fit it to data that have gaps, or with "
+                f'missing="mean"'
+            )
+
+    def _named(self, column: int) -> str:
+        """A column as messages name it."""
+        names = getattr(self, "feature_names_in_", None)
+        return f"column {column}" if names is None else f"column {names[column]!r}"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def gaps_in(X: Array) -> Array:
+    """Which columns of X (n, d), which has no infinity, have gaps: (d,)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):
+            return np.zeros(X.shape[1], dtype=bool)
+    return np.asarray(np.isnan(X).any(axis=0))

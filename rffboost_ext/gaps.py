@@ -1,0 +1,111 @@
+"""What a fit learns about gaps and categories, for the learners that see numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .core import Array
+from .design import moments
+from .terms import Expansion
+from .terms.expanded import positions
+
+# Columns that the categories of one column become at most: the rarest share one.
+MOST_COLUMNS = 64
+# What an indicator is divided by. Where gaps come at random it tells nothing, and as many columns of full size as
+# there are numbers would blur those; where a gap tells something, half a unit is enough to learn it by.
+OF_GAPS = 2.0
+NONE = np.empty(0, dtype=np.int64)
+
+
+def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_trees: bool) -> Expansion | None:
+    """What learners are to see of training data; None where that is the data themselves.
+
+    A number is its value, a gap in it the mean; where training has gaps an indicator comes to it. A category is
+    one-hot, by scikit-learn's OneHotEncoder; a gap is a category of its own where training has gaps, else, as an
+    unknown category, the mean of the one-hot columns, which is 0 after standardising.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Numbers and codes, gaps NaN.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    coded : list of int
+        The columns of codes.
+    gaps : ndarray of shape (d,), bool
+        The columns that have gaps in training.
+    fills_trees : bool
+        Whether gaps are filled for trees too, in columns that have none in training.
+    """
+    if not (coded or fills_trees or gaps.any()):
+        return None
+    is_number = np.ones(X.shape[1], dtype=bool)
+    is_number[coded] = False
+    numbers = np.flatnonzero(is_number)
+    tables = tuple(one_hot(X[:, column], weight, bool(gaps[column])) for column in coded)
+    fill = means(X[:, numbers], weight)
+    indicators = np.flatnonzero(is_number & gaps)
+    codes = np.array(coded, dtype=np.int64)
+    return Expansion(X.shape[1], numbers, fill, indicators, codes, tables, fills_trees)
+
+
+def means(X: Array, weight: Array) -> Array:
+    """The weighted mean of what there is in each column, (d,); 0 where there is nothing."""
+    there = ~np.isnan(X)
+    total = weight @ there
+    sums = weight @ np.where(there, X, 0.0).astype(np.float64)
+    return np.divide(sums, total, out=np.zeros(X.shape[1]), where=total > 0.0)
+
+
+def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
+    """The one-hot columns of each code, (K + 1, k), and in the last row of a gap; two categories share one."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    there = ~np.isnan(codes)
+    found = np.unique(codes[there]).astype(np.int64)
+    size = int(found.max(initial=-1)) + 1
+    if not len(found):
+        return np.ones((1, 1))
+    share = np.bincount(codes[there].astype(np.int64), weight[there], size)[found]
+    encoder = OneHotEncoder(drop=None if gaps else "if_binary", sparse_output=False)
+    columns = encoder.fit_transform(grouped(found, share)[:, None])
+    if gaps:
+        table = np.zeros((size + 1, columns.shape[1] + 1))
+        # A code that no row has is as good as a gap.
+        table[:, -1] = 1.0
+        table[found, -1] = 0.0
+        table[found, :-1] = columns
+        return table
+    table = np.tile(share @ columns / share.sum(), (size + 1, 1))
+    table[found] = columns
+    return table
+
+
+def grouped(codes: Array, weight: Array) -> Array:
+    """Codes, the rarest of too many of them as -1, where rows count by their weight."""
+    if len(codes) <= MOST_COLUMNS:
+        return codes
+    kept = np.argsort(-weight, kind="stable")[: MOST_COLUMNS - 1]
+    out = np.full(len(codes), -1)
+    out[kept] = codes[kept]
+    return out
+
+
+def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Array, Array]:
+    """Weighted mean and standard deviation of each column that learners see, (d,) or (e,) each.
+
+    One-hot columns keep their unit: two different categories are then as far from one another as two rows are on
+    average in a number, and the rare ones no further. Indicators have a unit of their own.
+    """
+    if expansion is None:
+        return moments(X, weight)
+    center, scale = moments(replace(expansion, coded=NONE, tables=())(X), weight)
+    scale[len(expansion.numbers) :] = OF_GAPS
+    centers = [center]
+    for column, table in zip(expansion.coded, expansion.tables, strict=True):
+        share = np.bincount(positions(X[:, column], len(table) - 1), weight, len(table)) / weight.sum()
+        centers.append(share @ table)
+    center = np.concatenate(centers)
+    return center, np.append(scale, np.ones(len(center) - len(scale)))

@@ -1,0 +1,75 @@
+"""Metrics on sets of rows, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .callbacks import Progress
+from .ensemble import Ensemble
+from .metrics import Metric
+from .training import Rows
+
+Curves = dict[str, dict[str, list[float]]]
+
+
+class History:
+    """What each metric says on each set after every round of a model; of a stack, of its first model.
+
+    Parameters
+    ----------
+    sets : mapping of str to Rows
+        The sets by name.
+    metrics : sequence of Metric
+        What is kept of them.
+    start : Ensemble
+        What the fit starts from.
+
+    Attributes
+    ----------
+    curves : dict of str to dict of str to list of float
+        By set and metric, a number for each round of this fit.
+    """
+
+    def __init__(self, sets: Mapping[str, Rows], metrics: Sequence[Metric], start: Ensemble) -> None:
+        self.sets, self.metrics = sets, metrics
+        self.curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
+        self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
+        self._next: int | None = len(start)
+        for name in sets:
+            # What cannot be computed is to fail here, not after a round.
+            self._scores(name)
+
+    def __call__(self, progress: Progress) -> None:
+        # Another model begins with an index that does not follow; it and what comes after it are not looked at.
+        self._next = progress.round.index + 1 if progress.round.index == self._next else None
+        if self._next is None:
+            return
+        for name, rows in self.sets.items():
+            self._raw[name] = progress.keep * self._raw[name] + progress.length * progress.term(rows.X)
+            for metric, score in self._scores(name).items():
+                self.curves[name][metric].append(score)
+
+    def _scores(self, name: str) -> dict[str, float]:
+        """What each metric says on a set now."""
+        rows, raw = self.sets[name], self._raw[name]
+        return {metric.name: float(metric.score(rows.y, raw, rows.weight)) for metric in self.metrics}
+
+    def latest(self) -> dict[str, float]:
+        """The newest numbers, by set and metric; none where the model that grows is not the first."""
+        if self._next is None:
+            return {}
+        return {
+            f"{name} {metric}": curve[-1]
+            for name, curves in self.curves.items()
+            for metric, curve in curves.items()
+            if curve
+        }
+
+    def state(self) -> dict[str, Any]:
+        """What it knows, for a checkpoint."""
+        return {"curves": self.curves, "raw": self._raw, "next": self._next}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Know it again."""
+        self.curves, self._raw, self._next = (state[name] for name in ("curves", "raw", "next"))

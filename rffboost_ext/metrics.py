@@ -1,0 +1,259 @@
+"""What a fit is judged by on rows that it does not train on: losses, scorers of scikit-learn, functions."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from .checks import Check
+from .core import Array, Loss
+from .losses import LOSSES, Signed
+
+Score = Callable[[Array, Array, Array], float]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that says how good raw scores are.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    greater : bool
+        Whether more of it is better.
+    score : callable
+        ``score(y, raw, weight) -> float`` with y (n, 1) or (n, C) as a loss sees it, raw (n, C) and weight (n,).
+    """
+
+    name: str
+    greater: bool
+    score: Score
+
+    @property
+    def error_name(self) -> str:
+        """What :meth:`error` is called."""
+        return f"-{self.name}" if self.greater else self.name
+
+    def error(self, y: Array, raw: Array, weight: Array) -> float:
+        """The score with the sign by which less is better."""
+        score = float(self.score(y, raw, weight))
+        return -score if self.greater else score
+
+
+@dataclass(frozen=True)
+class View:
+    """What raw scores and encoded targets of one fit stand for.
+
+    Parameters
+    ----------
+    loss : Loss
+        What the fit minimises, prepared.
+    name : str
+        What the user calls that loss.
+    classes : ndarray, optional
+        Class labels; None in regression.
+    prepare : callable
+        From another loss to the same one prepared for the targets of this fit.
+    """
+
+    loss: Loss
+    name: str
+    classes: Array | None
+    prepare: Callable[[Loss], Loss]
+
+    def target(self, y: Array) -> Array:
+        """Targets as the user has them, (n,) or (n, C)."""
+        if self.classes is not None:
+            return np.asarray(self.classes[y[:, 0].astype(np.int64)])
+        return narrow(y)
+
+    def prediction(self, raw: Array) -> Array:
+        """What a metric sees: the mean (n,) or (n, C), probabilities (n, K), of two classes the second's (n,)."""
+        response = self.loss.inverse_link(raw)
+        if self.classes is not None and len(self.classes) == 2:
+            return response[:, 1]
+        return narrow(response)
+
+
+class Metrics(Check):
+    """What ``eval_metric`` may be: None, a name, a loss, a function, or a list of these."""
+
+    def fits(self, value: object) -> bool:
+        if isinstance(value, list | tuple):
+            return len(value) > 0 and all(self._one(item) for item in value)
+        return value is None or self._one(value)
+
+    def accepts(self, value: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "None, a name, a Loss, a function of (y, prediction), or a list of these that is not empty"
+
+    @staticmethod
+    def _one(value: object) -> bool:
+        return isinstance(value, str | Loss) or (callable(value) and not isinstance(value, type))
+
+
+def metrics_of(given: Any, view: View) -> tuple[Metric, ...]:
+    """The metrics that ``eval_metric`` stands for; the loss itself if it is None.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a loss reads raw scores in another way than that of the fit, or two have one name.
+    """
+    several: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+    made = tuple(metric_of(one, view) for one in several)
+    names = [metric.name for metric in made]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"eval_metric must have names that differ, got {', '.join(twice)} more than once")
+    return made
+
+
+def metric_of(given: Any, view: View) -> Metric:
+    """One metric."""
+    if given is None or isinstance(given, Loss) or given in LOSSES.names():
+        return of_loss(given, view)
+    if isinstance(given, str):
+        return of_scorer(given, named_scorer(given), view)
+    name = getattr(given, "__name__", type(given).__name__)
+    return of_scorer(name, given, view) if is_scorer(given) else of_function(name, given, view)
+
+
+def of_loss(given: str | Loss | None, view: View) -> Metric:
+    """The weighted mean of a loss."""
+    name = view.name if given is None else given if isinstance(given, str) else LOSSES.name_of(given)
+    loss = view.loss if given is None or given == view.name else other_loss(given, view)
+
+    def score(y: Array, raw: Array, weight: Array) -> float:
+        return float(np.average(loss.value(y, raw), weights=weight))
+
+    return Metric(name, False, score)
+
+
+def other_loss(given: str | Loss, view: View) -> Loss:
+    """A loss beside that of the fit, prepared; a ValueError if raw scores mean something else to it."""
+    loss = LOSSES.create(given)
+    if view.classes is not None and loss.task == "regression":
+        loss = Signed(loss)
+    if loss.task == view.loss.task:
+        loss = view.prepare(loss)
+        raw = np.random.default_rng(0).uniform(-3.0, 3.0, (16, 1 if view.classes is None else outputs_of(view)))
+        found, wanted = loss.inverse_link(raw), view.loss.inverse_link(raw)
+        if found.shape == wanted.shape and np.allclose(found, wanted):
+            return loss
+    raise ValueError(
+        f"eval_metric: loss {given!r} reads raw scores in another way than {view.loss!r}, the loss of the fit; "
+        f"use a scorer of scikit-learn, such as {'neg_log_loss' if view.classes is not None else 'r2'!r}"
+    )
+
+
+def outputs_of(view: View) -> int:
+    """Raw scores per row of a classifier."""
+    n_classes = 2 if view.classes is None else len(view.classes)
+    return 1 if n_classes == 2 else n_classes
+
+
+def named_scorer(name: str) -> Any:
+    """The scorer of scikit-learn of that name, or a ValueError that names close ones."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    known = [*LOSSES.names(), *get_scorer_names()]
+    if name not in known:
+        near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise ValueError(
+            f"eval_metric: unknown name {name!r}.{hint} It may be a loss ({', '.join(LOSSES.names())}) or one "
+            f"of sklearn.metrics.get_scorer_names()"
+        )
+    return get_scorer(name)
+
+
+def is_scorer(given: Callable[..., Any]) -> bool:
+    """Whether a function is called as scikit-learn's scorers are, with an estimator, X and y."""
+    parameters = inspect.signature(given).parameters.values()
+    positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return sum(one.kind in positional and one.default is one.empty for one in parameters) == 3
+
+
+def of_scorer(name: str, scorer: Any, view: View) -> Metric:
+    """What a scorer of scikit-learn says: more is better."""
+    shell = Classified if view.classes is not None else Regressed
+    takes_weight = accepts_weight(getattr(scorer, "_score_func", scorer))
+
+    def score(y: Array, raw: Array, weight: Array) -> float:
+        more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
+        return float(scorer(shell(view, raw), np.zeros((len(raw), 1)), view.target(y), **more))
+
+    return Metric(name, True, score)
+
+
+def of_function(name: str, function: Callable[..., Any], view: View) -> Metric:
+    """What a function of targets and predictions says: less is better, unless its name ends with "_score"."""
+    takes_weight = accepts_weight(function)
+
+    def score(y: Array, raw: Array, weight: Array) -> float:
+        more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
+        return float(function(view.target(y), view.prediction(raw), **more))
+
+    return Metric(name, name.endswith("_score"), score)
+
+
+def accepts_weight(function: Callable[..., Any]) -> bool:
+    """Whether a function has a parameter ``sample_weight``."""
+    return "sample_weight" in inspect.signature(function).parameters
+
+
+class Predicted(BaseEstimator):
+    """An estimator that has predicted already, for scorers."""
+
+    def __init__(self, view: View, raw: Array) -> None:
+        self.view = view
+        self.raw = raw
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class Classified(ClassifierMixin, Predicted):
+    """A classifier of known raw scores."""
+
+    @property
+    def classes_(self) -> Array:
+        """Class labels."""
+        return np.asarray(self.view.classes)
+
+    def decision_function(self, X: Any) -> Array:
+        """The raw scores."""
+        return narrow(self.raw)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities."""
+        return self.view.loss.inverse_link(self.raw)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable classes."""
+        raw = self.raw
+        return self.classes_[(raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)]
+
+
+class Regressed(RegressorMixin, Predicted):
+    """A regressor of known raw scores."""
+
+    def predict(self, X: Any) -> Array:
+        """Means."""
+        return narrow(self.view.loss.inverse_link(self.raw))
+
+
+def narrow(values: Array) -> Array:
+    """(n,) for one column, else (n, C)."""
+    return values[:, 0] if values.shape[1] == 1 else values

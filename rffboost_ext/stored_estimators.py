@@ -1,0 +1,78 @@
+"""What a model file holds of an estimator, and estimators that hold boosters, built from it again."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from .conformal import ConformalRegressor
+from .estimators import RFFBoostRegressor
+from .quantiles import RFFBoostQuantileRegressor
+from .storage import storable
+from .store import StoreMixin
+
+
+def left_out(params: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that only watch a fit and are no data, and what a message calls them."""
+    metrics = params.get("eval_metric")
+    functions = any(map(callable, metrics if isinstance(metrics, list | tuple) else [metrics]))
+    found = {"callbacks": "callbacks"} if params.get("callbacks") is not None else {}
+    return found | ({"eval_metric": "functions of eval_metric"} if functions else {})
+
+
+def warn_of_what_is_left_out(model: Any) -> None:
+    """Of the model, or of the boosters that are its parameters."""
+    boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, StoreMixin)]
+    for booster in boosters:
+        for name in left_out(booster.get_params(deep=False)).values():
+            warnings.warn(f"{name} are no part of a model file: the loaded model has None", stacklevel=4)
+
+
+def estimator_state(model: Any) -> dict[str, Any]:
+    """Parameters and all that a fit has left."""
+    params = model.get_params(deep=False)
+    fitted = {name: value for name, value in vars(model).items() if name not in params}
+    return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
+
+
+def is_unfitted(model: Any) -> bool:
+    """Whether an estimator has parameters only."""
+    return not any(name.endswith("_") for name in vars(model))
+
+
+def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
+    """The model of a fit; a ValueError if that has left what is `wrong`, or something by the name of a method."""
+    wrong = wrong + [name for name in fitted if callable(getattr(type(model), name, None))]
+    if wrong:
+        raise ValueError(f"holds a {type(model).__name__} whose {wrong[0]} cannot be")
+    model.__dict__.update(fitted)
+    return model
+
+
+def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
+    """A regressor of quantiles with a fitted booster for each level."""
+    model, fitted = RFFBoostQuantileRegressor(**state["params"]), state["fitted"]
+    if not fitted:
+        return model
+    boosters, width = fitted.get("estimators_"), fitted.get("n_features_in_")
+    sound = isinstance(boosters, list) and len(boosters) == len(model.quantiles) and isinstance(width, int)
+    for booster in boosters if sound else ():
+        sound &= isinstance(booster, RFFBoostRegressor) and getattr(booster, "n_features_in_", None) == width
+    return with_fitted(model, fitted, [] if sound else ["estimators_"])
+
+
+def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
+    """A conformal regressor with a fitted regressor and a margin."""
+    model, fitted = ConformalRegressor(**state["params"]), state["fitted"]
+    if not fitted:
+        return model
+    wrong = [name for name in ("margin_", "coverage_") if not isinstance(fitted.get(name), float)]
+    inner = fitted.get("estimator_")
+    if not isinstance(inner, StoreMixin) or is_unfitted(inner):
+        wrong.append("estimator_")
+    return with_fitted(model, fitted, wrong)
+
+
+storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
+storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

@@ -1,0 +1,161 @@
+"""From columns with gaps and categories to the columns of numbers that cosines see."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, singledispatch
+
+import numpy as np
+
+from ..core import Array, Term
+from .cosines import require_columns
+from .trees import Trees
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """What learners see of columns that have gaps (NaN) or hold codes of categories.
+
+    Its result has three parts, side by side: columns of numbers with their gaps filled; for some columns an
+    indicator, 1 where there is a gap and 0 elsewhere; and for each column of codes a row of a table.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of X, d.
+    numbers : ndarray of shape (p,), int64
+        The columns that are numbers, by index.
+    fill : ndarray of shape (p,), float64
+        What stands for a gap in them; NaN lets it be.
+    gaps : ndarray of shape (g,), int64
+        The columns that have an indicator.
+    coded : ndarray of shape (c,), int64
+        The columns of codes 0 .. K-1.
+    tables : tuple of ndarray of shape (K + 1, k), float64
+        For each of these what stands for a code, and in the last row for a gap or anything else.
+    fills_trees : bool, default=False
+        Whether trees get numbers filled where there is no indicator. Else they see gaps as they are.
+    """
+
+    n_features: int
+    numbers: Array
+    fill: Array
+    gaps: Array
+    coded: Array
+    tables: tuple[Array, ...]
+    fills_trees: bool = False
+
+    def __call__(self, X: Array) -> Array:
+        """X (n, d) expanded, (n, e), in its own precision."""
+        require_columns(X, self.n_features)
+        out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        p, g = len(self.numbers), len(self.gaps)
+        numbers = X[:, self.numbers]
+        out[:, :p] = np.where(np.isnan(numbers), self.fill, numbers)
+        out[:, p : p + g] = np.isnan(X[:, self.gaps])
+        start = p + g
+        for column, table in zip(self.coded, self.tables, strict=True):
+            stop = start + table.shape[1]
+            out[:, start:stop] = table[positions(X[:, column], len(table) - 1)]
+            start = stop
+        return out
+
+    @cached_property
+    def source(self) -> Array:
+        """The column of X that each column of the result comes from, (e,)."""
+        widths = [table.shape[1] for table in self.tables]
+        return np.concatenate([self.numbers, self.gaps, np.repeat(self.coded, widths)]).astype(np.int64)
+
+    @property
+    def n_expanded(self) -> int:
+        """Columns of the result, e."""
+        return len(self.source)
+
+    @cached_property
+    def of_trees(self) -> Expansion | None:
+        """What trees see, where that is not X itself: the same columns in the same order, some gaps filled."""
+        if not self.fills_trees:
+            return None
+        fill = np.full(self.n_features, np.nan)
+        fill[self.numbers] = self.fill
+        fill[self.gaps] = np.nan
+        every, none = np.arange(self.n_features), np.empty(0, dtype=np.int64)
+        return Expansion(self.n_features, every, fill, none, none, ())
+
+    @cached_property
+    def key(self) -> Hashable:
+        """Equal for expansions that are the same function."""
+        arrays = self.numbers, self.fill, self.gaps, self.coded, *self.tables
+        return self.n_features, tuple((array.shape, array.tobytes()) for array in arrays)
+
+    def to_source(self, values: Array) -> Array:
+        """Sums of `values` (..., e) over the columns that come from the same column of X: (..., d)."""
+        flat = values.reshape(-1, self.n_expanded)
+        out = np.zeros((self.n_features, len(flat)))
+        np.add.at(out, self.source, flat.T)
+        return np.ascontiguousarray(out.T).reshape(*values.shape[:-1], self.n_features)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def positions(codes: Array, size: int) -> Array:
+    """Rows of a table of `size` codes and one entry for all else: gaps, and codes that are not in the table."""
+    return np.where((codes >= 0) & (codes < size), codes, size).astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded(Term):
+    """``x -> term(expansion(x))``.
+
+    Parameters
+    ----------
+    term : Term
+        A function of the expanded columns.
+    expansion : Expansion
+        From the columns of X to those.
+    """
+
+    term: Term
+    expansion: Expansion
+
+    def __call__(self, X: Array) -> Array:
+        return self.term(self.expansion(X))
+
+    def features(self, X: Array) -> Array:
+        return self.term.features(self.expansion(X))
+
+    def scaled(self, factor: float) -> Expanded:
+        return replace(self, term=self.term.scaled(factor))
+
+    @classmethod
+    def stack(cls, terms: Sequence[Expanded]) -> Expanded:
+        return replace(terms[0], term=type(terms[0].term).stack([t.term for t in terms]))
+
+    @property
+    def family(self) -> Hashable:
+        return Expanded, self.term.family, self.expansion.key
+
+    def settled(self) -> Expanded:
+        return replace(self, term=self.term.settled())
+
+
+@singledispatch
+def expand(term: Term, expansion: Expansion) -> Term:
+    """The function ``x -> term(expansion(x))`` as a term in the user's own columns.
+
+    A type of term that acts on these already, as trees do, registers here that it stays as it is; any other is
+    wrapped in :class:`Expanded`.
+    """
+    return Expanded(term, expansion)
+
+
+@expand.register
+def _(term: Trees, expansion: Expansion) -> Term:
+    return with_gaps(term, expansion)
+
+
+def with_gaps(term: Term, expansion: Expansion) -> Term:
+    """A term that knows what to do with gaps, and with codes: itself, unless some gaps are filled for it too."""
+    return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)

@@ -1,0 +1,259 @@
+"""Gaps and categories in graphs: every loss and learner, from the table's own columns to the same scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from onnx_export import (
+    OnnxPredictor,
+    describe_onnx,
+    from_onnx,
+    register_skl2onnx,
+    save_onnx,
+    to_onnx,
+    verify_onnx,
+)
+from onnx_export.predictor import open_session
+from rffboost_ext import (
+    ConformalRegressor,
+    Ensemble,
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+)
+from rffboost_ext.terms import Expanded, Standardized
+
+from ..cases import CORNERS, LOSS_NAMED, PAIR_NAMES, PAIRS, make_estimator
+from ..tables import COLUMNS, make_gapped, make_table
+from .oracle import DTYPES, ensemble_of, posed, random_cosines
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
+TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
+BRIEF: dict[str, Any] = {"n_estimators": 6, "early_stopping": False, "random_state": 0}
+
+
+def odd_table(loss: Any) -> pd.DataFrame:
+    """Rows with gaps and with categories that no fit has seen."""
+    table = make_table(loss, seed=1, n=40)[0].astype({"text": object, "whole": float})
+    table.loc[::9, "text"] = "unheard of"
+    table.loc[::11, "whole"] = 7.0
+    return table
+
+
+@pairs
+def test_gaps(loss: Any, learner: Any) -> None:
+    X, y = make_gapped(loss)
+    model = make_estimator(loss, learner).fit(X, y)
+    rows = make_gapped(loss, seed=1, n=40)[0]
+    for dtype in DTYPES:
+        graph = to_onnx(model, dtype=dtype)
+        verify_onnx(model, graph, rows, raise_on_mismatch=True)
+        lifted = from_onnx(graph).raw(rows)
+        np.testing.assert_allclose(lifted, model._raw(rows), atol=1e-10 if dtype != "float32" else 1e-3)
+
+
+@pairs
+def test_categories(loss: Any, learner: Any) -> None:
+    table, y = make_table(loss)
+    model, rows = make_estimator(loss, learner).fit(table, y), odd_table(loss)
+    for dtype in DTYPES:
+        graph = to_onnx(model, dtype=dtype)
+        verify_onnx(model, graph, rows, raise_on_mismatch=True)
+        lifted = from_onnx(graph).raw(model._validated(rows))
+        np.testing.assert_allclose(lifted, model._raw(rows), atol=1e-10 if dtype != "float32" else 1e-3)
+    predictor = OnnxPredictor(graph)
+    np.testing.assert_allclose(predictor.predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
+
+
+@corners
+@pytest.mark.parametrize("missing", ["error", "mean"])
+def test_the_reference_agrees(loss: Any, learner: Any, missing: str) -> None:
+    table, y = make_table(loss)
+    model, rows = make_estimator(loss, learner, missing=missing).fit(table, y), odd_table(loss)
+    if missing == "mean":
+        rows.loc[::5, "whole"] = np.nan
+    for dtype in DTYPES:
+        verify_onnx(model, to_onnx(model, dtype=dtype), rows, runtime="reference", raise_on_mismatch=True)
+
+
+@corners
+def test_filled_gaps(loss: Any, learner: Any) -> None:
+    X, y = make_gapped(loss)
+    X = np.column_stack([X, np.nan_to_num(X[:, 0])])
+    model = make_estimator(loss, learner, missing="mean").fit(X, y)
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+    for runtime in ("onnxruntime", "reference"):
+        verify_onnx(model, to_onnx(model), rows, runtime=runtime, raise_on_mismatch=True)
+
+
+def fitted(learner: str = "mixture", **params: Any) -> RFFBoostClassifier:
+    """A classifier of few rounds on the table."""
+    return RFFBoostClassifier(learner=learner, **(BRIEF | params)).fit(TABLE, Y)
+
+
+def test_columns_are_inputs_by_name() -> None:
+    model = fitted()
+    graph = to_onnx(model)
+    assert [entry.name for entry in graph.graph.input] == COLUMNS
+    kinds = [entry.type.tensor_type.elem_type for entry in graph.graph.input]
+    assert kinds == [onnx.TensorProto.STRING, onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT]
+    feed = {
+        "text": np.array([["a"], ["nowhere"], [""]], dtype=object),
+        "number": np.array([[0.5], [np.nan], [1.0]], dtype=np.float32),
+        "whole": np.array([[5.0], [15.0], [np.nan]], dtype=np.float32),
+    }
+    rows = pd.DataFrame({"text": ["a", None, None], "number": [0.5, np.nan, 1.0], "whole": [5.0, 15.0, 99.0]})
+    found = open_session(graph.SerializeToString()).run(["score"], feed)[0]
+    np.testing.assert_allclose(found[:, 0], model.decision_function(rows), atol=1e-5)
+
+
+def test_the_predictor_checks_columns() -> None:
+    model = fitted()
+    predictor = OnnxPredictor(to_onnx(model, dtype="float64"))
+    np.testing.assert_array_equal(predictor.predict(TABLE), model.predict(TABLE))
+    np.testing.assert_allclose(predictor.predict_proba(TABLE), model.predict_proba(TABLE), atol=1e-12)
+    np.testing.assert_array_equal(predictor.predict(TABLE.to_numpy(dtype=object)), model.predict(TABLE))
+    with pytest.raises(ValueError, match="in this order"):
+        predictor.predict(TABLE[COLUMNS[::-1]])
+    with pytest.raises(ValueError, match="3 columns"):
+        predictor.predict(TABLE.to_numpy()[:, :2])
+    with pytest.raises(TypeError, match="'number'"):
+        predictor.predict(TABLE.assign(number="high"))
+    assert predictor.metadata.categories == (list("abcdef"), None, [5, 15, 25])
+
+
+def test_a_file_is_described_and_read_back(tmp_path: Any) -> None:
+    model = fitted()
+    save_onnx(model, tmp_path / "model.onnx", dtype="float64")
+    description = describe_onnx(tmp_path / "model.onnx")
+    assert "text (N, 1)" in str(description)
+    assert description.metadata.n_cosines > 0
+    assert description.metadata.n_trees > 0
+    np.testing.assert_array_equal(OnnxPredictor(tmp_path / "model.onnx").predict(TABLE), model.predict(TABLE))
+
+
+def test_categories_that_are_numbers_take_one_matrix() -> None:
+    codes = np.column_stack([TABLE["whole"].astype(float), TABLE["number"]])
+    model = RFFBoostClassifier(categorical_features=[0], missing="mean", **BRIEF).fit(codes, Y)
+    graph = to_onnx(model)
+    assert [entry.name for entry in graph.graph.input] == ["X"]
+    rows = np.vstack([codes, [[7.0, 0.0], [np.nan, 0.0]]])
+    for runtime in ("onnxruntime", "reference"):
+        verify_onnx(model, graph, rows, runtime=runtime, raise_on_mismatch=True)
+    np.testing.assert_array_equal(OnnxPredictor(graph).predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("names", [["score", "label"], ["X", "score_"], ["classes", "t0.omega"], [0, 1]])
+def test_names_that_mean_something_else(names: list[Any]) -> None:
+    table = TABLE[["text", "number"]].set_axis(names, axis=1)
+    model = RFFBoostClassifier(**BRIEF).fit(table, Y)
+    graph = to_onnx(model)
+    verify_onnx(model, graph, table, raise_on_mismatch=True)
+    np.testing.assert_array_equal(OnnxPredictor(graph).predict(table), model.predict(table))
+
+
+def test_polars() -> None:
+    polars = pytest.importorskip("polars")
+    text = [value if isinstance(value, str) else None for value in TABLE["text"].astype(object)]
+    frame = polars.DataFrame(
+        {
+            "text": polars.Series(text, dtype=polars.Categorical),
+            "number": polars.Series(TABLE["number"].to_numpy(), nan_to_null=True),
+        }
+    )
+    model = RFFBoostClassifier(**BRIEF).fit(frame, Y)
+    for dtype in DTYPES:
+        verify_onnx(model, to_onnx(model, dtype=dtype), frame, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_numbers_that_float32_cannot_tell_apart(kind: Any) -> None:
+    codes = np.where(np.arange(120) % 2, 16_777_217.0, 16_777_216.0)[:, None]
+    model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
+    if kind == np.float64:
+        verify_onnx(model, to_onnx(model, dtype="float64"), codes, raise_on_mismatch=True)
+    else:
+        with pytest.raises(ValueError, match=r"cannot tell the categories .* apart; export with dtype='float64'"):
+            to_onnx(model)
+
+
+def test_opsets() -> None:
+    gaps = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y)
+    verify_onnx(gaps, to_onnx(gaps, opset=9), TABLE[["number"]], raise_on_mismatch=True)
+    with pytest.raises(ValueError, match="opset must be at least 9 for missing values"):
+        to_onnx(gaps, opset=8)
+    with pytest.raises(ValueError, match="opset must be at least 11 for categories that are numbers"):
+        to_onnx(fitted(), opset=10)
+    for opset in (11, 21, 26):
+        verify_onnx(fitted(), to_onnx(fitted(), opset=opset), TABLE, raise_on_mismatch=True)
+
+
+def test_pipelines() -> None:
+    X, y = make_gapped(LOSS_NAMED["exponential"])
+    for standardize in (True, False):
+        model = RFFBoostClassifier(standardize=standardize, **BRIEF)
+        pipeline = make_pipeline(StandardScaler(), model).fit(X, y)
+        for dtype in DTYPES:
+            verify_onnx(pipeline, to_onnx(pipeline, dtype=dtype), X, raise_on_mismatch=True)
+
+
+class Same(BaseEstimator):
+    """A step that does nothing, and knows the columns."""
+
+    def fit(self, X: Any, y: Any = None) -> Same:
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+def test_categories_behind_steps_are_refused() -> None:
+    pipeline = make_pipeline(Same(), RFFBoostClassifier(**BRIEF)).fit(TABLE, Y)
+    with pytest.raises(ValueError, match="cannot be exported behind other steps"):
+        to_onnx(pipeline, TABLE)
+    import skl2onnx
+
+    register_skl2onnx()
+    codes = np.nan_to_num(TABLE[["whole", "number"]].astype(float).to_numpy())
+    model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
+    with pytest.raises(ValueError, match="cannot be converted by skl2onnx"):
+        skl2onnx.to_onnx(model, codes.astype(np.float32))
+
+
+def test_intervals_and_quantiles() -> None:
+    y = TABLE["whole"].astype(float).to_numpy() + np.nan_to_num(TABLE["number"].to_numpy())
+    booster = RFFBoostRegressor(**BRIEF)
+    for model in (
+        ConformalRegressor(booster, alpha=0.2, random_state=0),
+        RFFBoostQuantileRegressor((0.2, 0.8), booster),
+    ):
+        model.fit(TABLE, y)
+        verify_onnx(model, to_onnx(model), TABLE, raise_on_mismatch=True)
+
+
+def test_an_expansion_far_from_the_origin() -> None:
+    # Phases of omega . mean would leave float32 few digits.
+    table = pd.DataFrame({"number": TABLE["number"] + 1e5, "text": TABLE["text"]})
+    model = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(table, Y)
+    verify_onnx(model, to_onnx(model), table, raise_on_mismatch=True)
+
+
+def test_scaled_terms_with_gaps() -> None:
+    # A scaler in front of an expansion, as a pipeline makes it.
+    expanded = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y).ensemble_.compact().terms[0]
+    assert isinstance(expanded, Expanded)
+    scaled = Standardized(expanded, np.array([0.5]), np.array([2.0]))
+    ensemble: Ensemble = ensemble_of(scaled, random_cosines(0, 3, 1), baseline=0.3)
+    rows = np.random.default_rng(0).standard_normal((30, 1))
+    verify_onnx(posed(ensemble, 1), to_onnx(posed(ensemble, 1)), rows, raise_on_mismatch=True)
+    np.testing.assert_allclose(from_onnx(to_onnx(posed(ensemble, 1))).raw(rows), ensemble.raw(rows), atol=1e-5)

@@ -1,0 +1,170 @@
+"""Quantiles and intervals as one graph: what is exported is what is predicted, for every learner and link."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from onnx_export import OnnxPredictor, Placed, describe_onnx, from_onnx, to_onnx, verify_onnx
+from onnx_export.export import HIGHEST_OPSET, LOWEST_OPSET
+from onnx_export.uncertainty import placed, side_by_side
+from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor
+from rffboost_ext.terms import Standardized
+
+from ..cases import LOSS_CASES, make_data
+from .oracle import DTYPES, ensemble_of, random_cosines, random_trees
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.uniform(-2.0, 2.0, (300, 3))
+Y = np.sin(2.0 * X[:, 0]) + (0.1 + np.abs(X[:, 1])) * RANDOM.standard_normal(300)
+LEVELS = (0.1, 0.3, 0.6, 0.9)
+ONE_TARGET = [case for case in LOSS_CASES if case.make().task == "regression" and case.n_outputs == 1]
+
+
+def booster(learner="rff_newton", **params):
+    params = {"n_estimators": 8, "learning_rate": 0.5, "early_stopping": False, "random_state": 0} | params
+    return RFFBoostRegressor(learner=learner, **params)
+
+
+def quantiles(learner="rff_newton", levels=LEVELS):
+    return RFFBoostQuantileRegressor(levels, booster(learner))
+
+
+def assert_exported(model, X=X, dtypes=DTYPES, **options):
+    for dtype in dtypes:
+        graph = to_onnx(model, X, dtype=dtype, **options)
+        verify_onnx(model, graph, X, raise_on_mismatch=True)
+        verify_onnx(model, graph, X[:9], runtime="reference", raise_on_mismatch=True)
+    predictor = OnnxPredictor(to_onnx(model, X, dtype="float64", **options))
+    np.testing.assert_allclose(predictor.predict(X), model.predict(X), atol=1e-9)
+    if hasattr(model, "predict_interval"):
+        np.testing.assert_allclose(predictor.predict_interval(X), model.predict_interval(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_quantiles_of_every_learner(learner):
+    model = quantiles(learner, (0.48, 0.49, 0.5, 0.51)).fit(X, Y)
+    raw = np.column_stack([one.predict(X) for one in model.estimators_])
+    assert (np.diff(raw, axis=1) < 0.0).any(), "nothing crosses: the test does not test"
+    assert_exported(model)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+@pytest.mark.parametrize("inner", [booster, quantiles])
+def test_intervals_of_every_learner(inner, learner):
+    assert_exported(ConformalRegressor(inner(learner), random_state=0).fit(X, Y))
+
+
+@pytest.mark.parametrize("loss", ONE_TARGET, ids=str)
+def test_intervals_of_every_loss(loss):
+    features, target = make_data(loss, n=90)
+    model = ConformalRegressor(booster(loss=loss.make()), alpha=0.2, random_state=0).fit(features, target)
+    assert_exported(model, features)
+
+
+@pytest.mark.parametrize("opset", [LOWEST_OPSET, 9, 10, 11, HIGHEST_OPSET])
+def test_every_operator_set(opset):
+    assert_exported(ConformalRegressor(quantiles(), random_state=0).fit(X, Y), opset=opset)
+
+
+@pytest.mark.parametrize("levels", [(0.5,), (0.2, 0.8), (0.1, 0.5, 0.9)])
+def test_one_two_and_three_levels(levels):
+    model = quantiles(levels=levels).fit(X, Y)
+    assert_exported(model)
+    assert_exported(ConformalRegressor(model, random_state=0).fit(X, Y))
+
+
+def test_margins_that_would_turn_an_interval_upside_down():
+    model = ConformalRegressor(quantiles(), random_state=0).fit(X, Y)
+    model.margin_ -= 0.5 * float(np.median(np.diff(model.predict_interval(X))))
+    low, high = model.predict_interval(X).T
+    assert (low == high).any()
+    assert (low < high).any()
+    assert_exported(model)
+
+
+def test_names_pipelines_and_other_boosters():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named = ConformalRegressor(quantiles(), random_state=0).fit(frame, Y)
+    assert OnnxPredictor(to_onnx(named)).feature_names_in_.tolist() == ["a", "b", "c"]
+    verify_onnx(named, to_onnx(named), frame, raise_on_mismatch=True)
+    assert_exported(make_pipeline(StandardScaler(), ConformalRegressor(quantiles(), random_state=0)).fit(X, Y))
+    assert_exported(make_pipeline(MinMaxScaler(), quantiles()).fit(X, Y), dtypes=("float32",))
+    assert_exported(ConformalRegressor(make_pipeline(StandardScaler(), booster()), random_state=0).fit(X, Y))
+    xgboost = pytest.importorskip("xgboost")
+    model = ConformalRegressor(xgboost.XGBRegressor(n_estimators=5), random_state=0).fit(X, Y)
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
+
+
+def test_gaps_and_categories():
+    frame = pd.DataFrame(np.where(RANDOM.random(X.shape) < 0.1, np.nan, X), columns=["a", "b", "c"])
+    frame["kind"] = pd.Categorical(RANDOM.choice(list("xyz"), len(X)))
+    target = Y + 2.0 * (frame["kind"] == "x").to_numpy()
+    model = ConformalRegressor(quantiles("mixture"), random_state=0).fit(frame, target)
+    for dtype in ("float32", "float64"):
+        verify_onnx(model, to_onnx(model, frame, dtype=dtype), frame, raise_on_mismatch=True)
+
+
+def test_the_graph_is_one_and_small():
+    long = RFFBoostQuantileRegressor(LEVELS, booster("mixture", n_estimators=40)).fit(X, Y)
+    short = RFFBoostQuantileRegressor((0.1, 0.9), booster("mixture", n_estimators=10)).fit(X, Y)
+    kinds = [[node.op_type for node in to_onnx(model).graph.node] for model in (long, short)]
+    assert kinds[0] == kinds[1]
+    assert kinds[0].count("Cos") == kinds[0].count("TreeEnsembleRegressor") == kinds[0].count("TopK") == 1
+
+
+def test_what_the_file_says_and_gives_back():
+    model = ConformalRegressor(quantiles("mixture"), random_state=0).fit(X, Y)
+    graph = to_onnx(model, dtype="float64")
+    said = describe_onnx(graph)
+    assert said.metadata.estimator == "ConformalRegressor(RFFBoostQuantileRegressor)"
+    assert {"variable", "interval", "score"} <= set(said.outputs)
+    assert said.outputs["interval"] == "(N, 2)"
+    raw = np.column_stack([one.predict(X) for one in model.estimator_.estimators_])
+    np.testing.assert_allclose(from_onnx(graph).raw(X), raw, atol=1e-9)
+    with pytest.raises(AttributeError, match="no 'interval'"):
+        OnnxPredictor(to_onnx(booster().fit(X, Y))).predict_interval(X)
+
+
+def test_terms_without_a_closed_form_are_placed():
+    terms = (
+        random_cosines(0, 4, 3),
+        random_trees(1, 2, 3),
+        Standardized(random_trees(2, 2, 3), np.ones(3), np.full(3, 2.0)),
+    )
+    parts = [ensemble_of(term, baseline=0.5 * k) for k, term in enumerate(terms)]
+    whole = side_by_side(parts)
+    np.testing.assert_allclose(whole.raw(X), np.column_stack([part.raw(X) for part in parts]), atol=1e-12)
+    matrix = np.array([[0.0, 2.0]])
+    for term in terms:
+        wrapped = Placed(term, matrix)
+        np.testing.assert_allclose(placed(term, matrix)(X), wrapped(X), atol=1e-12)
+        np.testing.assert_allclose(Placed.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12)
+    model = quantiles(levels=(0.2, 0.8)).fit(X, Y)
+    inner = model.estimators_[0].ensemble_.compact()
+    object.__setattr__(inner, "terms", tuple(Placed(term, np.eye(1)) for term in inner.terms))
+    model.estimators_[0].ensemble_ = inner
+    assert_exported(model)
+    np.testing.assert_allclose(from_onnx(to_onnx(model, dtype="float64")).raw(X[:5]).shape, (5, 2))
+
+
+def test_what_has_no_form_is_refused_by_name():
+    with pytest.raises(TypeError, match="LinearRegression"):
+        to_onnx(ConformalRegressor(LinearRegression()).fit(X, Y))
+    for model in (ConformalRegressor(), RFFBoostQuantileRegressor()):
+        with pytest.raises(ValueError, match="not fitted"):
+            to_onnx(model)
+
+
+def test_another_margin_does_not_pass_for_this_one():
+    model = ConformalRegressor(booster(), random_state=0).fit(X, Y)
+    graph = to_onnx(model)
+    model.margin_ *= 1.01
+    report = verify_onnx(model, graph, X)
+    assert not report.passed
+    assert report["variable"].passed
+    assert not report["interval"].passed

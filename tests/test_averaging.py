@@ -1,0 +1,67 @@
+"""Models of several seeds or folds as one, in one line: it predicts their mean, and is a model in every way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import cross_validate
+
+from onnx_export import to_onnx, verify_onnx
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, average, load_model
+
+from .cases import ALL_PAIRS, make_data, make_estimator
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((90, 3))
+Y = np.sin(2.0 * X[:, 0]) + 0.3 * RANDOM.standard_normal(90)
+BOOSTER = RFFBoostRegressor(learner="rff_newton", n_estimators=6, early_stopping=False)
+
+
+@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=[f"{a}-{b}" for a, b in ALL_PAIRS])
+def test_seeds_of_every_loss_and_learner(loss, learner, tmp_path):
+    features, target = make_data(loss)
+    model = make_estimator(loss, learner, n_estimators=3)
+    models = [clone(model).set_params(random_state=seed).fit(features, target) for seed in range(3)]
+    averaged = average(models)
+    wanted = np.mean([one.ensemble_.raw(features) for one in models], axis=0)
+    np.testing.assert_allclose(averaged.ensemble_.raw(features), wanted, atol=1e-9)
+    *_, last = averaged.ensemble_.staged(features)
+    np.testing.assert_allclose(last, wanted, atol=1e-9)
+    averaged.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(features), averaged.predict(features))
+    verify_onnx(averaged, to_onnx(averaged), features, raise_on_mismatch=True)
+
+
+def test_folds_in_one_line():
+    features, target = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = RFFBoostClassifier(learner="rff_newton", n_estimators=40, early_stopping=False, random_state=0)
+    averaged = average(cross_validate(model, features, target, cv=3, return_estimator=True)["estimator"])
+    assert averaged.score(features, target) > 0.95
+    assert list(averaged.feature_names_in_) == list(features.columns)
+    assert averaged.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_quantiles_are_averaged_level_by_level(tmp_path):
+    models = [RFFBoostQuantileRegressor((0.2, 0.5, 0.8), BOOSTER, seed).fit(X, Y) for seed in range(2)]
+    averaged = average(models)
+    columns = [np.mean([one.estimators_[k].predict(X) for one in models], axis=0) for k in range(3)]
+    np.testing.assert_allclose(averaged.predict(X), np.sort(np.column_stack(columns), axis=1))
+    verify_onnx(averaged, to_onnx(averaged), X, raise_on_mismatch=True)
+    averaged.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), averaged.predict(X))
+
+
+def test_what_does_not_go_together_is_named():
+    quantiles = RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER).fit(X, Y)
+    with pytest.raises(TypeError, match="models must be an iterable of fitted estimators, got RFFBoostQ"):
+        average(quantiles)
+    with pytest.raises(TypeError, match="models must be fitted estimators of one kind"):
+        average([quantiles, clone(BOOSTER).fit(X, Y)])
+    with pytest.raises(TypeError, match="models must be fitted estimators of one kind"):
+        average([clone(BOOSTER).fit(X, Y), quantiles])
+    with pytest.raises(ValueError, match="the quantiles of models must agree"):
+        average([quantiles, RFFBoostQuantileRegressor((0.1, 0.8), BOOSTER).fit(X, Y)])
+    with pytest.raises(ValueError, match="not fitted"):
+        average([quantiles, RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER)])
