@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import figure4, plain, speed, workloads
+from benchmarks import figure4, loops, plain, skew, speed, workloads
 from benchmarks.machine import cores, machine
 from benchmarks.timing import AtLeast, AtMost, Row, in_turns, shown
 from benchmarks.workloads import MEASURES, Sizes
@@ -27,7 +27,8 @@ TINY = Sizes(
     landmark=(80, 90),
     predicted=300,
     small=60,
-    parallel=64,
+    parallel=(64, 96),
+    halvings=4,
     rounds=2,
     growth_rows=(100, 150),
     growth_features=(2, 4, 8),
@@ -53,12 +54,14 @@ REQUIRED = [
     ("predict, 1,000 cosines", "300 x 30, float32", "onnxruntime", AtLeast(3.0)),
     ("one row, 100 cosines", "decision_function, 1 x 30", TREES, AtLeast(1.0)),
     ("gbrff2, 2 rounds", "60 x 13", "gbrff2, plain", AtLeast(3.0)),
+    ("two processes", "arithmetic", "one process", AtLeast(1.7)),
     ("two threads", "64 rows, K = 10", "one thread", AtLeast(1.7)),
+    ("two threads", "96 rows, K = 10", "one thread", AtLeast(1.7)),
     ("growth in n", "100 to 150 x 20", "fastest", AtMost(2.0)),
     ("growth in d", "100 x 2 to 8", "straight line", AtMost(1.25)),
 ]
 if cores() < 2:
-    REQUIRED = [row for row in REQUIRED if row[0] != "two threads"]
+    REQUIRED = [row for row in REQUIRED if not row[0].startswith("two ")]
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +98,26 @@ def test_full_workloads_are_those_of_the_targets():
     assert (full.growth_features[0], full.growth_features[-1]) == (5, 200)
     assert min(full.turns, quick.turns) >= 5
     assert quick.large < full.large
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_of_the_elementary_row_are_apart(dtype):
+    one, two, three = arrays = workloads.apart(3, 1000, dtype)
+    places = [array.ctypes.data for array in arrays]
+    assert all(array.shape == (1000,) and array.dtype == dtype for array in arrays)
+    assert all(place % 64 == 0 for place in places)
+    assert len({place % workloads.PAGE for place in places}) == 3
+    assert not any(np.shares_memory(*pair) for pair in ((one, two), (two, three), (one, three)))
+
+
+def test_two_processes_share_the_work_of_one():
+    done = np.zeros(3)
+    loops.halvings(done, 1, 3)
+    assert done[0] == 0.0
+    assert done[1] == done[2] > 0.0
+    one, two = loops.processes_in_turns(4, 2)
+    assert len(one) == len(two) == 2
+    assert min(*one, *two) > 0.0
 
 
 def test_systems_take_turns_after_a_warm_up():
@@ -219,3 +242,29 @@ def test_quick_run_prints_every_row(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert run.returncode == 0, run.stderr
     assert len(json.loads((tmp_path / "quick.json").read_text())["rows"]) == len(REQUIRED)
+
+
+def test_skew_compares_preparations_on_the_same_splits(capsys):
+    sets = {name: one for name, one in skew.generated(60).items() if name.startswith("moons")}
+    some = {name: sets[name] for name in ("moons, as it is", "moons, exp 2x")}
+    records = list(skew.measured(some, 1, n_estimators=2, quality="fast"))
+    assert [(record["learner"], record["set"]) for record in records] == [
+        (k, n) for n in some for k in skew.LEARNERS
+    ]
+    for record in records:
+        assert list(record["accuracy"]) == list(skew.PREPARATIONS)
+        assert all(0.0 <= value <= 100.0 for value in record["accuracy"].values())
+    skew.show(records, machine(1))
+    assert "mean of skewed sets (1)" in capsys.readouterr().out
+    for warp in skew.WARPS:
+        assert (skew.generated(50)[f"ring, {warp}"][1]) == (warp != "as it is")
+
+
+def test_preparations_of_skew_know_the_training_rows_only():
+    rng = np.random.default_rng(0)
+    X = rng.standard_cauchy((200, 2))
+    clipped, cut = skew.Clipped(1.0).fit(X).transform(10.0 * X), skew.Winsorised(0.1).fit(X).transform(10.0 * X)
+    np.testing.assert_allclose(
+        clipped, np.clip(10.0 * X, X.mean(axis=0) - X.std(axis=0), X.mean(axis=0) + X.std(axis=0))
+    )
+    np.testing.assert_allclose(cut.max(axis=0), np.quantile(X, 0.9, axis=0))

@@ -1,0 +1,217 @@
+"""What the defaults of the estimators were chosen by: variants beside them, on splits that no table uses.
+
+    python benchmarks/defaults.py --out DIR [--quick] [--variants ...] [--datasets ...] [--splits N]
+        [--threads 1] [--data-dir DIR] [--no-run]
+
+DIR/defaults.csv gets a row per variant, data set and split as soon as it is there, and a further run does what is
+missing. DIR/defaults.md has the table: the mean over the data sets of each kind, the paired difference from the
+defaults with its standard error over data sets and splits, and the ratio of times. Data are found as
+``benchmarks/accuracy.py`` finds them, and split as there, but with random states from 1001 on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:] = [
+    str(ROOT),
+    *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "benchmarks")),
+]
+
+from benchmarks.accuracy import checked_folder  # noqa: E402
+from benchmarks.speed import POOLS, positive  # noqa: E402
+
+FIRST_SPLIT = 1001
+REFERENCE = "defaults"
+COLUMNS = ("variant", "dataset", "split", "score", "seconds", "rounds")
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "small": (
+        *("wine", "sonar", "newthyroid", "heart", "bupa", "iono", "wdbc", "balance", "australian", "pima"),
+        *("vehicle", "german", "splice", "spambase"),
+    ),
+    "larger": ("electricity", "magic", "elevators", "winequality_white"),
+    "made": ("classification_2", "classification_5", "gaussian_quantiles", "friedman1", "friedman2", "friedman3"),
+}
+
+
+def variants() -> dict[str, dict[str, Any]]:
+    """Parameters of the estimators by the name of the variant."""
+    from rffboost_ext.learners import Mixture, RFFNewton, Tree
+
+    return {
+        REFERENCE: {},
+        "fast": {"quality": "fast"},
+        "high": {"quality": "high"},
+        "8 folds": {"n_folds": 8},
+        "one model, refit": {"quality": "fast", "n_folds": 1, "refit": True},
+        "cosines only": {"learner": "rff_newton"},
+        "trees only": {"learner": "tree", "early_stopping": True, "n_estimators": 2_000},
+        "rate 0.05": {"learning_rate": 0.05},
+        "rate 0.2": {"learning_rate": 0.2},
+        "patience 40": {"n_iter_no_change": 40},
+        "patience 80": {"n_iter_no_change": 80},
+        "all rows in each round": {"learner": Mixture(subsample=1.0), "quality": "high"},
+        "trees of depth 6": {"learner": Mixture(trees=Tree(max_depth=6)), "quality": "high"},
+        "features drawn evenly": {"learner": Mixture(cosines=RFFNewton(earned=0.0)), "quality": "high"},
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the options, do what is missing and write the table."""
+    parser = options()
+    chosen = parser.parse_args(arguments)
+    for name in POOLS:
+        os.environ[name] = str(chosen.threads)
+    try:
+        folder = checked_folder(chosen.data_dir)
+        check_names(chosen)
+    except ValueError as error:
+        parser.error(str(error))
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    rows = read(chosen.out / "defaults.csv")
+    if not chosen.no_run:
+        fill(chosen, folder, rows)
+    text = report(rows)
+    (chosen.out / "defaults.md").write_text(text)
+    print(text)
+    return 0
+
+
+def options() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results; made if need be")
+    parser.add_argument("--quick", action="store_true", help="two variants on two data sets")
+    parser.add_argument("--variants", nargs="+", metavar="NAME", help="all by default")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="all by default")
+    parser.add_argument("--splits", type=positive, default=3, help="splits of each data set")
+    parser.add_argument("--no-run", action="store_true", help="write the table of the rows so far, and no more")
+    parser.add_argument("--data-dir", type=Path, help="folder of CSV files")
+    parser.add_argument("--threads", type=positive, default=1, help="threads of every fit")
+    return parser
+
+
+def check_names(chosen: argparse.Namespace) -> None:
+    """Settle which variants and data sets are meant; a ValueError names one that is unknown."""
+    known = {"variants": list(variants()), "datasets": [name for group in GROUPS.values() for name in group]}
+    quick = {"variants": [REFERENCE, "fast"], "datasets": ["wine", "heart"]}
+    for option, names in known.items():
+        given = getattr(chosen, option) or (quick if chosen.quick else known)[option]
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise ValueError(f"--{option}: unknown {unknown[0]!r}; there are {', '.join(names)}")
+        setattr(chosen, option, given)
+
+
+def read(path: Path) -> dict[tuple[str, str, int], dict[str, float]]:
+    """Rows so far, by variant, data set and split; an unfinished last line is cut off."""
+    if not path.exists():
+        return {}
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole)
+    return {
+        (row["variant"], row["dataset"], int(row["split"])): {name: float(row[name]) for name in COLUMNS[3:]}
+        for row in csv.DictReader(whole.splitlines())
+    }
+
+
+def fill(chosen: argparse.Namespace, folder: Path | None, rows: dict[Any, dict[str, float]]) -> None:
+    """Measure what is missing, and append it to the file."""
+    path, table = chosen.out / "defaults.csv", variants()
+    fresh = not path.exists() or not path.stat().st_size
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if fresh:
+            writer.writerow(COLUMNS)
+        for variant, dataset, split in wanted(chosen, folder):
+            if (variant, dataset, split) in rows:
+                continue
+            found = measured(table[variant], dataset, split, chosen.threads, folder)
+            rows[variant, dataset, split] = found
+            writer.writerow([variant, dataset, split, *found.values()])
+            file.flush()
+            print(f"{dataset:20}split {split}  {variant:24}{found['score']:7.2f} in {found['seconds']:.2f} s")
+
+
+def wanted(chosen: argparse.Namespace, folder: Path | None) -> Iterator[tuple[str, str, int]]:
+    """Variant, data set and split of each row; the variants in turn, so that they meet the same load."""
+    from benchmarks.accuracy_data import SOURCES
+
+    for split in range(FIRST_SPLIT, FIRST_SPLIT + chosen.splits):
+        for dataset in chosen.datasets:
+            if why := SOURCES[dataset].missing(folder):
+                print(f"left out: {dataset}: {why}", file=sys.stderr)
+                continue
+            yield from ((variant, dataset, split) for variant in chosen.variants)
+
+
+def measured(
+    parameters: dict[str, Any], dataset: str, split: int, threads: int, folder: Path | None
+) -> dict[str, float]:
+    """Test accuracy or R2 in percent, seconds of the processor, and rounds of the model."""
+    from benchmarks.accuracy_data import problem
+    from benchmarks.accuracy_systems import rffboost
+
+    data = problem(dataset, folder)
+    train, test = data.split(split)
+    warm_up(data.task)
+    model = rffboost(data.task, threads, **parameters)
+    start = process_time()
+    model.fit(data.X[train], data.y[train])
+    seconds = process_time() - start
+    score = 100.0 * float(model.score(data.X[test], data.y[test]))
+    return {"score": score, "seconds": seconds, "rounds": float(model.n_estimators_)}
+
+
+def warm_up(task: str) -> None:
+    """Pay for imports and compilation before the first fit that is measured."""
+    from benchmarks.accuracy_run import warm_up
+
+    warm_up("rffboost", task, 1)
+
+
+def report(rows: dict[tuple[str, str, int], dict[str, float]]) -> str:
+    """The table in Markdown, on what each variant and the defaults have both been measured on."""
+    names = list(dict.fromkeys(variant for variant, _, _ in rows))
+    head = ["variant", *GROUPS, "difference", "time", "fits"]
+    lines = [" | ".join(head), " | ".join("---" for _ in head)]
+    lines += [" | ".join(cells(name, rows)) for name in names]
+    return "\n".join(f"| {line} |" for line in lines) + "\n"
+
+
+def cells(variant: str, rows: dict[tuple[str, str, int], dict[str, float]]) -> list[str]:
+    """One line of the table."""
+    import numpy as np
+
+    shared = [key[1:] for key in rows if key[0] == variant and (REFERENCE, *key[1:]) in rows]
+    if not shared:
+        return [variant, *("" for _ in GROUPS), "", "", "0"]
+    pairs = [(rows[variant, *key], rows[REFERENCE, *key]) for key in shared]
+    gaps = np.array([ours["score"] - base["score"] for ours, base in pairs])
+    error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else float("nan")
+    ratio = np.exp(np.mean([np.log(ours["seconds"] / base["seconds"]) for ours, base in pairs]))
+    means = [
+        group_mean([rows[variant, *key]["score"] for key in shared if key[0] in group])
+        for group in GROUPS.values()
+    ]
+    return [variant, *means, f"{gaps.mean():+.2f} ± {error:.2f}", f"{ratio:.2f}", str(len(gaps))]
+
+
+def group_mean(scores: list[float]) -> str:
+    """The mean, if there is one."""
+    return f"{sum(scores) / len(scores):.2f}" if scores else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

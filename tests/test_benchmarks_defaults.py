@@ -1,0 +1,101 @@
+"""The study of the defaults: what it measures, that it goes on where it stopped, and its table."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from benchmarks import defaults
+from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.compare.protocol import SYSTEM_SEED
+
+
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variants of a few rounds."""
+    plain = {"learner": "rff_newton", "early_stopping": False}
+    made = {"defaults": plain | {"n_estimators": 3}, "longer": plain | {"n_estimators": 5}}
+    monkeypatch.setattr(defaults, "variants", lambda: made)
+
+
+def run(out: Path, *more: str) -> int:
+    return defaults.main(["--out", str(out), "--datasets", "wine", "--splits", "2", *more])
+
+
+def rows_of(out: Path) -> list[dict[str, str]]:
+    with (out / "defaults.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_variant_meets_the_same_splits_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    few(monkeypatch)
+    assert run(tmp_path) == 0
+    rows = rows_of(tmp_path)
+    assert [(row["variant"], row["split"]) for row in rows] == [
+        (variant, split) for split in ("1001", "1002") for variant in ("defaults", "longer")
+    ]
+    assert [row["rounds"] for row in rows] == ["3.0", "5.0"] * 2
+    monkeypatch.setattr(defaults, "measured", lambda *arguments: pytest.fail("measured again"))
+    assert run(tmp_path) == 0
+    assert rows_of(tmp_path) == rows
+
+
+def test_an_unfinished_line_is_measured_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    few(monkeypatch)
+    run(tmp_path)
+    path = tmp_path / "defaults.csv"
+    whole = path.read_text()
+    path.write_text(whole[:-4])
+    assert run(tmp_path) == 0
+    again = path.read_text().splitlines()
+    assert [line.split(",")[:4] for line in again] == [line.split(",")[:4] for line in whole.splitlines()]
+    assert {line.count(",") for line in again} == {5}
+
+
+def test_scores_are_those_of_the_estimator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    few(monkeypatch)
+    X, y = load_wine(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y == 0, test_size=0.3, random_state=1001, stratify=y == 0
+    )
+    model = RFFBoostClassifier(
+        learner="rff_newton", early_stopping=False, n_estimators=3, random_state=SYSTEM_SEED
+    )
+    wanted = 100.0 * model.fit(X_train, y_train).score(X_test, y_test)
+    found = defaults.measured(defaults.variants()["defaults"], "wine", 1001, 1, None)
+    assert found["score"] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_the_table_has_paired_differences() -> None:
+    rng = np.random.default_rng(0)
+    keys = [("wine", 1001), ("wine", 1002), ("friedman1", 1001)]
+    base, other = rng.uniform(80, 90, (2, 3))
+    rows = {
+        ("defaults", *key): {"score": s, "seconds": 1.0, "rounds": 9.0} for key, s in zip(keys, base, strict=True)
+    }
+    rows |= {
+        ("slow", *key): {"score": s, "seconds": 2.0, "rounds": 9.0} for key, s in zip(keys, other, strict=True)
+    }
+    gaps = other - base
+    line = next(line for line in defaults.report(rows).splitlines() if "slow" in line)
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells == [
+        "slow",
+        f"{other[:2].mean():.2f}",
+        "",
+        f"{other[2]:.2f}",
+        f"{gaps.mean():+.2f} ± {gaps.std(ddof=1) / np.sqrt(3):.2f}",
+        "2.00",
+        "3",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--variants", "--datasets"])
+def test_unknown_names_are_refused(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        defaults.main(["--out", str(tmp_path), option, "nothing"])
+    assert "unknown 'nothing'" in capsys.readouterr().err
