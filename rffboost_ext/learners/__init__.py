@@ -5,6 +5,7 @@ from ..registry import Registry
 
 LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-abstract]
 
+from .apart import Apart  # noqa: E402
 from .fourier import RFF1, RFFK  # noqa: E402
 from .matches import MATCHES, Match  # noqa: E402
 from .mixture import Mixture  # noqa: E402
@@ -22,6 +23,7 @@ __all__ = [
     "RFFK",
     "SPECTRA",
     "WEIGHTINGS",
+    "Apart",
     "Match",
     "Mixture",
     "Placement",

@@ -43,7 +43,8 @@ class RFFK(Learner):
         Parameter of the kernel ``exp(-gamma |x - x'|^2)``; frequencies are ``N(0, 2 gamma)`` per standardised
         feature. "scale" is 1 / d.
     placement : str or Placement, default="learned"
-        "learned" or "random" (one of the training rows).
+        "learned", "random" (one of the training rows) or "apart" (learned, and kept away from those of earlier
+        rounds).
     weighting : str or Weighting, default="posterior"
         "posterior", "gibbs" or "uniform".
     beta : float, default=1.0
