@@ -92,7 +92,8 @@ def check_choices(chosen: argparse.Namespace) -> None:
     if chosen.out.exists() and not chosen.out.is_dir():
         raise ValueError(f"--out: {str(chosen.out)!r} is not a folder")
     journal = Journal(chosen.out / "accuracy.csv")
-    journal.mend()
+    if journal.mend():
+        print(f"{journal.path}: the last line was unfinished and is dropped", file=sys.stderr)
     journal.rows()
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-import sys
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from rffboost_ext.compare.outputs import write_all
+from rffboost_ext.compare.records import Records
 
 Key = tuple[str, str, int, str]
 
@@ -60,15 +55,10 @@ class Row:
 
 
 COLUMNS = [field.name for field in fields(Row)]
-TYPES: dict[str, Callable[[str], str | int | float]] = {"int": int, "float": float, "str": str}
-CASTS = {field.name: TYPES[str(field.type)] for field in fields(Row)}
 
 
-@dataclass(frozen=True)
-class Journal:
-    """A CSV file to which rows are appended one at a time, so that a run can end at any moment.
-
-    A line goes out in one write, so that several runs may share the file; of two rows of a key the later counts.
+class Journal(Records[Row]):
+    """The rows of the benchmark.
 
     Parameters
     ----------
@@ -76,72 +66,5 @@ class Journal:
         The file; it need not exist.
     """
 
-    path: Path
-
-    def rows(self) -> dict[Key, Row]:
-        """All rows, by key.
-
-        Raises
-        ------
-        ValueError
-            If the file is not such a journal; the message names the line.
-        """
-        if not self.path.exists():
-            return {}
-        reader = csv.reader(io.StringIO(self.path.read_text()))
-        header = next(reader, None)
-        if header != COLUMNS:
-            raise ValueError(f"{str(self.path)!r} is no journal of this benchmark: its columns are {header}")
-        found = (parsed(self.path, reader.line_num, cells) for cells in reader)
-        return {row.key: row for row in found}
-
-    def append(self, row: Row) -> None:
-        """Add a row, after the header if it is the first."""
-        try:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
-            text = as_csv([row])
-        except FileExistsError:
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND)
-            text = as_csv([row], header=False)
-        with os.fdopen(descriptor, "wb", buffering=0) as file:
-            file.write(text)
-            os.fsync(file.fileno())
-
-    def drop(self, unwanted: Callable[[Row], bool]) -> int:
-        """Take rows out, and say how many."""
-        rows = self.rows()
-        kept = [row for row in rows.values() if not unwanted(row)]
-        if len(kept) < len(rows):
-            write_all({self.path: as_csv(kept)})
-        return len(rows) - len(kept)
-
-    def mend(self) -> None:
-        """Cut off a last line that an interrupted run, or a full disk, left unfinished."""
-        content = self.path.read_bytes() if self.path.exists() else b""
-        whole = content[: content.rfind(b"\n") + 1]
-        if whole == content:
-            return
-        print(f"{self.path}: the last line is unfinished and is dropped", file=sys.stderr)
-        if whole:
-            write_all({self.path: whole})
-        else:
-            self.path.unlink()
-
-
-def as_csv(rows: Iterable[Row], header: bool = True) -> bytes:
-    """Rows as lines of CSV."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    if header:
-        writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
-    return out.getvalue().encode()
-
-
-def parsed(path: Path, line: int, cells: list[str]) -> Row:
-    """One row out of its cells."""
-    try:
-        values = {name: CASTS[name](cell) for name, cell in zip(COLUMNS, cells, strict=True)}
-    except ValueError as error:
-        raise ValueError(f"{str(path)!r}, line {line}: {error}") from error
-    return Row(**values)  # type: ignore[arg-type]
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, Row)

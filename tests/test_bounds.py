@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
+from scipy.stats import binom
 
 from rffboost_ext.baselines import (
     ChiSquare,
@@ -56,6 +58,82 @@ def test_the_best_temperature_of_a_landmark_is_in_closed_form():
     at_best = landmark_bound(LOSS, kl, n, EPSILON, best)
     assert at_best == pytest.approx(LOSS + math.sqrt(0.5 * (kl - math.log(EPSILON)) / (n - 1)))
     assert all(landmark_bound(LOSS, kl, n, EPSILON, t * best) > at_best for t in (0.5, 0.9, 1.1, 2.0))
+
+
+# A world of one frequency, in which a pair's loss is 0 or 1 with even chance: no loss within [0, 1] varies more.
+TEMPERATURES = [1e-3, 0.3, 3.0, 30.0]
+
+
+def log_moment(losses: np.ndarray, chances: np.ndarray, t: float) -> float:
+    """The logarithm of the mean of ``exp(t (true loss - empirical loss))``."""
+    return float(logsumexp(t * (chances @ losses - losses), b=chances))
+
+
+def slack(bound, n: int, t: float) -> float:
+    """What a bound allows the logarithm of the exponential moment to be, of one frequency."""
+    return t * (bound(0.5, 0.0, n, 1.0, t) - 0.5)
+
+
+@pytest.mark.parametrize("n", [2, 9, 100])
+@pytest.mark.parametrize("t", TEMPERATURES)
+def test_landmark_bound_covers_the_exponential_moment_and_no_smaller_constant_would(n, t):
+    exact = log_moment(np.arange(n) / (n - 1), binom.pmf(np.arange(n), n - 1, 0.5), t)
+    assert exact <= slack(landmark_bound, n, t) * (1.0 + 1e-6)
+    if t == min(TEMPERATURES):
+        assert exact == pytest.approx(slack(landmark_bound, n, t), rel=1e-3)
+
+
+def pair_losses(n: int, of_pair) -> tuple[np.ndarray, np.ndarray]:
+    """The mean loss over all pairs of n fair coins, by the number of heads, and the chance of each number."""
+    heads = np.arange(n + 1)
+    counts = np.array([heads * (heads - 1), 2 * heads * (n - heads), (n - heads) * (n - heads - 1)])
+    return np.tensordot(of_pair, counts, 1) / (n * (n - 1)), binom.pmf(heads, n, 0.5)
+
+
+WORLDS = {"agreement": np.array([0.0, 1.0, 0.0]), "share of heads": np.array([1.0, 0.5, 0.0])}
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 41])
+@pytest.mark.parametrize("t", TEMPERATURES)
+@pytest.mark.parametrize("world", WORLDS)
+def test_bounds_over_pairs_cover_the_exponential_moment(world, n, t):
+    exact = log_moment(*pair_losses(n, WORLDS[world]), t)
+    assert exact <= slack(second_order_bound, n, t) * (1.0 + 1e-6)
+    if n == 2 and world == "agreement" and t == min(TEMPERATURES):
+        assert exact == pytest.approx(slack(second_order_bound, n, t), rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 41])
+@pytest.mark.parametrize("world", WORLDS)
+def test_chi_square_bound_covers_the_variance(world, n):
+    losses, chances = pair_losses(n, WORLDS[world])
+    variance = chances @ np.square(losses - chances @ losses)
+    allowed = (chi_square_bound(0.5, 0.0, n, 1.0) - 0.5) ** 2
+    assert variance <= allowed * (1.0 + 1e-9)
+    if n == 2 and world == "agreement":
+        assert variance == pytest.approx(allowed)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize("n", [5, 40, 300])
+def test_landmark_bound_fails_at_most_as_often_as_it_says(n, epsilon):
+    """By the exact binomial, at the best temperature; with a proxy that is much too small it fails more often."""
+
+    def failing(proxy: float) -> float:
+        best = math.sqrt(-2.0 * (n - 1) * math.log(epsilon) / proxy)
+        losses = np.arange(n) / (n - 1)
+        low = [landmark_bound(float(loss), 0.0, n, epsilon, best, proxy) < 0.5 for loss in losses]
+        return float(binom.pmf(np.arange(n), n - 1, 0.5) @ low)
+
+    assert failing(0.25) <= epsilon
+    assert failing(0.01) > epsilon
+
+
+def test_a_bound_for_all_landmarks_is_a_union_over_them_and_their_mean():
+    """n bounds of a landmark and one on the mean over landmarks, each with epsilon / (n + 1)."""
+    n, t = 50, 9.0
+    one = landmark_bound(LOSS, DIVERGENCE, n, EPSILON / (n + 1), t) - LOSS
+    assert alignment_bound(LOSS, DIVERGENCE, n, EPSILON, t) == pytest.approx(LOSS + 2.0 * one)
 
 
 def test_divergences_from_the_uniform_distribution():

@@ -1,37 +1,23 @@
-"""The papers' tables and figures: searches, arithmetic and splits by oracles, resumption, and every target."""
+"""The papers' tables and figures from the command line to their files: every target, resumption, and mistakes."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.image import imread
-from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.metrics import pairwise_distances
-from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold, train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import cli
-from rffboost_ext.baselines import greedy_pbrff, pbrff
-from rffboost_ext.reproduce import data as data_module
-from rffboost_ext.reproduce.data import SOURCES, Data, MissingData, load, span_coordinates
 from rffboost_ext.reproduce.journal import Journal, Row
 from rffboost_ext.reproduce.request import Request, reproduce
-from rffboost_ext.reproduce.running import Pace, Task
-from rffboost_ext.reproduce.splits import CrossValidated, Validated
-from rffboost_ext.reproduce.summary import Comparison, as_frame, complete_sets, curves, published
-from rffboost_ext.reproduce.systems import preset, system_path
 from rffboost_ext.reproduce.target import Plan
 from rffboost_ext.reproduce.targets import TARGETS
-from rffboost_ext.reproduce.toys import TOYS
-from rffboost_ext.reproduce.tuning import Mapped, Redrawn, Resampled, Staged, thinned, tuned
 
-WINE = Data("wine", load_wine().data, (load_wine().target == 0).astype(int))
+from .reproduce_cases import row
+
 TINY = {
     "ecml2020-table2": Plan(("wine",), TARGETS["ecml2020-table2"].full.systems, 1, (2,)),
     "ecml2020-figure1": Plan(("moons",), ("GBRFF1",), 1, (1, 3)),
@@ -53,10 +39,6 @@ TINY = {
 def tiny(monkeypatch):
     for name, plan in TINY.items():
         monkeypatch.setattr(type(TARGETS[name]), "sample", plan)
-
-
-def row(dataset: str, system: str, split: int, score: float, x: float = 1.0, config: str = "") -> Row:
-    return Row(dataset, system, split, x, config, score, 0.5, 10, 5, 2, "{}")
 
 
 def run(name: str, out: Path, **options) -> str:
@@ -116,7 +98,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
 def test_rows_of_other_settings_are_measured_anew_and_not_shown(tmp_path):
     name = "ecml2020-figure1"
     path = tmp_path / f"{name}-quick.csv"
-    Journal(path).append([row("moons", "GBRFF1", 1, 12.0, x, "of another version") for x in (1, 3, 7)])
+    Journal(path).append(*[row("moons", "GBRFF1", 1, 12.0, x, "of another version") for x in (1, 3, 7)])
     page = run(name, tmp_path)
     assert len(path.read_text().splitlines()) == 1 + 3 + 2
     assert "| 12 " not in page
@@ -164,230 +146,42 @@ def test_the_svm_of_one_target_serves_the_others(tmp_path, monkeypatch):
     assert all(task.given == json.loads(found.chosen)["gamma"] for task in seen)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(
-    ("path", "grid"),
-    [
-        (system_path("ecml2020", "GBRFF2"), [{"learner__gamma": [0.02, 0.1], "learner__l2": [0.0, 0.25]}]),
-        (system_path("ecml2020", "PBRFF"), [{"mapping__gamma": [0.02, 0.2], "C": [0.01, 1.0, 100.0]}]),
-    ],
-)
-def test_search_is_that_of_scikit_learn(path, grid):
-    rng = np.random.RandomState(3)
-    y = WINE.y ^ (rng.uniform(size=len(WINE.y)) < 0.2)
-    parts = CrossValidated(0.3).of(WINE.X, y, np.random.RandomState(1))
-    accuracy, chosen = tuned(path, parts, [8], grid)
-    rng = np.random.RandomState(1)
-    X, X_test, y, y_test = train_test_split(WINE.X, y, test_size=0.3, stratify=y, random_state=rng)
-    folds = StratifiedKFold(5, shuffle=True, random_state=rng)
-    model = make_pipeline(StandardScaler(), path.make(8))
-    prefix = model.steps[-1][0] + "__"
-    named = [{prefix + name: values for name, values in part.items()} for part in grid]
-    search = GridSearchCV(model, named, cv=folds).fit(X, y)
-    means = search.cv_results_["mean_test_score"].round(10)
-    first = ParameterGrid(named)[int(np.argmax(means))]
-    assert chosen == [{name.removeprefix(prefix): value for name, value in first.items()}]
-    assert accuracy[0] == model.set_params(**first).fit(X, y).score(X_test, y_test)
+def test_figure_and_table_of_the_workshop_share_rows(tmp_path, monkeypatch):
+    target = type(TARGETS["workshop2019-figure2"])
+    monkeypatch.setattr(target, "sample", Plan(("wine",), target.pair, 1, (1, 2)))
+    run("workshop2019-figure2", tmp_path)
+    monkeypatch.setattr(type(TARGETS["workshop2019-table2"]), "measure", lambda *_: pytest.fail("measured again"))
+    page = run("workshop2019-table2", tmp_path, systems=["PBRFF", "GBRFF"])
+    assert {"PBRFF", "GBRFF"} <= {cell.strip() for cell in page.split("|")}
 
 
-def test_smaller_sizes_are_what_a_fit_of_that_size_gives():
-    parts = CrossValidated(0.3).parts(WINE, 1)
-    path = system_path("ecml2020", "GBRFF1")
-    together = path.scores([{}], parts.train, parts.test, [2, 5, 9])[0]
-    alone = [preset("GBRFF1", size).fit(*parts.train).score(*parts.test) for size in (2, 5, 9)]
-    np.testing.assert_array_equal(together, alone)
-
-
-def test_a_map_of_fewer_landmarks_is_its_first_columns():
-    parts = CrossValidated(0.3).parts(WINE, 2)
-    path = Mapped(lambda size: pbrff(int(size), random_state=1, standardize=False), lambda d: [{}])
-    model = path.make(6)
-    F, F_test = next(iter(path.features(model, parts.train, parts.test[0], [2, 6])))
-    whole = model.mapping.fit(*parts.train)
-    np.testing.assert_array_equal(F, whole.transform(parts.train[0])[:, :2])
-    np.testing.assert_array_equal(F_test, whole.transform(parts.test[0])[:, :2])
-
-
-@pytest.mark.parametrize("kind", [Resampled, Redrawn])
-def test_kernel_learning_at_each_size_is_a_fit_of_that_size(kind):
-    parts = CrossValidated(0.3).parts(WINE, 2)
-
-    def make(size: float):
-        return greedy_pbrff(int(size), n_candidates=200, random_state=1, standardize=False)
-
-    together = kind(make, lambda d: [{}]).scores([{}, {"C": 0.01}], parts.train, parts.test, [1, 5, 20])
-    for index, C in enumerate((1.0, 0.01)):
-        alone = [make(size).set_params(C=C).fit(*parts.train).score(*parts.test) for size in (1, 5, 20)]
-        np.testing.assert_array_equal(together[index], alone)
-
-
-def test_one_candidate_needs_no_folds():
-    class Refusing(Staged):
-        calls = 0
-
-        def scores(self, candidates, train, test, sizes):
-            self.calls += 1
-            return np.full((len(candidates), len(sizes)), 0.75)
-
-    path = Refusing(lambda size: None, lambda d: [{}])
-    parts = CrossValidated(0.3).parts(WINE, 1)
-    assert tuned(path, parts, [1, 2], [{}])[0].tolist() == [0.75, 0.75]
-    assert path.calls == 1
-
-
-def test_a_sample_of_a_grid_is_part_of_it():
-    grid = [{"a": [1], "b": [1, 2, 3, 4, 5]}, {"a": [2], "b": list(range(10))}, {"a": [3], "b": [7, 8]}]
-    points = list(ParameterGrid(thinned(grid)))
-    assert all(point in list(ParameterGrid(grid)) for point in points)
-    assert len(points) == 4
-
-
-@pytest.mark.parametrize("index", [1, 7])
-def test_splits_are_those_of_the_published_seed(index):
-    parts = CrossValidated(0.3).parts(WINE, index)
-    X, X_test, y, y_test = train_test_split(WINE.X, WINE.y, test_size=0.3, stratify=WINE.y, random_state=index)
-    scaler = StandardScaler().fit(X)
-    np.testing.assert_allclose(parts.train[0], scaler.transform(X))
-    np.testing.assert_allclose(parts.test[0], scaler.transform(X_test))
-    np.testing.assert_array_equal(parts.test[1], y_test)
-    assert sum(len(held[1]) for _, held in parts.folds) == len(y)
-    for (fitted, labels), (held, _) in parts.folds:
-        np.testing.assert_allclose(fitted.mean(axis=0), 0.0, atol=1e-9)
-        assert len(labels) + len(held) == len(y)
-
-
-def test_validation_rows_are_not_fitted_on():
-    data = Data("toy", np.arange(200.0)[:, None], np.arange(200) % 2)
-    parts = Validated().parts(data, 1)
-    (fitted, held), *rest = parts.folds
-    assert not rest
-    assert fitted is parts.train
-    rows = [set(part[0].ravel()) for part in (fitted, held, parts.test)]
-    assert [len(part) for part in rows] == [120, 30, 50]
-    assert len(set.union(*rows)) == 200
-    cut = Validated().parts(replace(data, train_rows=150), 1)
-    assert set(cut.test[0].ravel()) == set(range(150, 200))
-
-
-def test_span_coordinates_keep_distances():
-    X = np.random.default_rng(0).standard_normal((12, 40))
-    X[3] = X[5]
-    made = span_coordinates(X)
-    assert made.shape == (12, 11)
-    np.testing.assert_allclose(pairwise_distances(made), pairwise_distances(X), atol=1e-6)
-
-
-@pytest.mark.parametrize("name", TOYS)
-def test_toys_are_what_they_are_called(name):
-    X, y = TOYS[name](400, np.random.RandomState(1))
-    assert X.shape == (400, 2)
-    assert set(y) == {0, 1}
-    radius = np.hypot(*X.T)
-    if name == "circles":
-        assert np.mean((np.rint(radius).astype(int) - 1) % 2 == y) > 0.9
-    elif name == "board":
-        assert np.array_equal((np.floor(X[:, 0]) + np.floor(X[:, 1])) % 2, y)
-    else:
-        turns = np.arctan2(X[:, 1], X[:, 0]) / (2 * np.pi)
-        away = [np.abs((radius / (2 * np.pi * factor) - turns + 0.5) % 1.0 - 0.5) for factor in (1.0, 0.9)]
-        assert np.median(np.where(y == 0, *away)) < 0.05
-
-
-def test_comparison_is_plain_arithmetic():
-    rng = np.random.default_rng(0)
-    scores = rng.uniform(60, 90, (2, 2, 3))
-    rows = [
-        row(d, s, k + 1, scores[i, j, k])
-        for i, d in enumerate("ab")
-        for j, s in enumerate(("S", "T"))
-        for k in range(3)
+def test_some_points_at_a_time_are_all_of_them_in_the_end(tmp_path):
+    name = "ecml2020-figure2"
+    run(name, tmp_path / "parts", points=[4.0])
+    page = run(name, tmp_path / "parts", points=[1.0])
+    whole = run(name, tmp_path / "whole")
+    parts, rows = (Journal(tmp_path / d / f"{name}-quick.csv").rows() for d in ("parts", "whole"))
+    assert {key: r.score for key, r in parts.items()} == {key: r.score for key, r in rows.items()}
+    assert "--points 1 " in page
+    assert [line for line in page.splitlines() if line[0:1] == "|"] == [
+        line for line in whole.splitlines() if line[0:1] == "|"
     ]
-    known = pd.DataFrame({"S": [70.0, np.nan], "T": [60.0, 80.0]}, index=["a", "b"])
-    spread = pd.DataFrame({"S": [1.0, 1.0], "T": [1e6, 0.001]}, index=["a", "b"])
-    found = Comparison(as_frame(rows), ("b", "a", "missing"), ("S", "T", "U"), known, spread)
-    assert list(found.mean.index) == ["b", "a"]
-    np.testing.assert_allclose(found.mean.loc["a"], scores[0].mean(axis=1))
-    np.testing.assert_allclose(found.std.loc["b"], scores[1].std(axis=1))
-    np.testing.assert_allclose(found.difference.loc["a"], scores[0].mean(axis=1) - [70.0, 60.0])
-    assert found.overall["sets"].tolist() == [1, 2]
-    assert found.overall.loc["T", "difference"] == pytest.approx(scores[:, 1].mean() - 70.0)
-    assert found.shared.tolist() == ["a"]
-    ranks = found.ranks(found.mean)
-    assert ranks["S"] == (1.0 if scores[0, 0].mean() > scores[0, 1].mean() else 2.0)
-    far = {(d, s): z for d, s, z in found.far()}
-    assert far[("b", "T")] == pytest.approx((scores[1, 1].mean() - 80.0) / 0.001)
-    assert ("a", "T") not in far
-    assert found.lines().set_index(["dataset", "system"]).loc[("b", "S"), "splits"] == 3
 
 
-def test_curves_are_over_what_is_complete():
-    rows = [row(d, s, 1, 10.0 * x + (d == "b"), x) for d in "ab" for s in ("S", "T") for x in (1.0, 2.0)]
-    rows += [row("c", "S", 1, 99.0, 1.0), row("a", "S", 2, 99.0, 1.0)]
-    means = curves(complete_sets(as_frame(rows)), ("T", "S"))
-    assert list(means.columns) == ["T", "S"]
-    np.testing.assert_allclose(means.to_numpy(), [[10.5, 10.5], [20.5, 20.5]])
+@pytest.mark.parametrize("name", TINY)
+def test_a_page_can_be_made_of_any_one_system(name, tmp_path, monkeypatch):
+    """Of invented rows; where an SVM is tuned first, of that one too."""
+    target, plan = TARGETS[name], TINY[name]
+    monkeypatch.setattr(type(target), "measure", lambda self, task: [invented(key, task) for key in task.keys])
+    for index, system in enumerate(plan.systems):
+        page = run(name, tmp_path / str(index), systems=[s for s in plan.systems if s in (system, "SVM_RBF")])
+        assert page.startswith(f"# {target.title}")
 
 
-def test_published_values_have_a_line_per_set_of_the_target():
-    for name in ("ecml2020-table2", "workshop2019-table2", "letarte2019-table1"):
-        known = published(name.replace("-", "_"))
-        assert set(known.index) == set(TARGETS[name].full.datasets)
-    assert published("ecml2020_figure3").loc[1000, "K=10"] == 88.03
-
-
-def test_time_left_is_that_of_rows_like_it():
-    pace = Pace([replace(row("a", "S", 1, 0.0), seconds=4.0, n_train=100)])
-    task = Task("t", True, "a", "S", 2, (1.0, 2.0), "", cost=100.0)
-    assert pace.left([task]) == 8.0
-    assert pace.left([replace(task, dataset="b", cost=200.0)]) == 16.0
-    assert Pace().left([task]) == 0.0
-
-
-def test_journal_refuses_what_it_did_not_write(tmp_path):
-    journal = Journal(tmp_path / "a.csv")
-    journal.append([row("a", "S", 1, 1.5), row("a", "S", 2, 2.5)])
-    journal.append([row("a", "S", 1, 3.5)])
-    assert {key: r.score for key, r in journal.rows().items()} == {
-        ("a", "S", 1, 1.0): 3.5,
-        ("a", "S", 2, 1.0): 2.5,
-    }
-    journal.path.write_text(journal.path.read_text().replace("2.5", "two"))
-    with pytest.raises(ValueError, match="line 3"):
-        journal.rows()
-    journal.path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="no journal"):
-        journal.rows()
-
-
-def frames(rows: int):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.standard_normal((rows, 8)), columns=[f"v{i}" for i in range(8)])
-    return frame, pd.Series(np.where(np.arange(rows) % 3 == 0, "tested_positive", "tested_negative"))
-
-
-def test_openml_must_have_the_same_set(monkeypatch):
-    load.cache_clear()
-    monkeypatch.setattr(data_module, "fetched", lambda number: frames(768))
-    found = load("pima", None)
-    assert found.X.shape == (768, 8)
-    assert found.y.sum() == 256
-    load.cache_clear()
-    monkeypatch.setattr(data_module, "fetched", lambda number: frames(700))
-    with pytest.raises(MissingData, match="another set: 700 x 8 instead of 768 x 8"):
-        load("pima", None)
-    load.cache_clear()
-
-
-def test_files_come_first_and_below_the_folder(tmp_path):
-    (tmp_path / "below").mkdir()
-    values = "".join(f"{i},{'train' if i % 3 else 'test'},{i % 2}\n" for i in range(30))
-    (tmp_path / "below" / "adult_raw.csv").write_text("a,split,target\n" + values)
-    found = load("adult", tmp_path)
-    assert found.train_rows == 20
-    assert set(found.X[20:, 0]) == set(range(0, 30, 3))
-    np.testing.assert_array_equal(found.y, found.X[:, 0] % 2)
-    assert load("wine", tmp_path).X.shape == (SOURCES["wine"].n, SOURCES["wine"].d)
-    np.testing.assert_array_equal(load("breast").X, load_breast_cancer().data)
+def invented(key, task) -> Row:
+    """A row that nobody has measured."""
+    shown = {"mapping__gamma": 0.1, "gamma": 0.1} if "letarte" in task.target else {}
+    return Row(*key, task.config, 50.0, 0.1, 10, 5, 2, json.dumps(shown))
 
 
 def test_a_set_that_cannot_be_had_is_named_and_skipped(tmp_path, capsys):
@@ -422,6 +216,9 @@ def test_slow_systems_say_so_before_they_start(tmp_path, monkeypatch):
         (["ecml2020-table2", "--splits", "0"], "splits"),
         (["ecml2020-table2", "--jobs", "0"], "jobs"),
         (["ecml2020-figure4", "--time-limit", "-1"], "time_limit"),
+        (["ecml2020-figure2", "--points", "1,6"], "unknown point '6'. Choices: 1, 2, 3, 4, 5, 7"),
+        (["ecml2020-figure2", "--points", "1,1"], "point '1' is given more than once"),
+        (["ecml2020-figure2", "--points", "few"], "--points must be numbers"),
         (["ecml2020-table2", "--data-dir", "nowhere"], "'nowhere' is not a folder"),
     ],
 )

@@ -20,8 +20,9 @@ Learning 107, 2018 (the chi-square form).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +31,7 @@ from ..checks import NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require
 from ..core import Array
 from ..learners import WEIGHTINGS
 from ..learners.weighting import PosteriorWeighting
+from ..terms import Cosines
 from .greedy_kernel import GreedyKernel
 from .landmarks import PBLandmarks
 
@@ -233,19 +235,10 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
         raise ValueError("report_landmarks: model must have landmarks that are rows, got selection='centroids'")
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     n, t = len(y), _used_temperature(model.beta, len(y))
-    losses, weights = zip(*(_landmark(model, index, X, y) for index in range(len(model.landmarks_))), strict=True)
-    q = np.vstack(weights)
-    loss, kl = np.clip(np.sum(q * np.vstack(losses), axis=1), 0.0, 1.0), kl_divergence(q)
+    q = np.vstack([term.weight[:, 0] for term in cast(Sequence[Cosines], model.ensemble_.terms)])
+    loss, kl = np.clip(np.sum(q * model.losses(X, y), axis=1), 0.0, 1.0), kl_divergence(q)
     bound = [landmark_bound(float(a), float(b), n, epsilon, t) for a, b in zip(loss, kl, strict=True)]
     return LandmarkReport(loss, kl, np.array(bound))
-
-
-def _landmark(model: PBLandmarks, index: int, X: Array, y: Array) -> tuple[Array, Array]:
-    """Empirical losses of a landmark's frequencies alone, the landmark left out, and their weights, (K,) each."""
-    term: Any = model.ensemble_.terms[index]
-    sign = np.where(y == model.landmark_classes_[index], 1.0, -1.0)
-    aligned = (sign @ term.features(X) - 1.0) / (len(X) - 1)
-    return 0.5 * (1.0 - aligned), term.weight[:, 0]
 
 
 def report_posterior(model: GreedyKernel, epsilon: float = 0.05) -> PosteriorReport:

@@ -85,6 +85,26 @@ def pbrff_2020(n_features: int) -> Grid:
     return [{"mapping__gamma": gammas(n_features), **shared}]
 
 
+def width_2019(n_features: int) -> float:
+    """The kernel parameter whose frequencies are ``N(0, 1 / d)``, for the workshop paper.
+
+    The paper says ``N(0, 1)``, but on d standardised features that kernel is near 0 between any two rows: with it
+    both systems stay 3 to 23 points below the published accuracies on wine, ionosphere and sonar, without it not.
+    """
+    return 0.5 / n_features
+
+
+def gbrff_2019(n_features: int) -> Grid:
+    """Temperature and learning rate, at the one kernel parameter."""
+    return [part | {"learner__gamma": [width_2019(n_features)]} for part in shipped("gbrff")(n_features)]
+
+
+def pbrff_2019(n_features: int) -> Grid:
+    """Temperature and the SVM's C, at the one kernel parameter."""
+    shared = {"mapping__beta": powers(10.0, -3, 3), "C": powers(10.0, -3, 3)}
+    return [{"mapping__gamma": [width_2019(n_features)], **shared}]
+
+
 ECML_2020 = {
     "BMKR": Published(
         lambda size, seed: bmkr(int(size), random_state=seed), fixed(learner__C=POWERS_OF_TEN), True
@@ -110,13 +130,10 @@ WORKSHOP_2019 = {
         fixed(learner__C=WORKSHOP_C, learning_rate=RATES),
         True,
     ),
-    "PBRFF": Published(
-        lambda size, seed: pbrff(int(size), 100, 0.5, random_state=seed),
-        fixed(mapping__beta=powers(10.0, -3, 3), C=powers(10.0, -3, 3)),
-    ),
-    "GBRFF": Published(lambda size, seed: presets.gbrff(int(size), random_state=seed), shipped("gbrff")),
+    "PBRFF": Published(lambda size, seed: pbrff(int(size), 100, random_state=seed), pbrff_2019),
+    "GBRFF": Published(lambda size, seed: presets.gbrff(int(size), random_state=seed), gbrff_2019),
 }
-"""Gautheron et al., 2019, Table 2: 200 rounds or landmarks, K = 100, frequencies ``N(0, 1)``."""
+"""Gautheron et al., 2019, Table 2: 200 rounds or landmarks, K = 100."""
 
 LETARTE_GAMMA = powers(10.0, -7, 2)
 LETARTE_C = powers(10.0, -5, 4)

@@ -2,89 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import gen_batches
 
 from ..boosting import boost
-from ..checks import NON_NEGATIVE, Exactly, Integer, Real
+from ..checks import NON_NEGATIVE, Integer
 from ..core import Array, Optimizer, Round
 from ..ensemble import Ensemble
 from ..learners import RFFK, Match, Placement, Spectrum
 from ..learners.matches import Compiled, quadratic
 from ..learners.objectives import CosineObjective
-from ..learners.spectrum import GAMMA, bandwidth
+from ..learners.spectrum import bandwidth
 from ..terms import Cosines
 from .mapping import FeatureMap, Sample
+from .selection import LANDMARK_CHECKS, choose_landmarks
 from .spectra import make_spectrum
 
-SELECTIONS = ("random", "centroids", "replacement")
 ELEMENTS = 4_000_000
 """Cosines that are held in memory at once."""
-
-LANDMARK_CHECKS = {
-    "n_landmarks": Integer(1) | Real(0.0, 1.0),
-    "gamma": GAMMA,
-    "selection": Exactly(SELECTIONS),
-}
-
-
-def count_landmarks(n_landmarks: float, n_samples: int) -> int:
-    """The number that `n_landmarks` stands for: an integer as it is, a float as a share of the rows."""
-    return n_landmarks if isinstance(n_landmarks, int | np.integer) else math.ceil(n_landmarks * n_samples)
-
-
-def shares(total: int, counts: Array) -> Array:
-    """`total` landmarks over classes of `counts` rows: equal, the first ones one more, none above its count.
-
-    What a small class cannot take goes to the others.
-    """
-    if total > counts.sum():
-        raise ValueError(f"n_landmarks must be at most the {counts.sum()} rows that there are, got {total}")
-    share = np.zeros_like(counts)
-    while total:
-        open_ = np.flatnonzero(share < counts)
-        each, rest = divmod(total, len(open_))
-        added = np.minimum(counts[open_] - share[open_], each + (np.arange(len(open_)) < rest))
-        share[open_] += added
-        total -= int(added.sum())
-    return share
-
-
-def choose_landmarks(sample: Sample, selection: str, n_landmarks: float) -> tuple[Array, Array]:
-    """Landmarks (L, d) in the coordinates of ``sample.design.X``, and the indices of their classes (L,).
-
-    Parameters
-    ----------
-    sample : Sample
-        The training data.
-    selection : {"random", "centroids", "replacement"}
-        Rows of each class without replacement, equally many; k-means centroids of each class, equally many; or
-        rows of any class with replacement.
-    n_landmarks : int or float
-        Number of landmarks, L, or their share of the rows.
-    """
-    X, codes = sample.design.X, sample.codes
-    total = count_landmarks(n_landmarks, len(X))
-    if selection == "replacement":
-        rows = sample.rng.choice(len(X), total, replace=True)
-        return X[rows], codes[rows]
-    share = shares(total, np.bincount(codes))
-    chosen = [_of_class(X[codes == c], size, selection, sample.rng) for c, size in enumerate(share) if size]
-    return np.vstack(chosen), np.repeat(np.arange(len(share)), share)
-
-
-def _of_class(X: Array, size: int, selection: str, rng: np.random.RandomState) -> Array:
-    if selection == "random":
-        return X[rng.choice(len(X), size, replace=False)]
-    from sklearn.cluster import KMeans
-
-    distinct = len(np.unique(X, axis=0))
-    if size > distinct:
-        raise ValueError(f"n_landmarks asks for {size} centroids of a class that has {distinct} distinct rows")
-    return np.asarray(KMeans(size, random_state=rng).fit(X).cluster_centers_)
 
 
 class Given(Placement):
@@ -321,11 +259,34 @@ class PBLandmarks(LandmarkMap):
         )
         self._cosines = Cosines.stack([t for t in self.ensemble_.terms if isinstance(t, Cosines)])
 
-    def _features(self, X: Array) -> Array:
-        cosines, n_landmarks = self._cosines, len(self.landmarks_)
-        rows = gen_batches(len(X), max(1, ELEMENTS // len(cosines.phase)))
-        return np.vstack([self._similarities(cosines.features(X[r]), n_landmarks) for r in rows])
+    def losses(self, X: Array, y: Array) -> Array:
+        """Loss f of each frequency alone, (L, K), on rows X (n, d) of labels y, the landmark itself left out.
 
-    def _similarities(self, features: Array, n_landmarks: int) -> Array:
-        features *= self._cosines.weight[:, 0]
-        return features.reshape(len(features), n_landmarks, -1).sum(axis=2)
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows that the map was fitted to.
+        y : ndarray of shape (n,)
+            Their labels.
+        """
+        sums = np.zeros(len(self._cosines.phase))
+        for rows in self._batches(X):
+            sign = np.where(y[rows, None] == self.landmark_classes_, 1.0, -1.0)
+            features = self._cosines.features(X[rows]).reshape(len(sign), len(self.landmarks_), -1)
+            sums += np.einsum("il,ilk->lk", sign, features).ravel()
+        own = 0.0 if self.selection == "centroids" else 1.0
+        return 0.5 * (1.0 - (sums - own) / (len(y) - own)).reshape(len(self.landmarks_), -1)
+
+    def similarities(self, X: Array, weights: Array) -> Array:
+        """Similarities of rows X (n, d) to the landmarks for weights (B, L, K) of the frequencies, (B, n, L)."""
+        found = np.empty((len(weights), len(X), len(self.landmarks_)))
+        for rows in self._batches(X):
+            features = self._cosines.features(X[rows]).reshape(-1, *weights.shape[1:])
+            np.einsum("ilk,blk->bil", features, weights, out=found[:, rows])
+        return found
+
+    def _features(self, X: Array) -> Array:
+        return np.asarray(self.similarities(X, self._cosines.weight.reshape(1, len(self.landmarks_), -1))[0])
+
+    def _batches(self, X: Array) -> Iterator[slice]:
+        return cast(Iterator[slice], gen_batches(len(X), max(1, ELEMENTS // len(self._cosines.phase))))

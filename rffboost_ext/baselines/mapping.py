@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
@@ -17,6 +17,9 @@ from ..checks import BOOL, OPTIONAL, POSITIVE, Check, Exactly, Instance, Integer
 from ..core import Array, Round
 from ..design import Design, moments
 from ..losses import SquaredError
+
+if TYPE_CHECKING:
+    from sklearn.svm import SVC, LinearSVC
 
 M = TypeVar("M", bound="FeatureMap")
 
@@ -234,8 +237,16 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         require_classes(type(self).__name__, self.classes_, self.mapping.binary)
         self.mapping_ = clone(self.mapping).fit(X, y)
-        self.svm_ = self._solver().fit(self.mapping_.transform(X), y)
+        self.svm_ = self.solver().fit(self.mapping_.transform(X), y)
         return self
+
+    def solver(self) -> LinearSVC | SVC:
+        """The linear SVM that is fitted to the features, not fitted yet."""
+        from sklearn.svm import SVC, LinearSVC
+
+        if self.svm == "liblinear":
+            return LinearSVC(C=self.C, random_state=self.random_state)
+        return SVC(kernel="linear", C=self.C, max_iter=LIBSVM_ITERATIONS, random_state=self.random_state)
 
     def decision_function(self, X: Any) -> Array:
         """The SVM's decision values, (n,) for two classes, else (n, K)."""
@@ -251,13 +262,6 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return self.mapping_.transform(X)
-
-    def _solver(self) -> Any:
-        from sklearn.svm import SVC, LinearSVC
-
-        if self.svm == "liblinear":
-            return LinearSVC(C=self.C, random_state=self.random_state)
-        return SVC(kernel="linear", C=self.C, max_iter=LIBSVM_ITERATIONS, random_state=self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,14 @@ Datasets = Annotated[
 Systems = Annotated[
     list[str] | None, Option(metavar="NAMES", help="Systems, separated by commas.", show_default="the paper's")
 ]
+Points = Annotated[
+    list[str] | None,
+    Option(
+        metavar="NUMBERS",
+        help="Positions along the horizontal axis, separated by commas.",
+        show_default="the paper's",
+    ),
+]
 Dir = Annotated[
     Path | None,
     Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it.", show_default=False),
@@ -41,6 +49,7 @@ def reproduce_command(
     splits: Splits = None,
     datasets: Datasets = None,
     systems: Systems = None,
+    points: Points = None,
     data_dir: Dir = None,
     jobs: Jobs = 1,
     quick: Quick = False,
@@ -61,7 +70,8 @@ def reproduce_command(
         return 0
     if out is None:
         raise ValueError("Missing option '--out': the folder of the results.")
-    request = Request(target, out, splits, listed(datasets), listed(systems), data_dir, jobs, quick, time_limit)
+    choice = listed(datasets), listed(systems)
+    request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, numbers(points))
     page, failures = reproduce(request, lambda text: typer.echo(text, err=True))
     typer.echo(page)
     for failure in failures:
@@ -74,6 +84,15 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
     if not values:
         return None
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def numbers(values: Sequence[str] | None) -> list[float] | None:
+    """Numbers out of options that may hold several, separated by commas."""
+    texts = listed(values)
+    try:
+        return None if texts is None else [float(text) for text in texts]
+    except ValueError as error:
+        raise ValueError(f"--points must be numbers separated by commas, got {','.join(texts or ())!r}") from error
 
 
 def add_to(app: typer.Typer) -> None:

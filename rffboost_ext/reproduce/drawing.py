@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CLASSES = ("#D55E00", "#0072B2")
 NEAREST = 1.5
+NARROWEST, LETTERS = 5.0, 14
+"""Inches that a title needs, and letters of a caption per inch."""
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -42,7 +45,8 @@ def style(index: int) -> dict[str, Any]:
 def draw_comparison(comparison: Comparison, title: str) -> Figure:
     """A panel per system: on each data set, how far the mean is from the published one."""
     systems, names = list(comparison.mean.columns), list(comparison.mean.index)
-    figure = new_figure(1.3 + 1.75 * len(systems), 1.5 + 0.24 * len(names))
+    width = max(NARROWEST, 1.3 + 1.75 * len(systems))
+    figure = new_figure(width, 1.5 + 0.24 * len(names))
     panels = np.atleast_1d(figure.subplots(1, len(systems), sharex=True, sharey=True))
     for index, (axes, system) in enumerate(zip(panels, systems, strict=True)):
         draw_panel(axes, comparison, system, index)
@@ -51,7 +55,7 @@ def draw_comparison(comparison: Comparison, title: str) -> Figure:
     limit = reach(comparison)
     panels[0].set_xlim(-limit, limit)
     figure.suptitle(title, fontsize=10)
-    figure.supxlabel(caption(comparison), fontsize=9)
+    figure.supxlabel(fill(caption(comparison), int(LETTERS * width)), fontsize=9)
     return figure
 
 
@@ -63,8 +67,15 @@ def draw_panel(axes: Any, comparison: Comparison, system: str, index: int) -> No
         axes.barh(rows, 2 * factor * spread, left=-factor * spread, height=0.74, color=shade, zorder=0)
     axes.axvline(0.0, color="0.4", linewidth=0.8, zorder=1)
     away = comparison.difference[system].to_numpy(dtype=float)
-    error = (comparison.std[system] / np.sqrt(comparison.splits[system].astype(float))).to_numpy(dtype=float)
-    axes.errorbar(away, rows, xerr=error, linestyle="", ms=4.5, elinewidth=1, **style(index))
+    axes.errorbar(
+        away,
+        rows,
+        xerr=comparison.error[system].to_numpy(dtype=float),
+        linestyle="",
+        ms=4.5,
+        elinewidth=1,
+        **style(index),
+    )
     overall = comparison.overall.loc[system, "difference"]
     axes.set_title(system if np.isnan(overall) else f"{system}\nmean {signed(overall, 2)}", fontsize=9)
     axes.tick_params(axis="both", length=0, labelsize=8)
@@ -73,7 +84,8 @@ def draw_panel(axes: Any, comparison: Comparison, system: str, index: int) -> No
 
 def reach(comparison: Comparison) -> float:
     """How far to each side the panels show."""
-    away = np.nanmax(np.abs(comparison.difference.to_numpy(dtype=float)), initial=NEAREST)
+    ends = np.abs(comparison.difference) + comparison.error.fillna(0.0)
+    away = np.nanmax(ends.to_numpy(dtype=float), initial=NEAREST)
     bands = comparison.spread.to_numpy(dtype=float)
     band = np.nanmax(bands) if np.isfinite(bands).any() else 0.0
     return 1.08 * float(max(away, band))

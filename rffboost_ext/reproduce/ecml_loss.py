@@ -43,7 +43,7 @@ class Figure1(Target):
     downloads = False
 
     def settings(self, plan: Plan, system: str) -> str:
-        return repr((ROWS, SEED, plan.points))
+        return repr((ROWS, SEED))
 
     def measure(self, task: Task) -> list[Row]:
         start = perf_counter()

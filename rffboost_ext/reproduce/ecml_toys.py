@@ -12,7 +12,7 @@ from .drawing import draw_boundary, draw_curves, new_figure
 from .pages import curve_table
 from .running import Task
 from .splits import CrossValidated
-from .summary import curves
+from .summary import along, curves
 from .systems import system_path
 from .target import Plan, TunedTarget
 from .toys import TOYS
@@ -44,7 +44,7 @@ class Figure5(TunedTarget):
     downloads = False
 
     def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("ecml2020", system)
+        return system_path("ecml2020", system, self.largest(plan, system))
 
     def tasks(self, plan: Plan, rows: Any) -> list[Task]:
         return [
@@ -73,15 +73,14 @@ class Figure5(TunedTarget):
         return curves(frame[frame["dataset"] == dataset], ORDER).dropna()
 
     def lines(self, frame: Any, plan: Plan) -> Any:
-        means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
-        return means.reset_index().rename(columns={"x": "n", "count": "draws"})
+        return along(frame, "n", "draws")
 
     def tables(self, frame: Any, plan: Plan) -> str:
         parts = []
         for dataset in plan.datasets:
             if dataset in set(frame["dataset"]):
                 means = self.curves(frame, dataset)
-                parts += [f"## {dataset}", curve_table(means, "n"), few_line(means)]
+                parts += [f"## {dataset}", curve_table(means, "n").rstrip(), few_line(means)]
         return "\n\n".join(parts)
 
     def draw(self, frame: Any, plan: Plan) -> Figure:

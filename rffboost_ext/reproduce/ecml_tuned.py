@@ -10,7 +10,7 @@ import pandas as pd
 from .drawing import draw_comparison, draw_curves, new_figure
 from .pages import comparison_table, curve_table, far_lines
 from .splits import CrossValidated
-from .summary import Comparison, complete_sets, curves, published
+from .summary import Comparison, along, complete_sets, curves, published
 from .systems import SLOW, system_path
 from .target import Plan, TunedTarget
 from .tuning import Path
@@ -36,7 +36,7 @@ class EcmlTarget(TunedTarget):
     splitter = CrossValidated(0.3)
 
     def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("ecml2020", system)
+        return system_path("ecml2020", system, self.largest(plan, system))
 
 
 class Table2(EcmlTarget):
@@ -88,8 +88,7 @@ class CurveTarget(EcmlTarget):
         return None if self.reference is None else published(self.reference)
 
     def lines(self, frame: Any, plan: Plan) -> Any:
-        means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
-        return means.reset_index().rename(columns={"x": self.label, "count": "splits"})
+        return along(frame, self.label)
 
     def tables(self, frame: Any, plan: Plan) -> str:
         table = curve_table(self.curves(frame, plan), self.label, self.known())
@@ -161,7 +160,9 @@ class Figure3(CurveTarget):
     sample = Plan(("wine", "wdbc"), tuple(counts), 1, (20, 100, 200))
 
     def path(self, plan: Plan, system: str, given: float) -> Path:
-        path = system_path("ecml2020", "GBRFF1", learner__n_components=self.counts[system])
+        path = system_path(
+            "ecml2020", "GBRFF1", self.largest(plan, system), learner__n_components=self.counts[system]
+        )
         if self.counts[system] > 1:
             return path
         # The weight of a single frequency is 1, whatever beta is.

@@ -14,10 +14,10 @@ from .journal import Key, Row
 from .pages import comparison_table, curve_table, signed
 from .running import Task
 from .splits import Validated
-from .summary import Comparison, curves, published
+from .summary import Comparison, along, curves, published
 from .systems import as_published
 from .target import Plan, TunedTarget
-from .tuning import Mapped, Path, Redrawn, Resampled, Staged
+from .tuning import Kernelled, Landmarked, Mapped, Path, Redrawn, Resampled
 from .workshop import log_rounds
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def held(grid: Grid, fixed: Mapping[str, float]) -> Grid:
     return [part | {name: [value] for name, value in fixed.items()} for part in grid]
 
 
-SVM_VARIANT = Variant(SVM, Staged)
+SVM_VARIANT = Variant(SVM, Kernelled)
 
 
 class LetarteTarget(TunedTarget):
@@ -125,7 +125,7 @@ class Table1(LetarteTarget):
         "in brackets the published error of one split and the difference. The paper's last two columns hold one "
         "hyperparameter of PB fixed; that they are beta = 1 and K = 64, in this order, is a guess."
     )
-    pb = partial(Variant, "PB", Mapped, "centroids")
+    pb = partial(Variant, "PB", Landmarked, "centroids")
     variants = {
         SVM: SVM_VARIANT,
         "RBF_landmarks": Variant("RBF_landmarks", Mapped, "centroids"),
@@ -178,9 +178,9 @@ class Figure1(LetarteTarget):
         "paper gives its values as a drawing only."
     )
     variants = {SVM: SVM_VARIANT} | {
-        f"{name}, {how}": Variant(system, Mapped, selection)
+        f"{name}, {how}": Variant(system, kind, selection)
         for how, selection in (("random", "random"), ("clustering", "centroids"))
-        for name, system in (("RBF", "RBF_landmarks"), ("PB", "PB"))
+        for name, system, kind in (("RBF", "RBF_landmarks", Mapped), ("PB", "PB", Landmarked))
     }
     borrows = ("letarte2019-table1", "letarte2019-figure3")
     full = Plan(SETS, tuple(variants), 3, tuple(LETARTE_SHARES))
@@ -188,8 +188,7 @@ class Figure1(LetarteTarget):
     label = "share of landmarks"
 
     def lines(self, frame: Any, plan: Plan) -> Any:
-        means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
-        return means.reset_index().rename(columns={"x": self.label, "count": "splits"})
+        return along(frame, self.label)
 
     def tables(self, frame: Any, plan: Plan) -> str:
         parts = []
@@ -199,9 +198,9 @@ class Figure1(LetarteTarget):
             parts += [
                 f"## {dataset}",
                 f"SVM with the Gaussian kernel: {svm:.2f} %.",
-                curve_table(rest, self.label),
+                curve_table(rest, self.label).rstrip(),
             ]
-        return "\n\n".join(parts)
+        return "\n\n".join(parts) or "So far there are rows of the SVM only."
 
     def by_set(self, frame: Any, plan: Plan) -> list[tuple[str, Any]]:
         """The rows of each data set that has any besides the SVM's."""
@@ -210,8 +209,9 @@ class Figure1(LetarteTarget):
 
     def draw(self, frame: Any, plan: Plan) -> Figure:
         found = self.by_set(frame, plan)
-        width = min(3, len(found))
-        height = -(-len(found) // width)
+        count = max(1, len(found))
+        width = min(3, count)
+        height = -(-count // width)
         figure = new_figure(max(6.0, 3.9 * width), 0.6 + 3.1 * height)
         panels = figure.subplots(height, width, squeeze=False).ravel()
         for axes, (dataset, rows) in zip(panels, found, strict=False):

@@ -50,7 +50,7 @@ def cell(mean: float, std: float, reference: float) -> str:
 def comparison_table(comparison: Comparison) -> str:
     """A line per data set, a cell per system; below them means and ranks."""
     body = [
-        [str(name), splits_of(comparison, name), *(cell(*values) for values in cells_of(comparison, name))]
+        [str(name), span(comparison.splits.loc[name]), *(cell(*values) for values in cells_of(comparison, name))]
         for name in comparison.mean.index
     ]
     return markdown(["data set", "splits", *comparison.mean.columns], [*body, *footer(comparison)])
@@ -62,10 +62,9 @@ def cells_of(comparison: Comparison, name: Any) -> list[tuple[float, float, floa
     return list(zip(*(part.loc[name] for part in parts), strict=True))
 
 
-def splits_of(comparison: Comparison, name: Any) -> str:
-    """The number of splits of a data set, or its range over the systems."""
-    counts = comparison.splits.loc[name].dropna().astype(int)
-    low, high = counts.min(), counts.max()
+def span(counts: Any) -> str:
+    """The number of splits of a data set or a system, or its range."""
+    low, high = int(counts.min()), int(counts.max())
     return f"{low}" if low == high else f"{low} to {high}"
 
 
@@ -73,8 +72,11 @@ def footer(comparison: Comparison) -> list[list[str]]:
     """Means over data sets and average ranks, measured and published."""
     overall = comparison.overall
     lines = []
+    splits = [span(counts) for _, counts in comparison.splits.items()]
+    if len(set(splits)) > 1:
+        lines.append(["splits", "", *splits])
     if overall["sets"].any():
-        lines = [
+        lines += [
             ["published sets", "", *(str(count) for count in overall["sets"])],
             ["mean of these", "", *(beside(a, b) for a, b in overall[["measured", "published"]].to_numpy())],
         ]

@@ -45,6 +45,8 @@ class Request:
         Whether a sample will do.
     time_limit : float, optional
         Seconds after which a system is stopped, where times are measured.
+    points : sequence of float, optional
+        Of the target's positions along the horizontal axis; all by default.
     """
 
     target: str
@@ -56,6 +58,7 @@ class Request:
     jobs: int = 1
     quick: bool = False
     time_limit: float | None = None
+    points: Sequence[float] | None = None
 
     def validate(self) -> None:
         """Raise a ValueError or TypeError that names what cannot be done, before anything is."""
@@ -67,6 +70,7 @@ class Request:
         target = TARGETS[self.target]
         check_known("data set", self.datasets, target.full.datasets)
         check_known("system", self.systems, target.full.systems)
+        check_known("point", self.points, target.plan(self.quick).points)
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
         if self.out.exists() and not self.out.is_dir():
@@ -90,7 +94,9 @@ class Request:
         whole = self.whole()
         systems = tuple(name for name in whole.systems if self.systems is None or name in self.systems)
         datasets = tuple(self.datasets or TARGETS[self.target].plan(self.quick).datasets)
-        return replace(whole, datasets=datasets, systems=systems, splits=self.splits or whole.splits)
+        points = tuple(x for x in whole.points if self.points is None or x in self.points)
+        splits = self.splits or whole.splits
+        return replace(whole, datasets=datasets, systems=systems, splits=splits, points=points)
 
     def file(self, ending: str) -> Path:
         """One of the files of the target."""
@@ -103,6 +109,7 @@ class Request:
             "--splits": self.splits,
             "--datasets": ",".join(self.datasets or ()) or None,
             "--systems": ",".join(self.systems or ()) or None,
+            "--points": ",".join(f"{x:g}" for x in self.points or ()) or None,
             "--time-limit": self.time_limit,
             "--jobs": None if self.jobs == 1 else self.jobs,
         }
@@ -111,13 +118,19 @@ class Request:
         return " ".join(["rffboost reproduce", self.target, *given, *flags, "--out DIR"])
 
 
-def check_known(kind: str, names: Sequence[str] | None, choices: Sequence[str]) -> None:
-    """Raise a ValueError that lists the choices unless all names are among them and none is given twice."""
-    for name in names or ():
-        if name not in choices:
-            raise ValueError(f"unknown {kind} {unknown(repr(name), name, choices)}")
-        if list(names or ()).count(name) > 1:
-            raise ValueError(f"{kind} {name!r} is given more than once")
+def check_known(kind: str, given: Sequence[object] | None, choices: Sequence[object]) -> None:
+    """Raise a ValueError that lists the choices unless all that is given is among them, and nothing twice."""
+    texts, known = ([as_text(value) for value in values or ()] for values in (given, choices))
+    for text in texts:
+        if text not in known:
+            raise ValueError(f"unknown {kind} {unknown(repr(text), text, known)}")
+        if texts.count(text) > 1:
+            raise ValueError(f"{kind} {text!r} is given more than once")
+
+
+def as_text(value: object) -> str:
+    """A name or a number as it is typed."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[str, list[Failure]]:
@@ -177,16 +190,19 @@ def measured(
     lent = borrowed(request, target)
     jobs = 1 if target.serial else request.jobs
     everything = lent | rows
-    failures = run_all(lambda known: target.tasks(plan, known), everything, jobs, journal.append)
+    failures = run_all(
+        lambda known: target.tasks(plan, known), everything, jobs, lambda found: journal.append(*found)
+    )
     return everything, failures
 
 
 def borrowed(request: Request, target: Target) -> dict[Key, Row]:
     """Rows of other targets in the same folder that count here, too."""
     rows: dict[Key, Row] = {}
+    points = {name: target.points(request.whole(), name) for name in target.borrowed}
     for name in target.borrows:
         found = Journal(replace(request, target=name).file(".csv")).rows().values()
-        rows |= {row.key: row for row in found if row.system in target.borrowed}
+        rows |= {row.key: row for row in found if row.x in points.get(row.system, ())}
     return rows
 
 

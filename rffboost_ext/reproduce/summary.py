@@ -9,6 +9,7 @@ from importlib.resources import files
 from io import StringIO
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..compare.report import DIGITS
@@ -71,6 +72,11 @@ class Comparison:
         self.spread = self.mean * float("nan") if spread is None else ordered(spread)
         self.lower = lower
 
+    @property
+    def error(self) -> Any:
+        """Standard error of the measured means; NaN for one split."""
+        return self.std / np.sqrt(self.splits.astype(float))
+
     @cached_property
     def difference(self) -> Any:
         """Measured less published; NaN where one of them is missing."""
@@ -120,6 +126,12 @@ class Comparison:
         stacked = {name: part.stack(future_stack=True) for name, part in parts.items()}
         out = pd.DataFrame(stacked).dropna(subset=["mean"]).reset_index(names=["dataset", "system"])
         return out.astype({"splits": int})
+
+
+def along(frame: Any, label: str, repeats: str = "splits") -> Any:
+    """Mean, standard deviation and number of scores per data set, system and x, which is called `label`."""
+    means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
+    return means.reset_index().rename(columns={"x": label, "count": repeats})
 
 
 def curves(frame: Any, systems: Sequence[str]) -> Any:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..baselines.grids import PAPERS, shipped
+from ..baselines.grids import PAPERS
+from ..baselines.landmarks import PBLandmarks
 from ..baselines.mapping import MappedSVM
 from ..compare.protocol import SYSTEM_SEED, THREADS
 from ..compare.systems import SYSTEMS
-from .tuning import Mapped, Path, Staged
+from .tuning import Landmarked, Mapped, Path, Staged
 
 SLOW = {
     "BMKR": "eleven support vector regressions on all rows in every round: hours for a set of a thousand rows, "
@@ -41,18 +42,24 @@ def unscaled(model: Any) -> Any:
     return model.set_params(**dict.fromkeys(names, False))
 
 
-def system_path(paper: str, system: str, **parameters: Any) -> Path:
+def system_path(paper: str, system: str, largest: float, **parameters: Any) -> Path:
     """A system of one of the papers of Gautheron et al. as a function of its rounds or landmarks.
 
     Parameters
     ----------
     paper, system : str
         Keys of :data:`rffboost_ext.baselines.grids.PAPERS`.
+    largest : float
+        The largest number of rounds or landmarks that there is.
     **parameters
         Set on the papers' own systems, beside what the grid sets.
     """
+    grid = PAPERS[paper][system].grid
     if system in PRESETS:
-        return Staged(partial(preset, system, **parameters), shipped(PRESETS[system]))
+        return Staged(partial(preset, system, **parameters), grid)
     make: Callable[[float], Any] = partial(as_published, paper, system)
-    kind = Mapped if isinstance(make(1), MappedSVM) else Staged
-    return kind(make, PAPERS[paper][system].grid)
+    made = make(1)
+    if not isinstance(made, MappedSVM):
+        return Staged(make, grid)
+    kind = Landmarked if isinstance(made.mapping, PBLandmarks) else Mapped
+    return kind(make, grid, largest)

@@ -149,6 +149,10 @@ class TunedTarget(Target):
         """The size of a system at x."""
         return x
 
+    def largest(self, plan: Plan, system: str) -> float:
+        """The largest size of a system in the target."""
+        return max(self.size(plan, system, x) for x in plan.points)
+
     def settings(self, plan: Plan, system: str) -> str:
         path = self.path(plan, system, 1.0)
         made = sorted(path.make(2).get_params().items(), key=lambda item: item[0])

@@ -10,15 +10,22 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.svm import SVC
 
 from ..baselines.grids import Grid
-from ..baselines.mapping import FeatureMap, MappedSVM, Sample
+from ..baselines.landmarks import PBLandmarks
+from ..baselines.mapping import MappedSVM
 from ..compare.report import DIGITS
 from ..core import Array
+from ..learners.weighting import PosteriorWeighting
 
 Arrays = tuple[Array, Array]
 Candidate = dict[str, Any]
 MAPPING = "mapping__"
+BETA = "mapping__beta"
+GRAM_ROWS, KERNEL_ROWS = 4_000, 12_000
+"""Rows whose dot products, or whose distances and kernel values, are held in memory, all of them at once."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +91,33 @@ class Staged(Path):
 
 
 class Mapped(Path):
-    """A map and a linear SVM: all C share one map, and its first columns are the map of a smaller size."""
+    """A map and a linear SVM: all C share one map.
+
+    Parameters
+    ----------
+    make, grid : callable
+        As of any path.
+    largest : float, optional
+        The largest size that there is, where the first columns of its map are the map of a smaller size. Without
+        it one size is asked for at a time.
+    """
+
+    def __init__(
+        self, make: Callable[[float], Any], grid: Callable[[int], Grid], largest: float | None = None
+    ) -> None:
+        super().__init__(make, grid)
+        self.largest = largest
 
     def scores(
         self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
     ) -> Array:
         found = np.empty((len(candidates), len(sizes)))
         for mapping, members in by_mapping(candidates):
-            model = self.make(max(sizes)).set_params(**mapping)
+            model = self.make(self.largest or max(sizes)).set_params(**mapping)
+            solvers = [clone(model).set_params(**rest).solver() for _, rest in members]
+            rows = [index for index, _ in members]
             for column, (F, F_test) in enumerate(self.features(model, train, test[0], sizes)):
-                for index, rest in members:
-                    svm = clone(model).set_params(mapping=Unchanged(), **rest).fit(F, train[1])
-                    found[index, column] = np.mean(svm.predict(F_test) == test[1])
+                found[rows, column] = accuracies(solvers, (F, train[1]), (F_test, test[1]))
         return found
 
     def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
@@ -103,8 +125,55 @@ class Mapped(Path):
         mapping = clone(model.mapping).fit(*train)
         F, F_test = mapping.transform(train[0]), mapping.transform(X_test)
         for size in sizes:
-            width = F.shape[1] if len(sizes) == 1 else int(size)
+            width = F.shape[1] if self.largest is None else int(size)
             yield F[:, :width], F_test[:, :width]
+
+
+class Landmarked(Mapped):
+    """Similarities to landmarks that are learned: all temperatures share the cosines, of which they are means."""
+
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        found = np.empty((len(candidates), len(sizes)))
+        for mapping, members in by_mapping(candidates, apart=(BETA,)):
+            model = self.make(self.largest or max(sizes)).set_params(**mapping)
+            betas = [*dict.fromkeys(rest.get(BETA, model.mapping.beta) for _, rest in members)]
+            features = tempered(clone(model.mapping).fit(*train), betas, train, test[0])
+            for beta, F, F_test in zip(betas, *features, strict=True):
+                mine = [(index, rest) for index, rest in members if rest.get(BETA, beta) == beta]
+                solvers = [clone(model).set_params(**rest).solver() for _, rest in mine]
+                for column, size in enumerate(sizes):
+                    width = F.shape[1] if self.largest is None else int(size)
+                    parts = (F[:, :width], train[1]), (F_test[:, :width], test[1])
+                    found[[index for index, _ in mine], column] = accuracies(solvers, *parts)
+        return found
+
+
+def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test: Array) -> tuple[Array, Array]:
+    """The features of both parts at each temperature, (betas, n, L), of a map that is fitted to `train`."""
+    losses = mapping.losses(*train)
+    weights = [[PosteriorWeighting().weigh(f, beta, len(train[1])) for f in losses] for beta in betas]
+    return mapping.similarities(train[0], np.array(weights)), mapping.similarities(X_test, np.array(weights))
+
+
+class Kernelled(Path):
+    """A support vector machine with the Gaussian kernel: all candidates share the distances between rows."""
+
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        if len(train[1]) > KERNEL_ROWS:
+            return Staged(self.make, self.grid).scores(candidates, train, test, sizes)
+        found = np.empty((len(candidates), len(sizes)))
+        near, near_test = (euclidean_distances(X, train[0], squared=True) for X in (train[0], test[0]))
+        for gamma in {candidate["gamma"] for candidate in candidates}:
+            rows = [index for index, candidate in enumerate(candidates) if candidate["gamma"] == gamma]
+            kernel, kernel_test = np.exp(-gamma * near), np.exp(-gamma * near_test)
+            for index in rows:
+                svm = self.make(max(sizes)).set_params(**candidates[index], kernel="precomputed")
+                found[index] = np.mean(svm.fit(kernel, train[1]).predict(kernel_test) == test[1])
+        return found
 
 
 class Resampled(Mapped):
@@ -126,27 +195,27 @@ class Redrawn(Mapped):
             yield mapping.transform(train[0]), mapping.transform(X_test)
 
 
-class Unchanged(FeatureMap):
-    """The features as they are: what stands for a map whose features are known already."""
+def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[float]:
+    """Share of `test` that each linear SVM gets right, after a fit to `train`.
 
-    supervised = False
-
-    def __init__(self, standardize: bool = False, random_state: Any = None) -> None:
-        self.standardize = standardize
-        self.random_state = random_state
-
-    def _learn(self, sample: Sample) -> None:
-        pass
-
-    def _features(self, X: Array) -> Array:
-        return X
+    Where rows are few, libsvm is given the matrix of their dot products: it would find the same numbers one row at
+    a time, and again for each SVM.
+    """
+    (F, y), (F_test, y_test) = train, test
+    if isinstance(solvers[0], SVC) and len(F) <= GRAM_ROWS:
+        solvers = [solver.set_params(kernel="precomputed") for solver in solvers]
+        F, F_test = F @ F.T, F_test @ F.T
+    return [float(np.mean(solver.fit(F, y).predict(F_test) == y_test)) for solver in solvers]
 
 
-def by_mapping(candidates: Sequence[Candidate]) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
-    """The distinct parameters of the map, each with the candidates that have them and what those add."""
+def by_mapping(
+    candidates: Sequence[Candidate], apart: Sequence[str] = ()
+) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
+    """The distinct parameters of the map, `apart` from some; the candidates that have them, and what those add."""
 
     def mapping(item: tuple[int, Candidate]) -> list[tuple[str, Any]]:
-        return sorted((name, value) for name, value in item[1].items() if name.startswith(MAPPING))
+        named = (name for name in item[1] if name.startswith(MAPPING) and name not in apart)
+        return sorted((name, item[1][name]) for name in named)
 
     groups = groupby(sorted(enumerate(candidates), key=mapping), key=mapping)
     return [(dict(shared), [(index, without(item, shared)) for index, item in group]) for shared, group in groups]

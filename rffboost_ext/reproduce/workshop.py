@@ -11,7 +11,7 @@ from .drawing import draw_comparison, draw_curves, new_figure
 from .ecml_tuned import basis
 from .pages import comparison_table, curve_table, markdown, signed
 from .splits import CrossValidated
-from .summary import Comparison, complete_sets, curves, published
+from .summary import Comparison, along, complete_sets, curves, published
 from .systems import SLOW, system_path
 from .target import Plan, TunedTarget
 from .tuning import Path
@@ -27,7 +27,9 @@ ROUNDS = 200
 PROTOCOL = (
     "Random splits of 30 % training and 70 % test, stratified by class, features standardised on the rows of each "
     "fit, hyperparameters by 5-fold cross-validation on the training part over the paper's grids; K = 100 "
-    "frequencies from N(0, 1) per round or landmark."
+    "frequencies per round or landmark, from N(0, 1 / d). The paper says N(0, 1), which on standardised features "
+    "leaves GBRFF and PBRFF 3 to 23 points below the published accuracies on wine, iono and sonar, so that its "
+    "features must have been on another scale."
 )
 
 
@@ -37,7 +39,7 @@ class WorkshopTarget(TunedTarget):
     splitter = CrossValidated(0.7)
 
     def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("workshop2019", system)
+        return system_path("workshop2019", system, self.largest(plan, system))
 
 
 class Table2(WorkshopTarget):
@@ -53,6 +55,7 @@ class Table2(WorkshopTarget):
     full = Plan(SETS, systems, 20, (ROUNDS,))
     sample = Plan(("wine",), systems, 1, (20,))
     slow = SLOW
+    borrows, borrowed = ("workshop2019-figure2",), ("PBRFF", "GBRFF")
 
     def comparison(self, frame: Any, plan: Plan) -> Comparison:
         """The rows beside the published values."""
@@ -83,23 +86,26 @@ class Figure1(WorkshopTarget):
     sample = Plan(("wine", "wdbc"), tuple(placements), 1, (1, 2, 5, 10, 20))
 
     def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("workshop2019", "GBRFF", learner__placement=self.placements[system])
+        return system_path(
+            "workshop2019", "GBRFF", self.largest(plan, system), learner__placement=self.placements[system]
+        )
 
     def lines(self, frame: Any, plan: Plan) -> Any:
-        means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
-        return means.reset_index().rename(columns={"x": "rounds", "system": "landmarks", "count": "splits"})
+        return along(frame, "rounds").rename(columns={"system": "landmarks"})
 
     def tables(self, frame: Any, plan: Plan) -> str:
         complete = complete_sets(frame)
         means = curves(complete, plan.systems)
-        table = curve_table(means.assign(**{"learned less random": means["learned"] - means["random"]}), "rounds")
-        return f"{basis(complete)}\n\n{table}"
+        if set(self.placements) <= set(means.columns):
+            means = means.assign(**{"learned less random": means["learned"] - means["random"]})
+        return f"{basis(complete)}\n\n{curve_table(means, 'rounds')}"
 
     def draw(self, frame: Any, plan: Plan) -> Figure:
         figure = new_figure(6.0, 4.0)
         axes = figure.subplots()
         complete = complete_sets(frame)
-        draw_curves(axes, curves(complete, plan.systems), ["random landmarks", "learned landmarks"])
+        means = curves(complete, plan.systems)
+        draw_curves(axes, means, [f"{name} landmarks" for name in means.columns])
         log_rounds(axes)
         axes.set_xlabel("rounds")
         axes.set_ylabel("mean test accuracy (%)")
@@ -129,6 +135,7 @@ class Figure2(WorkshopTarget):
     def gain(self, frame: Any) -> Any:
         """Per number of landmarks: the gain, the data sets won, their number, and what was published."""
         means = complete_sets(frame).groupby(["x", "dataset", "system"])["score"].mean().unstack()
+        means = means.reindex(columns=list(self.pair)).dropna()
         away = (means["GBRFF"] - means["PBRFF"]).round(10).groupby(level="x")
         found = pd.DataFrame({"gain": away.mean(), "won": away.agg(lambda a: (a > 0).sum()), "sets": away.size()})
         known = published("workshop2019_figure2").set_axis(["published_gain", "published_won"], axis=1)
@@ -143,6 +150,9 @@ class Figure2(WorkshopTarget):
         gain = self.gain(frame)
         figure = new_figure(6.0, 4.0)
         axes = figure.subplots()
+        if gain.empty:
+            axes.set_title(f"Waits for rows of {' and '.join(self.pair)}", fontsize=10)
+            return figure
         draw_curves(axes, gain[["gain"]], ["measured"])
         known = gain["published_gain"].dropna()
         axes.plot(known.index, known, linestyle="", marker="D", ms=7, mfc="none", color="black", label="published")
