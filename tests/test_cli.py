@@ -72,7 +72,7 @@ def test_without_arguments_it_compares_on_wine_and_wdbc(capsys, monkeypatch):
     assert run(capsys, "compare")[0] == 2
     assert seen == {
         "datasets": ["wine", "wdbc"],
-        "names": ["gbrff1", "gbrff2", "tree", "xgboost"],
+        "names": ["gbrff1", "gbrff2", "mixture", "tree", "xgboost"],
         "protocol": Protocol(),
         "jobs": 1,
     }

@@ -56,7 +56,7 @@ def compare_command(
     data: Data = None,
     data_dir: Dir = None,
     target: Target = "target",
-    systems: Systems = "gbrff1,gbrff2,tree,xgboost",
+    systems: Systems = "gbrff1,gbrff2,mixture,tree,xgboost",
     rounds: Rounds = 100,
     splits: Splits = 20,
     test_size: TestSize = 0.3,

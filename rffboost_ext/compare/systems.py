@@ -151,6 +151,31 @@ class GBRFF2(Preset):
         return [{"learner__gamma": gammas(n_features), "learner__l2": L2}]
 
 
+@SYSTEMS.register("mixture")
+class OurMixture(System):
+    """The default learner of the estimators, for a given number of rounds and without a stack."""
+
+    note = "our loop, second-order cosines and XGBoost's trees, logistic loss"
+    learning_rate = 0.1
+    learner: ClassVar[str] = "mixture"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+        plain = {"early_stopping": False, "standardize": False, "random_state": seed, "n_jobs": threads}
+        return RFFBoostClassifier(
+            "log_loss", self.learner, n_estimators=rounds, learning_rate=learning_rate, **plain
+        )
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learning_rate": [0.05, 0.1, 0.2]}]
+
+
+@SYSTEMS.register("rff_newton")
+class OurCosines(OurMixture):
+    """Second-order cosines alone."""
+
+    note, learner = "our loop, second-order cosines, logistic loss", "rff_newton"
+
+
 class TreeSystem(System):
     """A booster of trees."""
 
