@@ -113,6 +113,12 @@ def coded(categories: Array | None, column: str, graph: Graph) -> str:
 
 def code_of_text(categories: Array, column: str, graph: Graph) -> str:
     """The code of each text, NaN for one that is none of the categories."""
+    odd = next((category for category in categories if not isinstance(category, str)), None)
+    if odd is not None:
+        raise ValueError(
+            f"to_onnx: categories must be text or numbers, got {odd!r} in input {column!r}: fit to a table with "
+            f"text in its place, such as by astype(str)"
+        )
     known: dict[str, Any] = {"keys_strings": categories.tolist(), "default_float": float("nan")}
     known["values_floats"] = np.arange(len(categories), dtype=float).tolist()
     return graph.node("LabelEncoder", column, dtype=FLOAT32, domain=ML, **known)

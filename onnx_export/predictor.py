@@ -11,7 +11,7 @@ import numpy as np
 from onnx import ModelProto
 
 from rffboost_ext.checks import OPTIONAL, Integer, require
-from rffboost_ext.coding import is_gap, values_of
+from rffboost_ext.coding import values_of, with_nan
 from rffboost_ext.core import Array
 
 from .metadata import Metadata, metadata_of
@@ -211,7 +211,7 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     from onnx import helper
 
     try:
-        array = np.ascontiguousarray(X, dtype=helper.tensor_dtype_to_np_dtype(kind))
+        array = np.ascontiguousarray(with_nan(X), dtype=helper.tensor_dtype_to_np_dtype(kind))
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
     if np.ndim(X) != 2:
@@ -238,9 +238,7 @@ def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
         values = values_of(X, column)
         if kind == TensorProto.STRING:
             values = np.array([v if isinstance(v, str) else GAP for v in values.tolist()], dtype=object)
-        elif values.dtype == object:
-            values = np.array([np.nan if is_gap(value) else value for value in values.tolist()], dtype=object)
-        made[name] = column_feed(values, name, kind)
+        made[name] = column_feed(values if kind == TensorProto.STRING else with_nan(values), name, kind)
     return made
 
 

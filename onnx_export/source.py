@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, Term
 from rffboost_ext.base import BaseRFFBoost
-from rffboost_ext.coding import Coding
+from rffboost_ext.coding import Coding, with_nan
 from rffboost_ext.core import Array
 from rffboost_ext.terms import Standardized
 
@@ -102,7 +102,10 @@ class Source:
         """What the ensemble acts on, for X as the user has it."""
         if self.coding is not None:
             return self.coding(X)[0]
-        return np.asarray(X if self.front is None else self.front.transform(X))
+        if self.front is not None:
+            return np.asarray(self.front.transform(X))
+        found = np.asarray(with_nan(X))
+        return found.astype(np.float64) if found.dtype == object else found
 
 
 @singledispatch

@@ -161,6 +161,8 @@ def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Ar
 def rounded(X: Any, dtype: str) -> Any:
     """X rounded to `dtype` and given back in float64; what is no real number stays as it is."""
     if not hasattr(X, "columns"):
+        # What is no array yet may have text beside numbers.
+        X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
         if np.asarray(X).dtype == object:
             entries = [[rounded_entry(value, dtype) for value in row] for row in np.asarray(X)]
             return np.array(entries, dtype=object).reshape(np.shape(X))

@@ -14,6 +14,8 @@ from .core import Array
 
 # How the types of columns that hold categories are called: pandas, polars, Arrow.
 CATEGORICAL = ("category", "categorical", "enum", "dictionary<")
+# And those of columns of dates, times and durations.
+TIMES = ("date", "time", "duration")
 PRECISIONS = [np.float64, np.float32]
 
 
@@ -177,7 +179,9 @@ def series_of(X: Any, column: int) -> Any:
 
 def values_of(X: Any, column: int) -> Array:
     """One column of a table or an array, as an array of Python objects or numbers."""
-    return np.asarray(series_of(X, column) if is_table(X) else np.asarray(X)[:, column])
+    values = np.asarray(series_of(X, column) if is_table(X) else np.asarray(X)[:, column])
+    # As objects these are the same in whatever unit they come, and a gap is None.
+    return values.astype(f"{values.dtype.kind}8[us]").astype(object) if values.dtype.kind in "mM" else values
 
 
 def categories_of(values: Array, name: str) -> Array:
@@ -198,13 +202,34 @@ def is_gap(value: Any) -> bool:
     return value is None or not isinstance(value == value, bool | np.bool_) or value != value
 
 
+def with_nan(X: Any) -> Any:
+    """X; where it comes out as objects, an array of them with NaN for a table's own gaps, such as pandas' NA."""
+    values = np.asarray(X) if is_table(X) else X
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "O":
+        return X
+    entries = [np.nan if is_gap(value) else value for value in values.ravel()]
+    return np.array(entries, dtype=object).reshape(values.shape)
+
+
 def numbers_of(X: Any) -> Array:
     """Columns of numbers as an array; a ValueError names one that holds something else."""
+    require_no_times(X)
     try:
         return np.asarray(check_array(X, dtype=PRECISIONS, ensure_all_finite="allow-nan", input_name="X"))
     except (ValueError, TypeError) as error:
         raise_named(X, error)
         raise
+
+
+def require_no_times(X: Any) -> None:
+    """Raise a ValueError that names a column of dates, times or durations, whose gaps would become numbers."""
+    types = getattr(X, "dtypes", None) if is_table(X) else [getattr(X, "dtype", "")]
+    for column, kind in enumerate([] if types is None else types):
+        if str(kind).lower().startswith(TIMES):
+            raise ValueError(
+                f"column {name_of(X, column)} of X must hold numbers, got {kind}: take numbers from it, such as "
+                f"the days since a date, the month, or the hour"
+            )
 
 
 def raise_named(X: Any, error: Exception) -> None:
@@ -216,7 +241,9 @@ def raise_named(X: Any, error: Exception) -> None:
             numbers = values_of(X, column)
             check_array(numbers[:, None], dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0)
         except (ValueError, TypeError):
+            # Where it has the type already, categorical_features leaves it out.
+            advice = "" if is_categorical(X, column) else "give it the data type category, or "
             raise ValueError(
-                f"column {name_of(X, column)} of X must hold numbers, or be categorical: give it the data type "
-                f"category, or name it in categorical_features ({error})"
+                f"column {name_of(X, column)} of X must hold numbers, or be categorical: {advice}name it in "
+                f"categorical_features ({error})"
             ) from error

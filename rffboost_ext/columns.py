@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from .checks import Check, Exactly
-from .coding import PRECISIONS, Coding, checked_array, coding_of, raise_named
+from .coding import PRECISIONS, Coding, checked_array, coding_of, raise_named, require_no_times
 from .core import Array
 from .ensemble import Ensemble
 from .gaps import expansion_of
@@ -40,6 +40,7 @@ class ColumnsMixin(BaseEstimator):
         if reset:
             self._coding = self._coding_for(X)
         if self._coding is None:
+            require_no_times(X)
             try:
                 X, y = validate_data(self, X, y, reset=reset, **known)
             except (ValueError, TypeError) as error:
@@ -79,6 +80,7 @@ class ColumnsMixin(BaseEstimator):
         if self._is_valid(X):
             return np.asarray(X)
         if self._coding is None:
+            require_no_times(X)
             finite = {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan"}
             X = np.asarray(validate_data(self, X, reset=False, **finite))
             gaps = gaps_in(X)

@@ -133,7 +133,8 @@ class Design:
 def moments(X: Array, weight: Array) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column, (d,) each, in float64.
 
-    A column that is constant but for rounding has a standard deviation of 1, so that it can be divided by.
+    A column that is constant but for rounding has a standard deviation of 1, or what rounding may amount to where
+    that is more: divided by it, what is left of the column is small.
     """
     from .kernels.moments import BLOCK, weighted_squares, weighted_sums
 
@@ -148,5 +149,6 @@ def moments(X: Array, weight: Array) -> tuple[Array, Array]:
     if not np.isfinite(variance).all():
         column = int(np.flatnonzero(~np.isfinite(variance))[0])
         raise ValueError(f"X: column {column} is too large for its variance to be a finite number")
-    constant = variance <= rounding * variance + np.square(rounding * mean)
-    return mean, np.sqrt(np.where(constant, 1.0, variance))
+    lost = rounding * np.abs(mean)
+    constant = variance <= rounding * variance + np.square(lost)
+    return mean, np.where(constant, np.maximum(1.0, lost), np.sqrt(variance))

@@ -83,13 +83,21 @@ def sets_of(
             f"{owner}: eval_set must be a list of (X, y) pairs or (X, y, weight) triples, or such by name, got "
             f"{reprlib.repr(eval_set)}"
         )
-    return {str(name): rows_of(model, pair, encode, factors) for name, pair in named.items()}
+    return {str(name): rows_of(model, str(name), pair, encode, factors) for name, pair in named.items()}
 
 
-def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None) -> Rows:
+def rows_of(
+    model: Any, name: str, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None
+) -> Rows:
     """One set, a pair or a triple, as a fit has it: without the rows of weight 0."""
-    X, y = model._validated(given[0]), np.asarray(given[1])
+    try:
+        X, y = model._validated(given[0]), np.asarray(given[1])
+    except (ValueError, TypeError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"eval_set {name!r}: {error}") from error
     if len(y) != len(X):
         raise ValueError(f"{type(model).__name__}: eval_set must have as many y as X, got {len(y)} and {len(X)}")
     X, y, weight = weighted_rows(X, encode(y), *given[2:] or (None,))
+    if not np.isfinite(y).all():
+        raise ValueError(f"{type(model).__name__}: eval_set must have finite y, got {y[~np.isfinite(y)][0]}")
     return Rows(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])

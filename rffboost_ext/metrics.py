@@ -74,6 +74,11 @@ class View:
             return np.asarray(self.classes[y[:, 0].astype(np.int64)])
         return narrow(y)
 
+    @property
+    def predicted(self) -> str:
+        """What a metric sees, in words."""
+        return "means" if self.classes is None else "probabilities"
+
     def prediction(self, raw: Array) -> Array:
         """What a metric sees: the mean (n,) or (n, C), probabilities (n, K), of two classes the second's (n,)."""
         response = self.loss.inverse_link(raw)
@@ -203,7 +208,13 @@ def of_function(name: str, function: Callable[..., Any], view: View) -> Metric:
 
     def score(y: Array, raw: Array, weight: Array) -> float:
         more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
-        return float(function(view.target(y), view.prediction(raw), **more))
+        try:
+            return float(function(view.target(y), view.prediction(raw), **more))
+        except ValueError as error:
+            raise ValueError(
+                f"eval_metric: {name}(y, prediction) takes no {view.predicted}; there may be a scorer of "
+                f"scikit-learn that takes labels, by name ({error})"
+            ) from error
 
     return Metric(name, name.endswith("_score"), score)
 

@@ -132,6 +132,24 @@ def test_effects_of_classes_and_of_columns():
         EffectDisplay.from_estimator(three, frame, "b", target=3)
 
 
+def test_effects_of_categories_and_of_columns_with_gaps():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=NAMES)
+    frame["a"] = pd.Series(np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [0.3, 0.6])]).astype("category")
+    frame["b"] = pd.Series(np.digitize(X[:, 1], [0.3, 0.6]) * 10).astype("category")
+    frame.loc[::7, "a"] = frame.loc[::5, "c"] = np.nan
+    model = RFFBoostRegressor(learner="tree", n_estimators=3, random_state=0).fit(frame, Y)
+    for name, categories in {"a": ["low", "mid", "top"], "b": [0, 10, 20], "c": None}.items():
+        display = EffectDisplay.from_estimator(model, frame, name, grid_resolution=3)
+        rows = frame[frame[name].notna()]
+        for value, curve in zip(display.grid, display.curves.T, strict=True):
+            np.testing.assert_allclose(curve, model.predict(rows.assign(**{name: value})))
+        ticks = [tick.get_text() for tick in display.ax_.get_xticklabels()]
+        assert categories is None or (display.grid.tolist(), ticks) == (categories, list(map(str, categories)))
+    with pytest.raises(ValueError, match="X must have a value of feature 'c' in some row"):
+        EffectDisplay.from_estimator(model, frame.assign(c=np.nan), "c")
+
+
 def test_frequencies_are_those_of_the_ensemble(moons):
     _, _, model = moons
     display = FrequencyDisplay.from_estimator(model)

@@ -92,3 +92,16 @@ def test_one_class_in_the_loop_is_finite():
     X = RNG.standard_normal((20, 2))
     fitted = boost(X, np.ones((20, 1)), loss="exponential", learner="rff_1", n_estimators=5, random_state=0)
     assert np.isfinite(fitted.raw(X)).all()
+
+
+@pytest.mark.parametrize("value", [1e9, 1e17, 1e25, -1e30])
+@pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
+def test_a_constant_column_of_any_size_says_nothing(loss, learner, value):
+    X, y = make_data(loss)
+    model = make_estimator(loss, learner)
+    plain = model.fit(np.column_stack([X, np.zeros(len(X))]), y)._raw(np.column_stack([X, np.zeros(len(X))]))
+    large = np.column_stack([X, np.full(len(X), value)])
+    found = model.fit(large, y)._raw(large)
+    assert np.isfinite(found).all()
+    # What rounding leaves of the column is no more than one in size, but not nothing.
+    assert np.abs(found - plain).mean() < 0.5 * np.abs(plain).mean()

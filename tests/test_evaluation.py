@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import (
+    f1_score,
     get_scorer,
     log_loss,
     make_scorer,
@@ -255,6 +256,18 @@ def test_sets_may_have_weights():
         assert curve == pytest.approx(model.evals_result_["repeated"][metric])
     with pytest.raises(ValueError, match="sample_weight must not be negative"):
         model.fit(X, y, eval_set=[(X_other, y_other, weight - 1)])
+
+
+def test_what_is_wrong_with_a_set_or_a_metric_is_named():
+    X, y, X_other, y_other = halves(BINARY)
+    holes = np.where(X_other > X_other[:, :1], np.nan, X_other)
+    with pytest.raises(ValueError, match=r"eval_set 'mine': .*X contains NaN in column"):
+        RFFBoostClassifier(**PLAIN).fit(X, y, eval_set={"first": (X, y), "mine": (holes, y_other)})
+    unknown = np.where(y_other == 1, np.nan, 0.0)
+    with pytest.raises(ValueError, match="eval_set must have finite y, got nan"):
+        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=[(X_other, unknown)])
+    with pytest.raises(ValueError, match=r"eval_metric: f1_score\(y, prediction\) takes no probabilities"):
+        RFFBoostClassifier(eval_metric=f1_score, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
 
 
 def test_the_result_is_kept_and_metrics_are_left_out_of_files(tmp_path):

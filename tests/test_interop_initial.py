@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop.xgboost_json import categories_of, parsed
 
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
 
@@ -77,6 +79,24 @@ def test_warm_start_goes_on_from_it():
 def test_early_stopping_keeps_the_given_rounds():
     model = RFFBoostClassifier(n_estimators=5, early_stopping=True, random_state=0)
     assert model.fit(X, BINARY, init_model=logistic()).n_estimators_ >= 6
+
+
+def test_categories_of_a_booster_are_those_of_the_table():
+    codes = np.digitize(X[:, 0], [-0.5, 0.5])
+    table = pd.DataFrame({"text": np.array(["hill", "mill", "sea"])[codes], "whole": 10 * codes + 3, "x": X[:, 1]})
+    table = table.astype({"text": "category", "whole": "category"})
+    booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(table, BINARY, enable_categorical=True), 5)
+    # Of boosters before XGBoost 3.1 the categories are not known.
+    if not categories_of(parsed(booster)):
+        pytest.skip("this XGBoost does not keep categories")
+    brief = {"learner": "rff_1", "n_estimators": 1, "learning_rate": 1e-9}
+    model = RFFBoostClassifier(**brief).fit(table, BINARY, init_model=booster)
+    wanted = booster.predict(xgb.DMatrix(table, enable_categorical=True), output_margin=True)
+    np.testing.assert_allclose(model.decision_function(table), wanted, atol=1e-5)
+    turned = table.assign(text=table["text"].cat.reorder_categories(["sea", "mill", "hill"]))
+    other = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(turned, BINARY, enable_categorical=True), 5)
+    with pytest.raises(ValueError, match=r"got \[\['sea', 'mill', 'hill'\], \[3, 13, 23\], None\]"):
+        RFFBoostClassifier(**brief).fit(turned, BINARY, init_model=other)
 
 
 def test_labels_are_the_users():

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Integer, require
+from ..coding import is_categorical, is_gap, is_table, values_of
 from ..core import Array
 from . import style
 from .style import ACCENT, MAIN, QUIET, axes_or_new, feature_index, tidy
@@ -22,7 +23,7 @@ class EffectDisplay:
     Parameters
     ----------
     grid : ndarray of shape (G,)
-        Values of the feature.
+        Values of the feature: numbers, or categories, which are drawn as dots in their order.
     curves : ndarray of shape (n, G)
         What is predicted for each row when the feature has these values.
     observed : ndarray of shape (n,)
@@ -72,13 +73,14 @@ class EffectDisplay:
         estimator : fitted estimator
             Of scikit-learn or like it.
         X : array-like of shape (n, d)
-            Rows to predict for; of more than a few hundred, some will do.
+            Rows to predict for; of more than a few hundred, some will do. Those with a gap in the feature are left
+            out.
         feature : int or str
             The feature, by index or name.
         target : int, default=0
             Which output of several: a class of more than two, or a target of several.
         grid_resolution : int, default=100
-            Values between the 5th and the 95th percentile of the feature.
+            Values between the 5th and the 95th percentile of the feature; of categories, all are taken.
         n_curves : int, default=40
             Single rows that are drawn, evenly spread over the range of predictions; 0 for the mean alone.
         feature_names : sequence of str, optional
@@ -99,12 +101,16 @@ class EffectDisplay:
         require(cls.__name__, "n_curves", n_curves, Integer(0))
         names = style.feature_names(estimator, feature_names)
         index = feature_index(feature, names)
-        found = partial_dependence(estimator, X, [index], kind="individual", grid_resolution=grid_resolution)
+        X, observed = complete_rows(cls.__name__, X, index, names[index])
+        coded = [index] if observed.dtype == object or (is_table(X) and is_categorical(X, index)) else None
+        found = partial_dependence(
+            estimator, X, [index], categorical_features=coded, kind="individual", grid_resolution=grid_resolution
+        )
         if target >= len(found["individual"]):
             raise ValueError(f"{cls.__name__}: target must be below {len(found['individual'])}, got {target}")
-        observed = np.asarray(X.iloc[:, index] if hasattr(X, "iloc") else np.asarray(X)[:, index])
+        grid = np.asarray(found["grid_values"][0])
         display = cls(
-            found["grid_values"][0],
+            grid if coded is None else grid.astype(object),
             found["individual"][target],
             observed,
             names[index],
@@ -117,16 +123,21 @@ class EffectDisplay:
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         rows = self.curves[spread_rows(self.curves, n_curves)]
-        self.lines_ = self.ax_.plot(self.grid, rows.T, color=QUIET, linewidth=0.7, alpha=0.6)
-        (self.line_,) = self.ax_.plot(
-            self.grid, self.curves.mean(axis=0), **{"color": ACCENT, "linewidth": 2.4, "label": "mean", **kwargs}
-        )
+        of_categories = self.grid.dtype == object
+        at = np.arange(len(self.grid)) if of_categories else self.grid
+        dots = {"marker": "o", "linestyle": "none"} if of_categories else {}
+        self.lines_ = self.ax_.plot(at, rows.T, color=QUIET, linewidth=0.7, alpha=0.6, **dots)
+        looks = {"color": ACCENT, "linewidth": 2.4, "label": "mean", **dots, **kwargs}
+        (self.line_,) = self.ax_.plot(at, self.curves.mean(axis=0), **looks)
         if self.lines_:
             self.lines_[0].set_label("single rows")
-        self._mark_deciles()
+        if of_categories:
+            self.ax_.set_xticks(at, [str(category) for category in self.grid])
+        else:
+            self._mark_deciles()
+            self.ax_.set_xlim(at[0], at[-1])
         self.ax_.set_xlabel(self.name)
         self.ax_.set_ylabel(self.response)
-        self.ax_.set_xlim(self.grid[0], self.grid[-1])
         # Above the axes, since lines may be anywhere in them.
         self.ax_.legend(frameon=False, fontsize=9, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 0.99))
         tidy(self.ax_)
@@ -138,6 +149,18 @@ class EffectDisplay:
         inside = deciles[(deciles >= low) & (deciles <= high)]
         looks = {"color": MAIN, "linewidth": 1.6, "label": "deciles of the data"}
         self.ax_.vlines(inside, 0.0, 0.04, transform=self.ax_.get_xaxis_transform(), **looks)
+
+
+def complete_rows(owner: str, X: Any, index: int, name: str) -> tuple[Any, Array]:
+    """The rows that have a feature, and its values there."""
+    X = X if is_table(X) else np.asarray(X)
+    values = values_of(X, index)
+    there = np.flatnonzero([not is_gap(value) for value in values.tolist()])
+    if not len(there):
+        raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got gaps alone")
+    if len(there) < len(values):
+        X = X.iloc[there] if hasattr(X, "iloc") else X[there]
+    return X, values[there]
 
 
 def spread_rows(curves: Array, number: int) -> Array:

@@ -94,9 +94,12 @@ def read(model: Any) -> Given:
 def from_xgboost(model: Any) -> Given:
     """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
     from . import xgboost
+    from .xgboost_json import categories_of, parsed
 
-    n_features = xgboost.booster_of(model).num_features()
-    return Given(xgboost.to_ensemble(model), xgboost.response_of(model), n_features)
+    booster = xgboost.booster_of(model)
+    known = tuple(categories_of(parsed(booster)))
+    coding = Coding(known) if known else None
+    return Given(xgboost.to_ensemble(model), xgboost.response_of(model), booster.num_features(), coding=coding)
 
 
 def from_lightgbm(model: Any) -> Given:

@@ -27,6 +27,23 @@ def number_of_outputs(learner: dict[str, Any]) -> int:
     return max(1, int(params["num_class"]), int(params["num_target"]))
 
 
+def categories_of(learner: dict[str, Any]) -> list[Array | None]:
+    """The categories of each column in the order of their codes, None for numbers; nothing where it knows none."""
+    booster = learner["gradient_booster"]
+    kept = booster.get("gbtree", booster)["model"].get("cats") or {"enc": []}
+    found = [categories(entry) for entry in kept["enc"]]
+    return found if any(entry is not None for entry in found) else []
+
+
+def categories(entry: dict[str, Any]) -> Array | None:
+    """Those of one column: numbers, or text as bytes and where each begins and ends."""
+    if "offsets" not in entry:
+        return np.array(entry["values"]) if entry["values"] else None
+    content, ends = bytes(value % 256 for value in entry["values"]), entry["offsets"]
+    text = [content[start:stop].decode(errors="replace") for start, stop in pairwise(ends)]
+    return np.array(text, dtype=object) if text else None
+
+
 def base_score(text: str) -> Array:
     """``"5E-1"``, ``"[5E-1]"`` or ``"[1E0,2E0]"``: the spellings of XGBoost's versions, as (1,) or (C,)."""
     return np.array([float(part) for part in text.strip("[] ").split(",")])

@@ -1,0 +1,84 @@
+"""Tables with columns of other types than numbers and text: dates, spans, and those of a table's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
+from rffboost_ext import RFFBoostClassifier
+
+RNG = np.random.default_rng(0)
+N = 120
+X = RNG.standard_normal((N, 2))
+Y = (X[:, 0] > 0).astype(int)
+TABLE = pd.DataFrame(X, columns=["x", "z"])
+DAYS = pd.date_range("2020-01-01", periods=4).repeat(N // 4)
+TIMES = {
+    "dates": pd.date_range("2020-01-01", periods=N),
+    "with zone": pd.date_range("2020-01-01", periods=N, tz="UTC"),
+    "spans": pd.to_timedelta(np.arange(N), unit="h"),
+}
+
+
+def classifier(**params):
+    """A classifier of few rounds."""
+    return RFFBoostClassifier(n_estimators=6, early_stopping=False, random_state=0, **params)
+
+
+@pytest.mark.parametrize("values", TIMES.values(), ids=list(TIMES))
+@pytest.mark.parametrize("others", [["x"], [], ["x", "kind"]], ids=["number", "alone", "category"])
+def test_columns_of_times_are_named(values, others):
+    table = TABLE.assign(kind=pd.Categorical(np.where(X[:, 1] > 0, "a", "b")))[others]
+    with pytest.raises(ValueError, match=r"column 'when' of X must hold numbers, got (date|time)"):
+        classifier().fit(table.assign(when=values), Y)
+    model = classifier().fit(table.assign(when=1.0), Y)
+    with pytest.raises(ValueError, match=r"column 'when' of X must hold numbers, got (date|time)"):
+        model.predict(table.assign(when=values))
+
+
+def test_arrays_and_other_tables_of_times_are_named():
+    with pytest.raises(ValueError, match="column 0 of X must hold numbers, got datetime64"):
+        classifier().fit(np.array(TIMES["dates"])[:, None], Y)
+    polars = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="column 'when' of X must hold numbers, got Date"):
+        classifier().fit(polars.DataFrame({"x": X[:, 0], "when": np.array(TIMES["dates"])}), Y)
+
+
+def test_dates_as_categories_are_those_of_any_unit_and_have_gaps():
+    when = pd.Series(DAYS).where(X[:, 1] < 1.0)
+    model = classifier(categorical_features=["when"]).fit(TABLE.assign(when=when.astype("datetime64[ns]")), Y)
+    text = when.dt.strftime("%Y-%m-%d")
+    by_name = classifier(categorical_features=["when"]).fit(TABLE.assign(when=text), Y)
+    expected = by_name.predict_proba(TABLE.assign(when=text))
+    for unit in ("ns", "us", "s"):
+        found = model.predict_proba(TABLE.assign(when=when.astype(f"datetime64[{unit}]")))
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match=r"to_onnx: categories must be text or numbers, got datetime.*'when'"):
+        to_onnx(model)
+
+
+def test_a_category_that_is_left_out_is_told_so():
+    table = TABLE.assign(kind=pd.Categorical(np.where(X[:, 1] > 0, "a", "b")))
+    with pytest.raises(ValueError, match=r"column 'kind' .* be categorical: name it in categorical_features"):
+        classifier(categorical_features=[]).fit(table, Y)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean"])
+def test_gaps_of_a_table_of_its_own_go_to_onnx(kind):
+    own = pd.Series(np.where(X[:, 1] > 0, 1.0, 0.0)).mask(X[:, 1] > 1.0).astype(kind)
+    table = TABLE.assign(own=own)
+    model = classifier().fit(table, Y)
+    graph = to_onnx(model)
+    verify_onnx(model, graph, table, raise_on_mismatch=True)
+    plain = table.astype(float)
+    np.testing.assert_array_equal(model.predict_proba(table), model.predict_proba(plain))
+    predictor = OnnxPredictor(graph)
+    np.testing.assert_array_equal(predictor.predict_proba(table), predictor.predict_proba(plain))
+
+
+def test_lists_with_text_are_verified():
+    rows = [[number, "a" if other > 0 else "b"] for number, other in X.tolist()]
+    model = classifier(categorical_features=[1]).fit(rows, Y)
+    verify_onnx(model, to_onnx(model), rows, raise_on_mismatch=True)
