@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,16 +38,7 @@ NAMES = ("ecml", "ecml-tuned", "wider", "development", "speed")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the options, hold every pool to the threads, do what is missing and write the tables."""
-    parser = options()
-    chosen = parser.parse_args(arguments)
-    for name in POOLS:
-        os.environ[name] = str(chosen.threads)
-    try:
-        chosen.data_dir = checked_folder(chosen.data_dir)
-        check_choices(chosen)
-    except ValueError as error:
-        parser.error(str(error))
-    chosen.out.mkdir(parents=True, exist_ok=True)
+    chosen = ready(options(), arguments, check_choices)
     failures = [] if chosen.no_run else [*fill(chosen), *time(chosen)]
     write(chosen)
     for failure in failures:
@@ -70,6 +61,22 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=positive, default=1, help="threads of every system")
     parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
     return parser
+
+
+def ready(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None, check: Callable[[argparse.Namespace], None]
+) -> argparse.Namespace:
+    """Read and check the options, hold every pool to the threads, and make the folder of the results."""
+    chosen = parser.parse_args(arguments)
+    for name in POOLS:
+        os.environ[name] = str(chosen.threads)
+    try:
+        chosen.data_dir = checked_folder(chosen.data_dir)
+        check(chosen)
+    except ValueError as error:
+        parser.error(str(error))
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    return chosen
 
 
 def checked_folder(folder: Path | None) -> Path | None:

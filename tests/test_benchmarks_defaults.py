@@ -99,3 +99,18 @@ def test_unknown_names_are_refused(option: str, tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit):
         defaults.main(["--out", str(tmp_path), option, "nothing"])
     assert "unknown 'nothing'" in capsys.readouterr().err
+
+
+def test_the_table_beside_the_script_is_of_the_rows_beside_it() -> None:
+    folder = Path(defaults.__file__).parent
+    rows = defaults.read(folder / "defaults.csv")
+    assert len(rows) > 100
+    assert (folder / "defaults.md").read_text() == defaults.report(rows)
+
+
+def test_no_variant_that_was_measured_is_better_than_the_defaults_beyond_noise() -> None:
+    rows = defaults.read(Path(defaults.__file__).parent / "defaults.csv")
+    for variant in {key[0] for key in rows} - {defaults.REFERENCE}:
+        shared = [key[1:] for key in rows if key[0] == variant and (defaults.REFERENCE, *key[1:]) in rows]
+        gaps = np.array([rows[variant, *key]["score"] - rows[defaults.REFERENCE, *key]["score"] for key in shared])
+        assert gaps.mean() < 2.0 * gaps.std(ddof=1) / np.sqrt(len(gaps)), variant
