@@ -1,4 +1,5 @@
-"""Data with gaps and categories for the tests: what the losses' own data look like with holes and in a table."""
+"""Data with gaps and categories for the tests: what the losses' own data look like with holes and in a table, and
+which losses and learners meet them."""
 
 from __future__ import annotations
 
@@ -6,11 +7,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from .cases import LossCase, make_data
+from rffboost_ext import RFFBoostClassifier
+
+from .cases import CORNERS, LOSS_NAMED, PAIR_NAMES, PAIRS, LossCase, make_data
 
 Array = np.ndarray
 COLUMNS = ["text", "number", "whole"]
+BRIEF: dict[str, Any] = {"n_estimators": 6, "early_stopping": False, "random_state": 0}
+# Those that see a matrix of numbers, whatever comes out of them.
+OF_COSINES = [(a, b) for a, b in PAIRS if b.name not in ("tree", "mixture")]
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
+of_cosines = pytest.mark.parametrize(("loss", "learner"), OF_COSINES, ids=[f"{a}-{b}" for a, b in OF_COSINES])
 
 
 def gapped(X: Array, share: float = 0.2, seed: int = 5, columns: Any = slice(None)) -> Array:
@@ -52,3 +63,16 @@ def by_hand(table: pd.DataFrame) -> Array:
         gaps = np.array([[value is None or value != value] for value in values])
         parts += [gaps] if gaps.any() else []
     return np.hstack(parts).astype(float)
+
+
+def scores(model: Any, X: Any) -> Array:
+    """Raw scores, (n, C)."""
+    return model._raw(X)
+
+
+TABLE, Y = make_table(LOSS_NAMED["exponential"], n=150)
+
+
+def classifier(learner: Any = "mixture", **params: Any) -> RFFBoostClassifier:
+    """A classifier of few rounds."""
+    return RFFBoostClassifier(learner=learner, **(BRIEF | params))

@@ -1,11 +1,8 @@
-"""Checkpoints: however often a fit is killed, it ends in the same bits; Ctrl-C leaves a usable model."""
+"""Checkpoints: however often a fit is killed, it ends in the same bits."""
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,30 +10,20 @@ import pytest
 
 from rffboost_ext import (
     Checkpoint,
-    Learner,
     Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
-    Term,
     Tree,
-    boost,
     boosting,
-    load_model,
     training,
 )
-from rffboost_ext.boosting import Interrupted
 from rffboost_ext.storage import files
 
-from .killed_fit import FITS, X, Y
+from .checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, bits, fitted
+from .killed_fit import X, Y
 
-LABELS = np.digitize(Y, [-0.2, 0.8])
 WEIGHT = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
-ROUNDS = {"n_estimators": 12, "early_stopping": False}
-STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}
-# Learners that keep nothing of earlier rounds but by Design.lasting.
-WITHOUT_HISTORY = ("rff_newton", "rff_1", "rff_k")
-
 CASES = {
     **{f"{name} alone": {"learner": name} | ROUNDS for name in ("mixture", "tree", *WITHOUT_HISTORY)},
     "trees with columns drawn": {"learner": Tree(colsample_bytree=0.5, subsample=0.7)} | ROUNDS,
@@ -78,11 +65,6 @@ def fate(monkeypatch) -> Fate:
     return Fate(monkeypatch)
 
 
-def fitted(path: Path | None, params: dict, shell=RFFBoostRegressor, every: int = 5, target=Y, **given):
-    callbacks = [] if path is None else [Checkpoint(path, every=every)]
-    return shell(callbacks=callbacks, **({"random_state": 0} | params)).fit(X, target, **given)
-
-
 def killed_again_and_again(fate: Fate, rng: random.Random, fit) -> tuple[object, int]:
     """The model of a fit that is run until it is through, and how often it was killed."""
     deaths = 0
@@ -94,13 +76,6 @@ def killed_again_and_again(fate: Fate, rng: random.Random, fit) -> tuple[object,
             deaths += 1
         finally:
             fate.left = -1
-
-
-def bits(model) -> list[bytes]:
-    ensemble = model.ensemble_
-    curve = getattr(model, "validation_scores_", np.empty(0))
-    stages = [raw.tobytes() for raw in ensemble.staged(X)]
-    return [ensemble.raw(X).tobytes(), ensemble.moves.tobytes(), curve.tobytes(), *stages]
 
 
 @cases
@@ -253,9 +228,6 @@ def test_progress_tells_of_the_whole_fit(tmp_path):
     assert seen == [12] * 12
 
 
-# What is refused -------------------------------------------------------------------------------------------------
-
-
 def half_done(fate: Fate, path: Path, **changed) -> None:
     fate.left = 14
     with pytest.raises(Killed):
@@ -292,209 +264,3 @@ def test_a_fit_that_is_done_is_not_done_again(fate, tmp_path):
     first = fitted(tmp_path / "file", params)
     fate.left = 1
     assert bits(fitted(tmp_path / "file", params)) == bits(first)
-
-
-def test_files_that_are_no_checkpoints(tmp_path):
-    (tmp_path / "file").write_bytes(b"text")
-    with pytest.raises(ValueError, match="file' was not written by rffboost_ext"):
-        fitted(tmp_path / "file", ROUNDS)
-    fitted(None, ROUNDS).set_params(callbacks=None).save_model(tmp_path / "model")
-    with pytest.raises(ValueError, match="model' holds a model, not a checkpoint"):
-        fitted(tmp_path / "model", ROUNDS)
-    fitted(tmp_path / "checkpoint", ROUNDS)
-    with pytest.raises(ValueError, match="checkpoint' holds a checkpoint, not a model"):
-        load_model(tmp_path / "checkpoint")
-    with pytest.raises(FileNotFoundError, match="existing folder"):
-        fitted(tmp_path / "no" / "folder", ROUNDS)
-
-
-@pytest.mark.parametrize(("every", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
-def test_intervals_that_cannot_be(every, error):
-    with pytest.raises(error, match="Checkpoint: every must be an integer >= 1"):
-        Checkpoint("file", every=every)
-
-
-def test_where_there_are_no_checkpoints(tmp_path):
-    with pytest.raises(TypeError, match="Checkpoint is for the callbacks of an estimator"):
-        boost(X, Y[:, None], loss="squared_error", learner="rff_1", callbacks=[Checkpoint(tmp_path / "file")])
-    several = [Checkpoint(tmp_path / "one"), Checkpoint(tmp_path / "other")]
-    with pytest.raises(ValueError, match="one Checkpoint at most"):
-        RFFBoostRegressor(callbacks=several).fit(X, Y)
-    assert list(tmp_path.iterdir()) == []
-
-
-class Constant(Term):
-    """A term that nobody has entered."""
-
-    def __call__(self, X):
-        return np.zeros((len(X), 1))
-
-    def scaled(self, factor):
-        return self
-
-    @classmethod
-    def stack(cls, terms):
-        return cls()
-
-
-class Lazy(Learner):
-    """Finds one."""
-
-    calls = 0
-
-    def fit(self, round):
-        Lazy.calls += 1
-        return Constant()
-
-
-def test_terms_that_cannot_be_stored_are_named_after_one_round(tmp_path):
-    with pytest.raises(TypeError, match=r"Constant, which has no name to be stored by"):
-        fitted(tmp_path / "file", {"learner": Lazy()} | ROUNDS)
-    assert Lazy.calls == 1
-
-
-# Ctrl-C ----------------------------------------------------------------------------------------------------------
-
-
-class Ctrl_C:
-    """A user who loses patience in a given round of a fit, however many models it makes."""
-
-    def __init__(self, moment: int) -> None:
-        self.moment, self.seen = moment, 0
-
-    def __call__(self, progress) -> None:
-        self.seen += 1
-        if self.seen == self.moment:
-            raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("learner", ["mixture", "tree", *WITHOUT_HISTORY])
-def test_an_interrupted_fit_has_the_rounds_that_were_done(learner):
-    params = {"learner": learner, "random_state": 0} | ROUNDS
-    model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
-    with pytest.warns(UserWarning, match="the fit was interrupted: the model has the 7 rounds that were done$"):
-        model.fit(X, Y)
-    shorter = RFFBoostRegressor(**(params | {"n_estimators": 7})).fit(X, Y)
-    assert bits(model) == bits(shorter)
-
-
-@pytest.mark.parametrize("moment", [3, 12, 14, 30])
-@pytest.mark.parametrize("quality", ["fast", "high"])
-def test_interrupted_folds_are_averaged(moment, quality):
-    params = {"n_folds": 2, "random_state": 0, "quality": quality} | STOPPED | {"n_iter_no_change": 100}
-    model = RFFBoostClassifier(callbacks=[Ctrl_C(moment)], **params)
-    if quality == "fast" and moment > 24:
-        model.fit(X, LABELS)
-    else:
-        with pytest.warns(UserWarning, match="interrupted"):
-            model.fit(X, LABELS)
-    assert model.score(X, LABELS) > 0.5
-    assert np.isfinite(model.validation_scores_).all()
-
-
-def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
-    params = {"n_folds": 1, "refit": False, "quality": "fast", "random_state": 0} | STOPPED
-    without = RFFBoostRegressor(**params).fit(X, Y)
-    rounds, plain = [0], boosting.in_units
-
-    def interrupting(*args):
-        rounds[0] += 1
-        if rounds[0] == len(without.validation_scores_) - 1 + 3:
-            raise KeyboardInterrupt
-        return plain(*args)
-
-    monkeypatch.setattr(boosting, "in_units", interrupting)
-    model = RFFBoostRegressor(**(params | {"refit": True}))
-    with pytest.warns(UserWarning, match="interrupted"):
-        model.fit(X, Y)
-    assert bits(model) == bits(without)
-
-
-def test_a_warm_start_after_an_interrupt():
-    params = {"learner": "rff_newton", "random_state": 0, "warm_start": True} | ROUNDS
-    model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
-    with pytest.warns(UserWarning, match="7 rounds"):
-        model.fit(X, Y)
-    model.set_params(callbacks=None).fit(X, Y)
-    whole = RFFBoostRegressor(**params).fit(X, Y)
-    np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-4)
-
-
-def test_an_interrupted_fit_with_a_checkpoint_can_be_resumed(tmp_path):
-    params = {"learner": "mixture"} | ROUNDS
-    model = RFFBoostRegressor(random_state=0, callbacks=[Checkpoint(tmp_path / "file", 5), Ctrl_C(7)], **params)
-    with pytest.warns(UserWarning, match="7 rounds"):
-        model.fit(X, Y)
-    assert bits(fitted(tmp_path / "file", params)) == bits(fitted(tmp_path / "whole", params))
-
-
-def test_an_interrupt_while_a_checkpoint_is_written(tmp_path, monkeypatch):
-    writes, plain = [0], files.os.replace
-
-    def interrupting(*args):
-        writes[0] += 1
-        if writes[0] == 3:
-            raise KeyboardInterrupt
-        return plain(*args)
-
-    monkeypatch.setattr(files.os, "replace", interrupting)
-    params = {"learner": "rff_newton"} | ROUNDS
-    with pytest.warns(UserWarning, match="10 rounds"):
-        model = fitted(tmp_path / "file", params)
-    assert bits(model) == bits(fitted(None, params | {"n_estimators": 10}))
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
-    assert bits(fitted(tmp_path / "file", params)) == bits(fitted(None, params))
-
-
-def test_nothing_done_is_no_model(monkeypatch):
-    def interrupting(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(boosting, "in_units", interrupting)
-    for params in (ROUNDS, STOPPED):
-        model = RFFBoostRegressor(**params)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, Y)
-        assert not hasattr(model, "ensemble_")
-
-
-def test_the_loop_by_itself_hands_the_rounds_over():
-    given = {"loss": "squared_error", "learner": "rff_1", "random_state": 0}
-    with pytest.raises(KeyboardInterrupt) as caught:
-        boost(X, Y[:, None], callbacks=[Ctrl_C(4)], **given)
-    assert isinstance(caught.value, Interrupted)
-    expected = boost(X, Y[:, None], n_estimators=4, **given)
-    np.testing.assert_array_equal(caught.value.ensemble.raw(X), expected.raw(X))
-
-
-# SIGKILL ---------------------------------------------------------------------------------------------------------
-
-
-def after_deaths(folder: Path, name: str, deaths: int, seed: int) -> tuple[int, bool]:
-    """How many processes died before they were through, and whether the last one ended in the same bits."""
-    command = [sys.executable, "-m", "tests.killed_fit", str(folder), name, str(deaths), str(seed)]
-    root = Path(__file__).parent.parent
-    early, same = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=root, check=True).stdout.split()
-    # No half-written file is left, nor the temporary one of a process that died while it wrote.
-    assert sorted(file.name for file in folder.iterdir()) == ["killed", "warm", "whole"]
-    return int(early), same == "True"
-
-
-forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
-
-
-@forks
-def test_processes_that_are_killed(tmp_path):
-    early, same = after_deaths(tmp_path, "folds", deaths=3, seed=0)
-    assert same
-    assert early > 0
-
-
-@forks
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FITS)
-@pytest.mark.parametrize("seed", range(3))
-def test_twenty_processes_that_are_killed(name, seed, tmp_path):
-    early, same = after_deaths(tmp_path, name, deaths=20, seed=seed)
-    assert same
-    assert early >= 5

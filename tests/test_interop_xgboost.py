@@ -1,4 +1,4 @@
-"""Our losses in XGBoost's loop and estimators, and its models as ensembles."""
+"""Our losses in XGBoost's loop and estimators."""
 
 from __future__ import annotations
 
@@ -196,79 +196,6 @@ def test_the_scikit_learn_interface_is_pointed_to():
         xgb.XGBRegressor(n_estimators=1, objective=rxgb.objective("squared_error")).fit(X, SIGNAL)
 
 
-def random_model(seed):
-    """A model of random shape, objective and data with missing values."""
-    rng = np.random.default_rng(seed)
-    data = rng.standard_normal((200, 5))
-    data[rng.uniform(size=data.shape) < rng.choice([0.0, 0.3])] = np.nan
-    kind = ["reg:squarederror", "binary:logistic", "multi:softprob", "count:poisson"][seed % 4]
-    y = rng.integers(0, 3, 200) if kind.startswith("multi") else rng.integers(0, 2, 200)
-    params = {
-        "objective": kind,
-        "booster": ["gbtree", "dart"][seed % 3 == 0],
-        "max_depth": int(rng.integers(1, 7)),
-        "eta": float(rng.uniform(0.1, 1.0)),
-        "num_parallel_tree": int(rng.choice([1, 1, 3])),
-        "subsample": 0.7,
-        "seed": seed,
-        "nthread": 1,
-    }
-    if kind.startswith("multi"):
-        params["num_class"] = 3
-    if params["booster"] == "dart":
-        params["rate_drop"] = 0.5
-    if seed % 5 == 0:
-        params["base_score"] = 0.3
-    return xgb.train(params, xgb.DMatrix(data, y), int(rng.integers(1, 12))), data
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_models_are_read(seed):
-    booster, data = random_model(seed)
-    ensemble = rxgb.to_ensemble(booster)
-    wanted = booster.predict(xgb.DMatrix(data), output_margin=True).reshape(len(data), -1)
-    np.testing.assert_allclose(ensemble.raw(data), wanted, rtol=1e-5, atol=1e-5)
-    assert len(ensemble) == booster.num_boosted_rounds()
-    if len(ensemble) > 2 and seed % 3:
-        first = booster.predict(xgb.DMatrix(data), output_margin=True, iteration_range=(0, 2)).reshape(
-            len(data), -1
-        )
-        np.testing.assert_allclose(ensemble[:2].raw(data), first, rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(rxgb.to_ensemble(booster, n_rounds=2).raw(data), first, rtol=1e-5, atol=1e-5)
-
-
-def test_the_best_iteration_is_respected():
-    noise = np.random.default_rng(1).integers(0, 2, 400)
-    model = xgb.XGBClassifier(n_estimators=60, early_stopping_rounds=2, n_jobs=1)
-    model.fit(X[:200], noise[:200], eval_set=[(X[200:], noise[200:])], verbose=False)
-    rounds = model.best_iteration + 1
-    assert rounds < model.get_booster().num_boosted_rounds()
-    for read in (model, model.get_booster()):
-        ensemble = rxgb.to_ensemble(read)
-        assert len(ensemble) == rounds
-        np.testing.assert_allclose(ensemble.raw(X)[:, 0], model.predict(X, output_margin=True), atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("params", "words"),
-    [
-        ({"booster": "gblinear"}, "gblinear"),
-        ({"missing": -1.0}, "missing must be NaN"),
-        ({"objective": "binary:hinge"}, "binary:hinge"),
-    ],
-)
-def test_what_cannot_be_read_is_named(params, words):
-    with pytest.raises(ValueError, match=words):
-        rxgb.to_ensemble(xgb.XGBRegressor(n_estimators=2, **params).fit(X, BINARY))
-
-
-def test_what_is_no_model_is_named():
-    with pytest.raises(TypeError, match="Booster"):
-        rxgb.to_ensemble("model.json")
-    with pytest.raises(ValueError, match="n_rounds"):
-        rxgb.to_ensemble(xgb.train({}, xgb.DMatrix(X, SIGNAL), 1), n_rounds=0)
-
-
 @pytest.mark.parametrize("case", [case for case in CASES if type(case.loss) is not Multinomial], ids=str)
 def test_estimators_are_exported_with_their_link(case):
     model = shell(case.loss, n_estimators=5).fit(X, case.y)
@@ -352,7 +279,8 @@ def test_older_xgboost(version, tmp_path):
     needs = [f"xgboost=={version}", "scikit-learn<1.8", *tools]
     subprocess.run([python, "-m", "pip", "install", "-q", *needs], check=True)
     files = [
-        f"tests/test_{name}.py" for name in ("interop_xgboost", "interop_cosines", "interop_initial", "trees")
+        f"tests/test_{name}.py"
+        for name in ("interop_xgboost", "interop_xgboost_models", "interop_cosines", "interop_initial", "trees")
     ]
     # Several classes or targets start from different scores, which XGBoost can from 3.1 on.
     command = [python, "-m", "pytest", "-q", *files, "-k", "not classes and not targets and not file_tells"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,22 +22,14 @@ from rffboost_ext import (
 from rffboost_ext.rows import distinct_rows
 from rffboost_ext.terms import Expanded, Expansion
 
-from .cases import CORNERS, PAIR_NAMES, PAIRS, make_data, make_estimator
-from .tables import gapped, make_gapped
+from .cases import PAIRS, make_data, make_estimator
+from .oracles.shapley import by_definition
+from .tables import corners, gapped, make_gapped, of_cosines, pairs, scores
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
-corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
-# Those that see a matrix of numbers, whatever comes out of them.
-OF_COSINES = [(a, b) for a, b in PAIRS if b.name not in ("tree", "mixture")]
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
 Y = (X[:, 0] + np.sin(2.0 * X[:, 1]) > 0).astype(int)
 HOLES = gapped(X, columns=[0, 1])
-
-
-def scores(model, X):
-    """Raw scores, (n, C)."""
-    return model._raw(X)
 
 
 @pairs
@@ -58,7 +47,7 @@ def test_every_loss_and_learner_takes_gaps(loss, learner, tmp_path):
     np.testing.assert_allclose(list(model._staged_raw(new))[-1], found, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(("loss", "learner"), OF_COSINES, ids=[f"{a}-{b}" for a, b in OF_COSINES])
+@of_cosines
 def test_cosines_see_the_mean_and_an_indicator(loss, learner):
     # The same fit on columns that are made by hand, not standardised, so that all numbers are the same to the bit.
     X, y = make_gapped(loss)
@@ -241,7 +230,9 @@ def test_explanations(learner):
     assert model.feature_importances_.shape == (3,)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     rows, others = HOLES[:6], HOLES[6:20]
-    np.testing.assert_allclose(model.shap_values(rows, others), brute_force(model, rows, others), atol=1e-9)
+    np.testing.assert_allclose(
+        model.shap_values(rows, others), by_definition(model.ensemble_.raw, rows, others)[:, 0], atol=1e-9
+    )
     slopes, step = model.gradient(rows), 1e-6
     for j in range(3):
         move = step * (np.arange(3) == j)
@@ -255,28 +246,6 @@ def cosine_part(model, X):
     """What is not trees of the raw scores."""
     blocks = model.ensemble_.compact().terms
     return sum((block(X)[:, 0] for block in blocks if not isinstance(block, Trees)), np.zeros(len(X)))
-
-
-def brute_force(model, rows, others):
-    """Shapley values by their definition, over all coalitions of the three features."""
-    found = np.zeros(rows.shape)
-    for j in range(3):
-        rest = [k for k in range(3) if k != j]
-        for size in range(3):
-            for coalition in combinations(rest, size):
-                share = 1.0 / (3 * comb(2, size))
-                found[:, j] += share * (
-                    worth(model, rows, others, [*coalition, j]) - worth(model, rows, others, coalition)
-                )
-    return found
-
-
-def worth(model, rows, others, coalition):
-    """The mean score of rows that take the features of a coalition from `rows`, all else from `others`."""
-    mixed = np.repeat(others[None], len(rows), axis=0)
-    for k in coalition:
-        mixed[:, :, k] = rows[:, None, k]
-    return model.ensemble_.raw(mixed.reshape(-1, 3))[:, 0].reshape(len(rows), -1).mean(axis=1)
 
 
 def test_a_column_without_any_value():

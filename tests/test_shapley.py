@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
@@ -13,26 +10,8 @@ from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.shapley import gains, shapley, shapley_values
 
 from .cases import PAIR_NAMES, PAIRS, make_data, make_estimator
+from .oracles.shapley import by_definition
 from .test_terms import TERMS, D, Linear
-
-
-def by_definition(function, X, background):
-    """Shapley values (n, C, d) from the mean of the score over the background, for each of 2^d coalitions."""
-    d = X.shape[1]
-
-    def worth(members):
-        mixed = np.repeat(background[None], len(X), axis=0)
-        mixed[:, :, members] = X[:, None, members]
-        return function(mixed.reshape(-1, d)).reshape(len(X), len(background), -1).mean(axis=1)
-
-    sets = [s for size in range(d + 1) for s in combinations(range(d), size)]
-    known = {s: worth(list(s)) for s in sets}
-    out = np.zeros((*known[()].shape, d))
-    for s in sets:
-        for j in set(range(d)) - set(s):
-            gain = known[tuple(sorted((*s, j)))] - known[s]
-            out[:, :, j] += gain / (d * comb(d - 1, len(s)))
-    return out
 
 
 @pytest.mark.parametrize("name", [name for name in TERMS if "linear" not in name])

@@ -100,13 +100,19 @@ def trial_step(state, flags, step, value, slope, smallest, largest):  # type: ig
         trial = step + r * (high - step)
     else:
         trial = largest if step > low else smallest
-    if value > low_value:
-        state[HIGH], state[HIGH_VALUE], state[HIGH_SLOPE] = step, value, slope
-    else:
-        if opposite:
-            state[HIGH], state[HIGH_VALUE], state[HIGH_SLOPE] = low, low_value, low_slope
-        state[LOW], state[LOW_VALUE], state[LOW_SLOPE] = step, value, slope
+    shrink(state, step, value, slope, opposite)
     return trial
+
+
+@numba.njit(cache=True, error_model="numpy")
+def shrink(state, step, value, slope, opposite):  # type: ignore[no-untyped-def]
+    """Make a step one end of the interval, and the best so far the other where the slope changed its sign."""
+    if value > state[LOW_VALUE]:
+        state[HIGH], state[HIGH_VALUE], state[HIGH_SLOPE] = step, value, slope
+        return
+    if opposite:
+        state[HIGH], state[HIGH_VALUE], state[HIGH_SLOPE] = state[LOW], state[LOW_VALUE], state[LOW_SLOPE]
+    state[LOW], state[LOW_VALUE], state[LOW_SLOPE] = step, value, slope
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -12,15 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import (
-    OnnxPredictor,
-    describe_onnx,
-    from_onnx,
-    register_skl2onnx,
-    save_onnx,
-    to_onnx,
-    verify_onnx,
-)
+from onnx_export import OnnxPredictor, describe_onnx, from_onnx, register_skl2onnx, save_onnx, to_onnx, verify_onnx
 from onnx_export.predictor import open_session
 from rffboost_ext import (
     ConformalRegressor,
@@ -31,14 +23,11 @@ from rffboost_ext import (
 )
 from rffboost_ext.terms import Expanded, Standardized
 
-from ..cases import CORNERS, LOSS_NAMED, PAIR_NAMES, PAIRS, make_estimator
-from ..tables import COLUMNS, make_gapped, make_table
+from ..cases import LOSS_NAMED, make_estimator
+from ..tables import BRIEF, COLUMNS, corners, make_gapped, make_table, pairs
 from .oracle import DTYPES, ensemble_of, posed, random_cosines
 
-pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
-corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
-BRIEF: dict[str, Any] = {"n_estimators": 6, "early_stopping": False, "random_state": 0}
 
 
 def odd_table(loss: Any) -> pd.DataFrame:

@@ -1,0 +1,29 @@
+"""What the tests of checkpoints and interrupts share: parameters, fits with a checkpoint, all bits of a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rffboost_ext import Checkpoint, RFFBoostRegressor
+
+from .killed_fit import X, Y
+
+LABELS = np.digitize(Y, [-0.2, 0.8])
+ROUNDS = {"n_estimators": 12, "early_stopping": False}
+STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}
+# Learners that keep nothing of earlier rounds but by Design.lasting.
+WITHOUT_HISTORY = ("rff_newton", "rff_1", "rff_k")
+
+
+def fitted(path: Path | None, params: dict, shell=RFFBoostRegressor, every: int = 5, target=Y, **given):
+    callbacks = [] if path is None else [Checkpoint(path, every=every)]
+    return shell(callbacks=callbacks, **({"random_state": 0} | params)).fit(X, target, **given)
+
+
+def bits(model) -> list[bytes]:
+    ensemble = model.ensemble_
+    curve = getattr(model, "validation_scores_", np.empty(0))
+    stages = [raw.tobytes() for raw in ensemble.staged(X)]
+    return [ensemble.raw(X).tobytes(), ensemble.moves.tobytes(), curve.tobytes(), *stages]

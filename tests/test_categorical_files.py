@@ -1,0 +1,72 @@
+"""Models with categorical columns in files: what is damaged or does not fit is refused, and older files load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import RFFBoostClassifier, Trees, load_model, save_model
+from rffboost_ext.terms.sound import check_sound
+
+from .tables import COLUMNS, TABLE, Y, classifier
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"numbers": np.array([3])}, "numbers are out of range"),
+        ({"fill": np.zeros(3)}, "fill must have shape"),
+        ({"tables": ()}, "tables must be one for each"),
+        ({"coded": np.array([-1, 2])}, "coded are out of range"),
+        ({"n_features": 4}, "of 3 columns, got 4"),
+    ],
+)
+def test_damaged_expansions_are_refused(change, words):
+    term = classifier("rff_1").fit(TABLE, Y).ensemble_.compact().terms[0]
+    check_sound(term, 3, 1)
+    with pytest.raises(ValueError, match=words):
+        check_sound(replace(term, expansion=replace(term.expansion, **change)), 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda trees: {"subset": trees.subset[:-1]}, "subset must have shape"),
+        (lambda trees: {"subset": trees.subset + 10_000}, "subset are out of range"),
+        (lambda trees: {"members": None}, "both subset and members"),
+        (lambda trees: {"members": trees.members.ravel()}, "members must have"),
+    ],
+)
+def test_damaged_sets_are_refused(change, words):
+    trees = classifier("tree").fit(TABLE, Y).ensemble_.compact().terms[0]
+    check_sound(trees, 3, 1)
+    with pytest.raises(ValueError, match=words):
+        check_sound(replace(trees, **change(trees)), 3, 1)
+
+
+@pytest.mark.parametrize("name", ["_coding", "_expansion", "_gaps"])
+def test_files_with_wrong_columns_are_refused(name, tmp_path):
+    model = classifier("tree").fit(TABLE, Y)
+    setattr(model, name, getattr(classifier("tree").fit(TABLE[COLUMNS[:2]], Y), name))
+    save_model(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=f"whose {name} cannot be"):
+        load_model(tmp_path / "model")
+
+
+def test_files_of_models_without_columns_load():
+    # As earlier versions wrote them: no trace of categories and gaps, neither in the model nor in its trees.
+    X = np.random.default_rng(0).standard_normal((150, 2))
+    model = classifier("tree").fit(X, Y)
+    state = {name: value for name, value in vars(model).items() if name not in ("_coding", "_gaps", "_expansion")}
+    for name in ("categorical_features", "missing"):
+        state.pop(name)
+    old = RFFBoostClassifier()
+    old.__dict__.update(state)
+    np.testing.assert_array_equal(old.predict(X), model.predict(X))
+    trees = model.ensemble_.compact().terms[0]
+    kept = {
+        name: getattr(trees, name) for name in ("roots", "left", "right", "feature", "threshold", "missing_left")
+    }
+    np.testing.assert_array_equal(Trees(**kept, value=trees.value)(X), trees(X))

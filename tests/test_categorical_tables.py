@@ -1,0 +1,129 @@
+"""Tables with categorical columns: every kind of them, checked by name and order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rffboost_ext.coding import coding_of, listed
+
+from .tables import COLUMNS, TABLE, Y, by_hand, classifier
+
+
+def frames():
+    """The same data in every kind of table, and how the columns of categories are told, if not by their types."""
+    values = TABLE.astype(object).to_numpy()
+    texts = TABLE.astype(object)
+    yield "names", texts, ["text", "whole"]
+    yield "indices", TABLE, [2, 0]
+    yield "mask", texts, [True, False, True]
+    yield "array of objects", values, [0, 2]
+    yield "list of lists", values.tolist(), [0, 2]
+    yield "ordered", TABLE.astype({"whole": pd.CategoricalDtype([25, 5, 15], ordered=True)}), "from_dtype"
+    yield "nullable", TABLE.astype({"number": "Float64"}), "from_dtype"
+
+
+@pytest.mark.parametrize(("frame", "given"), [case[1:] for case in frames()], ids=[case[0] for case in frames()])
+@pytest.mark.parametrize("learner", ["rff_1", "tree"])
+def test_every_kind_of_table(frame, given, learner):
+    wanted = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
+    found = classifier(learner, categorical_features=given).fit(frame, Y).decision_function(frame)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "tree"])
+def test_polars(learner):
+    polars = pytest.importorskip("polars")
+    text = TABLE["text"].astype(object)
+    columns = {
+        "text": polars.Series(
+            [value if isinstance(value, str) else None for value in text], dtype=polars.Categorical
+        ),
+        "number": polars.Series(TABLE["number"].to_numpy(), nan_to_null=True),
+        "whole": polars.Series([f"{value:02}" for value in TABLE["whole"]], dtype=polars.Enum(["05", "15", "25"])),
+    }
+    frame = polars.DataFrame(columns)
+    wanted = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
+    model = classifier(learner).fit(frame, Y)
+    np.testing.assert_array_equal(model.decision_function(frame), wanted)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(frame.select(COLUMNS[::-1]))
+    with pytest.raises(ValueError, match="NaN in column 'whole'"):
+        model.predict(frame.with_columns(polars.lit(None).alias("whole")))
+
+
+def test_codes_in_an_array_of_floats():
+    codes = np.column_stack([TABLE["whole"].astype(float), np.arange(150.0) % 7])
+    model = classifier("tree", categorical_features=[0]).fit(codes, Y)
+    assert listed(model._coding) == [[5.0, 15.0, 25.0], None]
+    frame = pd.DataFrame(codes, columns=["a", "b"]).astype({"a": "category"})
+    np.testing.assert_array_equal(
+        classifier("tree").fit(frame, Y).decision_function(frame), model.decision_function(codes)
+    )
+
+
+@pytest.mark.parametrize("given", [None, "from_dtype", [], [False, False]])
+def test_numbers_alone_have_no_coding(given):
+    X = np.random.default_rng(0).standard_normal((150, 2))
+    model = classifier("rff_1", categorical_features=given).fit(X, Y)
+    assert model._coding is None
+    np.testing.assert_array_equal(model.decision_function(X), classifier("rff_1").fit(X, Y).decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("params", "table", "error", "words"),
+    [
+        ({"categorical_features": "dtype"}, TABLE, ValueError, "categorical_features must be .*got 'dtype'"),
+        ({"categorical_features": [0.5]}, TABLE, TypeError, "categorical_features must be"),
+        ({"categorical_features": [[0]]}, TABLE, TypeError, "categorical_features must be"),
+        ({"categorical_features": 3}, TABLE, TypeError, "categorical_features must be"),
+        ({"categorical_features": [3]}, TABLE, ValueError, r"range\(0, 3\), got 3"),
+        ({"categorical_features": [-1]}, TABLE, ValueError, "got -1"),
+        ({"categorical_features": [True]}, TABLE, ValueError, "each of the 3 columns of X, got 1"),
+        ({"categorical_features": ["size"]}, TABLE, ValueError, "got 'size'"),
+        ({"categorical_features": ["size"]}, by_hand(TABLE), ValueError, "has no names"),
+        (
+            {"categorical_features": ["whole"]},
+            TABLE.astype({"text": object}),
+            ValueError,
+            "column 'text' of X must",
+        ),
+        (
+            {},
+            TABLE.astype({"text": object}),
+            ValueError,
+            "column 'text' of X must hold numbers.*categorical_features",
+        ),
+        ({"categorical_features": None}, TABLE, ValueError, "column 'text' of X must hold numbers"),
+        ({}, TABLE.assign(text=pd.Categorical(["a", 1] * 75)), TypeError, "column 'text'.*one kind"),
+        ({"missing": "median"}, TABLE, ValueError, "missing must be 'error' or 'mean'"),
+    ],
+)
+def test_bad_input_is_named(params, table, error, words):
+    with pytest.raises(error, match=words):
+        classifier("tree", **params).fit(table, Y)
+
+
+def test_columns_are_checked_by_name_and_order():
+    model = classifier("tree").fit(TABLE, Y)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(TABLE[COLUMNS[::-1]])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(TABLE.rename(columns={"text": "words"}))
+    with pytest.raises(ValueError, match="feature"):
+        model.predict(TABLE[COLUMNS[:2]])
+    with pytest.raises(ValueError, match="column 'number' of X must hold numbers"):
+        model.predict(TABLE.assign(number="high"))
+    with pytest.raises(TypeError, match="unhashable"):
+        model.predict(TABLE.assign(text=[[1]] * 150))
+
+
+def test_codings_say_what_they_know():
+    coding = coding_of("test", "from_dtype", TABLE)
+    assert listed(coding) == [list("abcdef"), None, [5, 15, 25]]
+    codes, gaps = coding(TABLE)
+    np.testing.assert_array_equal(gaps, [True, True, False])
+    np.testing.assert_array_equal(np.isnan(codes).any(axis=0), gaps)
+    known = codes[:, 2].astype(int)
+    np.testing.assert_array_equal(np.array([5, 15, 25])[known], TABLE["whole"].astype(int))

@@ -1,0 +1,79 @@
+"""Rounds of the estimators: stages are shorter fits, and a warm start goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import RFFBoostClassifier
+
+from .cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+BINARY = LOSS_CASES[0]
+
+
+@pairs
+def test_stages(loss, learner):
+    X, y = make_data(loss)
+    model = make_estimator(loss, learner).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == model.n_estimators_ == len(model.ensemble_) == 5
+    if loss.make().task == "regression":
+        np.testing.assert_allclose(stages[-1], model.predict(X), rtol=0, atol=1e-12)
+        return
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    probability, decision = list(model.staged_predict_proba(X)), list(model.staged_decision_function(X))
+    assert len(probability) == len(decision) == 5
+    np.testing.assert_allclose(probability[-1], model.predict_proba(X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(decision[-1], model.decision_function(X), rtol=0, atol=1e-12)
+
+
+@pairs
+def test_stages_are_shorter_fits(loss, learner):
+    X, y = make_data(loss)
+    stages = list(make_estimator(loss, learner).fit(X, y).ensemble_.staged(X))
+    for t in (1, 3):
+        shorter = make_estimator(loss, learner, n_estimators=t).fit(X, y)
+        np.testing.assert_allclose(stages[t], shorter.ensemble_.raw(X), rtol=0, atol=1e-12)
+
+
+@pairs
+def test_warm_start_goes_on(loss, learner):
+    X, y = make_data(loss)
+    model = make_estimator(loss, learner, n_estimators=10, warm_start=True).fit(X, y)
+    first = model.ensemble_
+    model.set_params(n_estimators=20).fit(X, y)
+    straight = make_estimator(loss, learner, n_estimators=20).fit(X, y)
+    assert len(model.ensemble_) == 20
+    assert model.ensemble_.terms[:10] == first.terms
+    # XGBoost's margins are float32 sums, which begin at 0 in the second fit.
+    np.testing.assert_allclose(model.ensemble_.raw(X), straight.ensemble_.raw(X), rtol=0, atol=learner.drift)
+
+
+@pairs
+def test_warm_start_on_other_rows(loss, learner):
+    X, y = make_data(loss, n=90)
+    model = make_estimator(loss, learner, warm_start=True).fit(X[:60], y[:60])
+    first = model.ensemble_
+    model.set_params(n_estimators=6).fit(X[30:], y[30:])
+    direct = model.ensemble_.truncated(5)
+    np.testing.assert_array_equal(direct.raw(X), first.raw(X))
+    assert len(model.ensemble_) == 6
+
+
+def test_warm_start_after_other_fits():
+    # Neither early stopping nor a fit from scratch may leave scores behind that no longer hold.
+    X, y = make_data(BINARY, n=100)
+    model = RFFBoostClassifier(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    model.set_params(n_estimators=8, early_stopping=True).fit(X, y)
+    before = model.ensemble_
+    seen = []
+    model.set_params(n_estimators=9, early_stopping=False, callbacks=[seen.append]).fit(X, y)
+    np.testing.assert_allclose(seen[0].round.raw, before.raw(X), rtol=0, atol=1e-10)
+
+
+def test_without_warm_start_a_fit_starts_anew():
+    X, y = make_data(BINARY)
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, y)
+    assert len(model.fit(X, y).ensemble_) == 3

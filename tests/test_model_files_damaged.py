@@ -1,0 +1,205 @@
+"""Damaged, forged and foreign files: one clear error, no crash, and no code is run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import pickle
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext.storage import container
+from rffboost_ext.storage.values import Packer
+
+from .model_file_cases import FEW, X, Y, sealed
+
+
+@pytest.fixture(scope="module")
+def good() -> bytes:
+    """A small model with cosines and trees."""
+    model = RFFBoostClassifier(**(FEW | {"n_estimators": 2, "learner": "mixture"})).fit(X, np.array(["a", "b"])[Y])
+    packer = Packer()
+    return container.packed("model", packer.pack(model, "model"), packer.arrays)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("damaged") / "model"
+
+
+def flipped(data: bytearray, rng: random.Random) -> bytes:
+    for _ in range(rng.choice([1, 1, 1, 2, 20])):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+def cut(data: bytearray, rng: random.Random) -> bytes:
+    return bytes(data[: rng.randrange(len(data))])
+
+
+def overwritten(data: bytearray, rng: random.Random) -> bytes:
+    start, size = rng.randrange(len(data)), rng.choice([1, 16, 512])
+    data[start : start + size] = rng.randbytes(len(data[start : start + size]))
+    return bytes(data)
+
+
+def inserted(data: bytearray, rng: random.Random) -> bytes:
+    start = rng.randrange(len(data) + 1)
+    data[start:start] = rng.randbytes(rng.choice([1, 7, 64]))
+    return bytes(data)
+
+
+def deleted(data: bytearray, rng: random.Random) -> bytes:
+    start = rng.randrange(len(data))
+    del data[start : start + rng.choice([1, 7, 64])]
+    return bytes(data)
+
+
+def doubled(data: bytearray, rng: random.Random) -> bytes:
+    return bytes(data + data[rng.randrange(len(data)) :])
+
+
+DAMAGES = [flipped, cut, overwritten, inserted, deleted, doubled]
+
+
+@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(damage=st.sampled_from(DAMAGES), seed=st.integers(0, 2**32))
+def test_a_thousand_damaged_files(good, place, damage, seed):
+    data = damage(bytearray(good), random.Random(seed))
+    if data == good:
+        return
+    place.write_bytes(data)
+    with pytest.raises(ValueError, match=r"model' (is damaged|was not written)"):
+        load_model(place)
+
+
+def nodes(data, path=()):
+    """All places in JSON."""
+    yield path
+    children = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in children:
+        yield from nodes(value, (*path, key))
+
+
+def replaced(data, path, value):
+    """JSON with another value at a place."""
+    if not path:
+        return value
+    data = data.copy()
+    data[path[0]] = replaced(data[path[0]], path[1:], value)
+    return data
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    10**9,
+    10**30,
+    0.5,
+    "",
+    "os.system",
+    [],
+    {},
+    [[]],
+    {"array": 0},
+    {"array": 99},
+    {"tuple": 3},
+]
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(place_in_header=st.integers(0, 10**6), odd=st.sampled_from(ODD), move=st.integers(0, 400))
+def test_a_forged_file_with_a_right_checksum_does_not_crash(good, place, place_in_header, odd, move):
+    version, text, arrays = container.sections(good)
+    header, raw = json.loads(text), bytearray(arrays)
+    places = list(nodes(header))
+    header = replaced(header, places[place_in_header % len(places)], odd)
+    raw[move % len(raw)] ^= 0xFF
+    place.write_bytes(sealed(json.dumps(header).encode(), bytes(raw), version))
+    try:
+        model = load_model(place)
+    except ValueError:
+        return
+    # What loads is a model of another content, and safe to be asked.
+    with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, AttributeError, IndexError):
+        model.predict(X)
+
+
+def test_walks_of_forged_trees_end(good, place):
+    for name in ("left", "right", "feature", "roots"):
+        model = RFFBoostRegressor(learner="tree", **FEW).fit(X, X[:, 0])
+        trees = model.ensemble_.terms[0]
+        forged = getattr(trees, name).copy()
+        forged[0] = 10**6 if name != "left" else 0
+        terms = (replace(trees, **{name: forged}),)
+        packer = Packer()
+        data = packer.pack(Ensemble(np.zeros(1), terms, np.ones((1, 2))), "ensemble")
+        place.write_bytes(container.packed("model", data, packer.arrays))
+        if name == "feature":
+            # By itself an ensemble does not know how many features there are; its trees ask for as many.
+            with pytest.raises(ValueError, match="d >= 1000001"):
+                load_model(place).raw(X)
+            continue
+        with pytest.raises(ValueError, match="out of range"):
+            load_model(place)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        {"part": ["os.system", {"command": "true"}]},
+        {"part": ["builtins:eval", {"source": "1"}]},
+        {"part": ["posix.system", {}]},
+        {"class": "subprocess.Popen"},
+        {"part": ["learner:subprocess.Popen", {}]},
+        {"eval": "1 + 1"},
+        {"list": [], "tuple": []},
+    ],
+    ids=str,
+)
+def test_a_file_runs_no_code(contents, tmp_path):
+    header = {"kind": "model", "written_by": "somebody", "contents": contents, "arrays": []}
+    (tmp_path / "model").write_bytes(sealed(json.dumps(header).encode(), b""))
+    with pytest.raises(ValueError, match=r"model' holds"):
+        load_model(tmp_path / "model")
+
+
+def foreign() -> dict[str, bytes]:
+    archive = io.BytesIO()
+    np.savez(archive, a=np.zeros(3))
+    return {
+        "empty": b"",
+        "text": b"hello\n",
+        "pickle": pickle.dumps({"a": 1}),
+        "zip": archive.getvalue(),
+        "json": b'{"learner": {}}',
+        "only the beginning": b"\x93RFFB\r\n\x1a",
+    }
+
+
+@pytest.mark.parametrize("name", foreign())
+def test_foreign_files(name, tmp_path):
+    (tmp_path / "model").write_bytes(foreign()[name])
+    with pytest.raises(ValueError, match=r"model' (was not written by rffboost_ext|is damaged)"):
+        RFFBoostClassifier.load_model(tmp_path / "model")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "model")
+
+
+def test_a_model_of_another_kind(tmp_path):
+    RFFBoostRegressor(**FEW).fit(X, X[:, 0]).save_model(tmp_path / "model")
+    with pytest.raises(ValueError, match="holds a RFFBoostRegressor, not a RFFBoostClassifier"):
+        RFFBoostClassifier.load_model(tmp_path / "model")
+    assert isinstance(RFFBoostRegressor.load_model(tmp_path / "model"), RFFBoostRegressor)

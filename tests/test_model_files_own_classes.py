@@ -1,0 +1,113 @@
+"""A user's own classes in model files: by the same doors as the built-in ones, or named before any writing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from rffboost_ext import LEARNERS, Learner, RFFBoostRegressor, Term, load_model, storable
+from rffboost_ext.storage.values import KINDS
+from rffboost_ext.terms import Standardized
+
+from .model_file_cases import FEW, Array, X, again, assert_same, packed_and_back
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Term):
+    """A linear function."""
+
+    slope: Array
+
+    def __call__(self, X):
+        return X @ self.slope
+
+    def scaled(self, factor):
+        return Line(factor * self.slope)
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(sum(term.slope for term in terms))
+
+
+class LeastSquares(Learner):
+    """Fits one."""
+
+    def fit(self, round):
+        return Line(np.linalg.lstsq(round.design.X, round.residual, rcond=None)[0])
+
+
+@pytest.fixture
+def doors():
+    """What is entered in a test goes with it."""
+    kinds, learners = dict(KINDS), dict(LEARNERS._table)
+    yield
+    KINDS.clear()
+    KINDS.update(kinds)
+    LEARNERS._table.clear()
+    LEARNERS._table.update(learners)
+
+
+def linear_model() -> RFFBoostRegressor:
+    return RFFBoostRegressor(learner=LeastSquares(), **FEW).fit(X, X[:, 0])
+
+
+def test_what_has_no_name_is_named_before_anything_is_written(doors, tmp_path):
+    path, model = tmp_path / "model", linear_model()
+    with pytest.raises(TypeError, match=r"RFFBoostRegressor.*learner.*LeastSquares.*register the part"):
+        model.save_model(path)
+    LEARNERS.register("least_squares")(LeastSquares)
+    with pytest.raises(TypeError, match=r"terms\[0\].*Line, which has no name to be stored by.*storable"):
+        model.save_model(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_users_own_classes_are_stored_through_the_same_doors(doors, tmp_path):
+    model = linear_model()
+    LEARNERS.register("least_squares")(LeastSquares)
+    storable("tests.Line")(Line)
+    loaded = again(model, tmp_path)
+    assert isinstance(loaded.learner, LeastSquares)
+    assert_same(model, loaded, X)
+
+
+def test_a_user_says_how_a_class_is_stored(doors):
+    class Counter:
+        def __init__(self):
+            self.seen = {"a": 1}
+
+    def build(state):
+        made = Counter()
+        made.seen = state["seen"]
+        return made
+
+    with pytest.raises(TypeError, match="state and build must be given"):
+        storable("tests.Counter")(Counter)
+    storable("tests.Counter", vars, build)(Counter)
+    counter = Counter()
+    counter.seen["b"] = 2
+    assert packed_and_back(counter).seen == {"a": 1, "b": 2}
+    with pytest.raises(ValueError, match=r"'tests.Counter' is taken by .*Counter"):
+        storable("tests.Counter")(Line)
+
+
+def test_what_is_not_registered_where_a_file_is_loaded(doors, tmp_path):
+    LEARNERS.register("least_squares")(LeastSquares)
+    storable("tests.Line")(Line)
+    linear_model().save_model(tmp_path / "model")
+    del LEARNERS._table["least_squares"]
+    with pytest.raises(ValueError, match=r"model' holds 'learner:least_squares', which is not known here"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", [3, "loss:mine"])
+def test_names_that_cannot_be(name):
+    with pytest.raises(TypeError, match="storable wants a name without a colon"):
+        storable(name)
+
+
+def test_standardized_terms_come_back(doors):
+    storable("tests.Line")(Line)
+    term = Standardized(Line(np.ones((3, 1))), np.arange(3.0), np.ones(3))
+    np.testing.assert_array_equal(packed_and_back(term)(X), term(X))

@@ -1,0 +1,89 @@
+"""What a model file holds: plain values, arrays and every registered part come back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rffboost_ext import baselines
+from rffboost_ext.losses import Signed, SquaredError
+from rffboost_ext.storage import container
+from rffboost_ext.storage.values import REGISTRIES
+
+from .model_file_cases import X, Y, again, packed_and_back
+
+plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+keys = st.text() | st.integers() | st.tuples(st.text(), st.integers())
+nested = st.recursive(
+    plain,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(keys, inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(nested)
+def test_plain_values_come_back(value):
+    loaded = packed_and_back(value)
+    assert repr(loaded) == repr(value)
+
+
+DTYPES = ["<f4", ">f8", "<i2", "|u1", "|b1", "<c16", "<U3", "|S2", "<M8[D]", "<m8[ns]", "<f2"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 3)], ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_come_back(dtype, shape, order):
+    size = int(np.prod(shape))
+    array = np.arange(size).reshape(shape).astype(dtype, order=order)
+    loaded = packed_and_back(array)
+    assert loaded.dtype == array.dtype
+    assert loaded.shape == array.shape
+    assert loaded.tobytes() == array.tobytes()
+    assert container.order_of(loaded) == container.order_of(array)
+
+
+def test_arrays_of_objects_come_back():
+    values = np.array([["a", None], [1, 0.5]], dtype=object)
+    loaded = packed_and_back(values)
+    assert loaded.dtype == object
+    assert repr(loaded) == repr(values)
+
+
+def registered() -> list[tuple[str, str]]:
+    return [(kind, name) for kind, table in REGISTRIES.items() for name in table.names()]
+
+
+@pytest.mark.parametrize(("kind", "name"), registered(), ids=":".join)
+def test_every_registered_part_comes_back(kind, name):
+    part = REGISTRIES[kind].make(name)
+    assert repr(packed_and_back(part)) == repr(part)
+    assert type(packed_and_back(part)) is type(part)
+    assert packed_and_back(type(part)) is type(part)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Signed(SquaredError()),
+        baselines.Matern(),
+        baselines.RidgePair(),
+        baselines.BestSVC(kernels=[baselines.Kernel("rbf", gamma=0.5)]),
+    ],
+    ids=lambda part: type(part).__name__,
+)
+def test_parts_without_a_registered_name_come_back(part):
+    assert repr(packed_and_back(part)) == repr(part)
+
+
+def test_models_of_the_papers_come_back(tmp_path):
+    model = baselines.mkboost(n_estimators=3, random_state=0).fit(X, Y)
+    with pytest.warns(UserWarning, match="callbacks"):
+        loaded = again(model, tmp_path)
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

@@ -1,0 +1,68 @@
+"""Writing model files: whole or not at all, and what cannot be saved is named."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from rffboost_ext import Ensemble, RFFBoostClassifier, load_model, save_model
+from rffboost_ext.storage import leftovers, write_atomically
+
+from .model_file_cases import FEW, X, Y
+
+
+def test_a_model_that_is_not_fitted(tmp_path):
+    with pytest.raises(NotFittedError):
+        RFFBoostClassifier().save_model(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_callbacks_are_left_out_with_a_word(tmp_path):
+    model = RFFBoostClassifier(callbacks=[lambda progress: None], **FEW).fit(X, Y)
+    with pytest.warns(UserWarning, match="callbacks are no part of a model file"):
+        model.save_model(tmp_path / "model")
+    assert load_model(tmp_path / "model").callbacks is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(callbacks=None).save_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("path", ["missing/model", Path("missing") / "model"])
+def test_a_folder_that_is_not_there(path, tmp_path):
+    with pytest.raises(FileNotFoundError, match="path must be in an existing folder"):
+        save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), tmp_path / path)
+
+
+def test_a_path_that_is_none():
+    with pytest.raises(TypeError):
+        save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), 3)
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_write_that_fails_leaves_what_was_there(step, tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    write_atomically(path, b"good")
+
+    def fails(*args):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, step, fails)
+    with pytest.raises(OSError, match="no space"):
+        write_atomically(path, b"bad")
+    assert path.read_bytes() == b"good"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_followed_and_leftovers_are_found(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_atomically(tmp_path / "link", b"data")
+    assert (tmp_path / "real").read_bytes() == b"data"
+    assert (tmp_path / "link").is_symlink()
+    stale = tmp_path / ".real.0123456789ab.tmp"
+    stale.touch()
+    assert leftovers(tmp_path / "link") == [stale]
