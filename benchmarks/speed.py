@@ -26,7 +26,8 @@ What bounds the rows, in processor time on one core of an AMD EPYC with AVX-512 
   AVX2, beside 0.32 and 0.41 for both of ours.
 - Two threads: waking the second one takes 0.15 ms, an eighth of the pass over 200,000 rows on one thread. The
   row of two processes tells what the machine allows: 1.90, where the pass reaches 1.62 and on 800,000 rows 1.54.
-- Small data: a round of gbrff2 on 300 rows takes 0.28 ms, calls from Python in the main; 2.7 times the plain version.
+- Small data: a round of gbrff2 on 300 rows takes 0.28 ms, most of it calls from Python; the plain version takes
+  2.7 times as long.
 """
 
 from __future__ import annotations
