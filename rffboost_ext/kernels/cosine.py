@@ -5,19 +5,20 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .calls import INLINED
 from .elementary import cosine, sincos
 from .matches import match_cosine, match_value
 from .tiles import correlate_tile, stream_tile
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def cosines_of(z, phase, out):  # type: ignore[no-untyped-def]
     """Write ``cos(z - phase)`` of a tile, (B,)."""
     for i in range(len(z)):
         out[i] = cosine(z[i] - phase)
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
     """Put ``cos(z - phase)`` in the place of z (B,); two names for one array would defeat vectorisation."""
     for i in range(len(z)):
@@ -33,7 +34,7 @@ def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-unty
         sums[t, 0] = match_value(kind, h, p[t], q[t])
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
     """Write the cosine of a tile z (B,), and put the sine in the place of z."""
     for i in range(len(z)):

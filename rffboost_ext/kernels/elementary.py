@@ -17,6 +17,7 @@ import numpy as np
 from numba.extending import overload
 
 from .bits import fma, halved, is_odd, negate_if_odd, times_power_of_two
+from .calls import INLINED
 
 # What trigonometry can bear: no reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
@@ -118,7 +119,7 @@ EF0, EF1, EF2, EF3 = (
 )
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _sincos64(z):  # type: ignore[no-untyped-def]
     shifted = z * TWO_OVER_PI + MAGIC
     k = shifted - MAGIC
@@ -134,7 +135,7 @@ def _sincos64(z):  # type: ignore[no-untyped-def]
     return negate_if_odd(s, half), negate_if_odd(negate_if_odd(t, half), shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _sincos32(z):  # type: ignore[no-untyped-def]
     shifted = z * TWO_OVER_PI_F + MAGIC_F
     k = shifted - MAGIC_F
@@ -148,7 +149,7 @@ def _sincos32(z):  # type: ignore[no-untyped-def]
     return negate_if_odd(s, half), negate_if_odd(negate_if_odd(t, half), shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _cos64(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI + MAGIC
     k = shifted - MAGIC
@@ -160,7 +161,7 @@ def _cos64(z):  # type: ignore[no-untyped-def]
     return negate_if_odd(value, shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _cos32(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI_F + MAGIC_F
     k = shifted - MAGIC_F
@@ -170,7 +171,7 @@ def _cos32(z):  # type: ignore[no-untyped-def]
     return negate_if_odd(value, shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _cospi64(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC
     r = z - (shifted - MAGIC)
@@ -180,7 +181,7 @@ def _cospi64(z):  # type: ignore[no-untyped-def]
     return negate_if_odd(value, shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _cospi32(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC_F
     r = z - (shifted - MAGIC_F)
@@ -190,7 +191,7 @@ def _cospi32(z):  # type: ignore[no-untyped-def]
     return negate_if_odd(value, shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _exp64(x):  # type: ignore[no-untyped-def]
     x = min(max(x, EXP_LOW), EXP_HIGH)
     shifted = x * LOG2_E + MAGIC
@@ -204,7 +205,7 @@ def _exp64(x):  # type: ignore[no-untyped-def]
     return times_power_of_two(value, shifted)
 
 
-@numba.njit(fastmath=EXACT, cache=True)
+@numba.njit(fastmath=EXACT, **INLINED)
 def _exp32(x):  # type: ignore[no-untyped-def]
     x = min(max(x, EXP_FLOW), EXP_FHIGH)
     shifted = x * LOG2_E_F + MAGIC_F

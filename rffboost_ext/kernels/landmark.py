@@ -5,12 +5,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .calls import INLINED
 from .cosine import cosines_in_place
 from .elementary import sincos
 from .matches import match_slope, match_value
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def add_cosines(z, phase, sine, mean, share):  # type: ignore[no-untyped-def]
     """Write the sines of ``z - phase`` (B,) and add their cosines, times share, to mean (B,)."""
     for i in range(len(z)):
@@ -18,7 +19,7 @@ def add_cosines(z, phase, sine, mean, share):  # type: ignore[no-untyped-def]
         mean[i] += share * cosine
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def dot(a, b):  # type: ignore[no-untyped-def]
     """The sum of products of two tiles, (B,)."""
     total = a.dtype.type(0)
@@ -66,7 +67,7 @@ def combine_pass(cosines, weight, outputs, first, last):  # type: ignore[no-unty
             add_scaled(cosines[t, k], weight[k], outputs[t])
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def add_scaled(x, factor, out):  # type: ignore[no-untyped-def]
     """Add factor times x to out, (B,) each."""
     for i in range(len(x)):

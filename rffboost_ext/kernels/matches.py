@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numba
 
+from .calls import INLINED
 from .elementary import exp, sincos
 
 EXPONENTIAL = 0
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def match_value(kind, h, p, q):  # type: ignore[no-untyped-def]
     """The sum of values over a tile; h, p, q are (B,)."""
     total = h.dtype.type(0)
@@ -29,21 +30,21 @@ def match_value(kind, h, p, q):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def exponential_row(h, p, q, limit):  # type: ignore[no-untyped-def]
     """Value and slope of one row of the exponential kind; exponents are cut at limit."""
     value = q * exp(min(p * h, limit))
     return value, p * value
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def newton_row(h, p, q, half):  # type: ignore[no-untyped-def]
     """Value and slope of one row of the newton kind; half is 1/2 in the precision of the row."""
     curved = q * h
     return (p + half * curved) * h, p + curved
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def match_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
     """The sum of values over a tile; their derivatives by h go into slope (B,)."""
     total = h.dtype.type(0)
@@ -60,7 +61,7 @@ def match_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def match_cosine(kind, z, p, q, h):  # type: ignore[no-untyped-def]
     """The sum of values of ``h = cos(z)`` over a tile; h goes into h (B,), their derivatives by z to z (B,).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .calls import INLINED
 from .elementary import cospi
 from .landmark import add_scaled
 from .tiles import project_tile
@@ -21,7 +22,7 @@ def gather_rows(X, center, start, stop, x):  # type: ignore[no-untyped-def]
             x[f, i - start] = X[i, f] - center[f]
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def project_four(x, omega, z):  # type: ignore[no-untyped-def]
     """Add ``omega . x`` for four frequencies (4, d) to z (4, BLOCK), three features at a time.
 
@@ -49,14 +50,14 @@ def project_four(x, omega, z):  # type: ignore[no-untyped-def]
             z3[i] += omega[3, f] * x[f, i]
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
     """Put ``cos(pi z)`` in the place of z (BLOCK,)."""
     for i in range(BLOCK):
         z[i] = cospi(z[i])
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
     """Add ``sum_j weight_j cos(pi z_j)`` of four rows z (4, BLOCK) to out (BLOCK,)."""
     z0, z1, z2, z3 = z[0], z[1], z[2], z[3]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numba
 
+from .calls import INLINED
+
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
@@ -24,7 +26,7 @@ def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped
                 tiles[t, f, i] = 0.0
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
     """Add ``omega . x`` to z (B,) for one tile x (d, B) that is in cache, several features at a time."""
     d = len(omega)
@@ -47,7 +49,7 @@ def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
             z[i] += w * x[f, i]
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def stream_tile(x, omega, z):  # type: ignore[no-untyped-def]
     """Add ``omega . x`` to z (B,) for one tile x (d, B) that is not in cache yet.
 
@@ -60,7 +62,7 @@ def stream_tile(x, omega, z):  # type: ignore[no-untyped-def]
             z[i] += w * x[f, i]
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
     """Write the sums over rows of ``coefficient * x``, (d,), for one tile x (d, B), four features at a time."""
     d = len(out)
