@@ -6,9 +6,9 @@
 All systems meet the same splits in one run, each at its own defaults. DIR/accuracy.csv gets a row per table, data
 set, split and system as soon as it is there, and a further run does what is missing: one that was interrupted goes
 on. --redo drops the rows of a system first, of the tables that are named. DIR/accuracy.md has the tables,
-DIR/speed.json the times of the table "speed". Data are CSV files in --data-dir or its subfolders, which is
-$RFFBOOST_DATA or ../shared/data if not given, and what scikit-learn has; a data set that cannot be had is named
-and left out. Needs ``pip install "rffboost-ext[all]"``.
+DIR/speed.json the times of the table "speed". Data are CSV files in --data-dir, by default $RFFBOOST_DATA, or
+directly below it, and what scikit-learn has; a data set that cannot be had is named and left out. Needs
+``pip install "rffboost-ext[all]"``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--splits", type=positive, help="splits of each data set, each table's own by default")
     parser.add_argument("--redo", nargs="+", metavar="SYSTEM", default=[], help="drop the rows of these first")
     parser.add_argument("--no-run", action="store_true", help="write the tables of the rows so far, and no more")
-    parser.add_argument("--data-dir", type=Path, help="folder of CSV files")
+    parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
     parser.add_argument("--threads", type=positive, default=1, help="threads of every system")
     parser.add_argument("--jobs", type=positive, default=1, help="processes; more than one blurs the times")
     return parser
@@ -80,13 +80,14 @@ def ready(
 
 
 def checked_folder(folder: Path | None) -> Path | None:
-    """The folder of data: the given one, else the usual one if there is one."""
-    if folder is None:
-        usual = Path(os.environ.get("RFFBOOST_DATA", ROOT.parent / "shared" / "data"))
-        return usual if usual.is_dir() else None
-    if not folder.is_dir():
-        raise ValueError(f"--data-dir: {str(folder)!r} is not a folder")
-    return folder.resolve()
+    """The folder of data: the given one, else that of the environment, if there is either."""
+    usual = os.environ.get("RFFBOOST_DATA")
+    if folder is None and not usual:
+        return None
+    source, chosen = ("--data-dir", folder) if folder is not None else ("RFFBOOST_DATA", Path(usual or ""))
+    if not chosen.is_dir():
+        raise ValueError(f"{source}: {str(chosen)!r} is not a folder")
+    return chosen.resolve()
 
 
 def check_choices(chosen: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets
 
-from rffboost_ext.compare.datasets import SHIPPED, features, find, table, unknown
+from rffboost_ext.compare.datasets import SHIPPED, features, located, table, unknown
 
 Array = np.ndarray
 Arrays = tuple[Array, Array]
@@ -84,7 +84,7 @@ class Source:
 
 
 def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> Arrays:
-    """Features, text one-hot encoded, and target of a CSV file in the folder or one of its subfolders.
+    """Features, text one-hot encoded, and target of a CSV file in the folder or directly below it.
 
     Without such a file, it is what scikit-learn ships under that name.
     """
@@ -94,14 +94,6 @@ def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> A
         return shipped.X, shipped.y
     frame = table(path)
     return features(stem, frame.drop(columns=[TARGET, *drop])), frame[TARGET].to_numpy()
-
-
-def located(stem: str, data_dir: Path | None) -> Path | None:
-    """The CSV file of that stem in a folder or directly below it."""
-    if data_dir is None:
-        return None
-    folders = (data_dir, *sorted(path for path in data_dir.iterdir() if path.is_dir()))
-    return next((path for folder in folders if (path := find(stem, folder)) is not None), None)
 
 
 def file(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = ()) -> Source:

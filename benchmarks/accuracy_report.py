@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from rffboost_ext.reproduce.ecml_tuned import Table2
+from rffboost_ext.reproduce.pages import markdown
+from rffboost_ext.reproduce.summary import published as published_table
 
 from .accuracy_claims import OURS, Claim
 from .accuracy_rows import Row
@@ -17,7 +18,6 @@ from .accuracy_systems import ALL_TASKS, SYSTEMS
 from .accuracy_tables import Table
 from .machine import described
 
-PUBLISHED = Path(__file__).with_name("published_ecml2020.csv")
 PUBLISHED_SYSTEMS = {"GBRFF2": "GBRFF2, published", "LGBM": "LightGBM, published"}
 NONE = "-"
 Lines = list[list[str]]
@@ -128,10 +128,9 @@ def published(table: Table, summary: Summary) -> Any:
     return shown.assign(**{"best of six, published": frame.max(axis=1)})
 
 
-@lru_cache(maxsize=1)
 def published_means() -> Any:
     """Gautheron et al., ECML-PKDD 2020, table 2: mean test accuracy in percent, tuned, 20 splits of 70/30."""
-    return pd.read_csv(PUBLISHED, index_col="dataset")
+    return published_table("ecml2020_table2")[list(Table2.systems)]
 
 
 def claims(table: Table, summary: Summary) -> str:
@@ -146,17 +145,3 @@ def claim_line(claim: Claim, summary: Summary) -> list[str]:
     """One claim and what was found."""
     found, holds = claim.check(summary)
     return [claim.text, found, "yes" if holds else "no"]
-
-
-def markdown(header: Sequence[str], lines: Lines) -> str:
-    """A table in Markdown."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-
-    table = RichTable(*header, box=box.MARKDOWN)
-    for line in lines:
-        table.add_row(*line)
-    out = io.StringIO()
-    Console(file=out, width=1_000, markup=False).print(table)
-    return "\n".join(text.rstrip() for text in out.getvalue().strip().splitlines()) + "\n"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
+
+from rffboost_ext.reproduce.running import duration, progress, results
 
 from .accuracy_data import SOURCES, problem
 from .accuracy_rows import Key, Row
@@ -194,13 +195,6 @@ def is_current(row: Row) -> bool:
     return row.config == config(row.system, row.task, row.threads, table.tune)
 
 
-def run(tasks: Sequence[Task], jobs: int) -> Iterator[Row | Failure]:
-    """What becomes of the tasks, as it arrives."""
-    from joblib import Parallel, delayed
-
-    return Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(task)() for task in tasks)
-
-
 class Pace:
     """How long what is left will take, by what rows of the same kind have taken so far.
 
@@ -236,16 +230,12 @@ def kinds(of: Row | Task) -> list[tuple[str, ...]]:
 
 def run_all(tasks: Sequence[Task], jobs: int, pace: Pace, keep: Callable[[Row], None]) -> list[Failure]:
     """Run the tasks under a progress bar, keep each row as it arrives, and return what failed."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     left = dict.fromkeys(tasks)
     failures: list[Failure] = []
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True, soft_wrap=True)) as bar:
+    with progress() as bar:
         shown = bar.add_task("", total=len(tasks))
         by_key = {task.key: task for task in tasks}
-        for result in run(tasks, jobs):
+        for result in results(tasks, jobs):
             if isinstance(result, Row):
                 keep(result)
                 pace.add(result)
@@ -265,9 +255,3 @@ def line(result: Row | Failure) -> str:
     where = f"{result.table:12}{result.dataset:20}split {result.split:<4}{result.system:14}"
     seconds = result.fit_seconds + result.search_seconds
     return f"{where}{result.score:7.2f} % in {seconds:.3g} s"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as hours and minutes."""
-    minutes = math.ceil(seconds / 60.0)
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"

@@ -15,8 +15,8 @@ from sklearn.datasets import make_classification
 
 from rffboost_ext.compare.outputs import write_all
 from rffboost_ext.compare.protocol import SYSTEM_SEED
+from rffboost_ext.reproduce.pages import markdown
 
-from .accuracy_report import markdown
 from .accuracy_systems import SYSTEMS, rffboost
 from .systems import SYSTEMS as TIMED
 from .table import COLUMNS

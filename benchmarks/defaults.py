@@ -5,20 +5,21 @@
 
 DIR/defaults.csv gets a row per variant, data set and split as soon as it is there, and a further run does what is
 missing. DIR/defaults.md has the table: the mean over the data sets of each kind, the paired difference from the
-defaults with its standard error over data sets and splits, and the ratio of times. Data are found as
-``benchmarks/accuracy.py`` finds them, and split as there, but with random states from 1001 on. The files of that
-name beside this script are what was found: 2 splits of 13 small sets, 1 of the others, one thread.
+defaults with its standard error over data sets and splits, and the ratio of times. A line of fewer fits is of
+fewer data sets: only its difference compares. Data are found as ``benchmarks/accuracy.py`` finds them, and split
+as there, but with random states from 1001 on. The files of that name beside this script are what was found: 2
+splits of 13 small sets, 1 of the others, one thread.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:] = [
@@ -29,9 +30,11 @@ sys.path[:] = [
 from benchmarks.accuracy import ready  # noqa: E402
 from benchmarks.speed import positive  # noqa: E402
 
+if TYPE_CHECKING:
+    from rffboost_ext.compare.records import Records
+
 FIRST_SPLIT = 1001
 REFERENCE = "defaults"
-COLUMNS = ("variant", "dataset", "split", "score", "seconds", "rounds")
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "small": (
@@ -41,6 +44,25 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "larger": ("electricity", "magic", "elevators", "winequality_white"),
     "made": ("classification_2", "classification_5", "gaussian_quantiles", "friedman1", "friedman2", "friedman3"),
 }
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Test accuracy or R2 of a variant in percent, seconds of the processor, and rounds of the model."""
+
+    variant: str
+    dataset: str
+    split: int
+    score: float
+    seconds: float
+    rounds: float
+
+    @property
+    def key(self) -> Key:
+        """What there is one row of."""
+        return self.variant, self.dataset, self.split
 
 
 def variants() -> dict[str, dict[str, Any]]:
@@ -68,10 +90,14 @@ def variants() -> dict[str, dict[str, Any]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the options, do what is missing and write the table."""
     chosen = ready(options(), arguments, check_names)
-    rows = read(chosen.out / "defaults.csv")
+    # NumPy is imported once the pools are held.
+    from rffboost_ext.compare.records import Records
+
+    file = Records(chosen.out / "defaults.csv", Found)
+    file.mend()
     if not chosen.no_run:
-        fill(chosen, rows)
-    text = report(rows)
+        fill(chosen, file)
+    text = report(file.rows())
     (chosen.out / "defaults.md").write_text(text)
     print(text)
     return 0
@@ -86,7 +112,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="all by default")
     parser.add_argument("--splits", type=positive, default=3, help="splits of each data set")
     parser.add_argument("--no-run", action="store_true", help="write the table of the rows so far, and no more")
-    parser.add_argument("--data-dir", type=Path, help="folder of CSV files")
+    parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
     parser.add_argument("--threads", type=positive, default=1, help="threads of every fit")
     return parser
 
@@ -103,36 +129,15 @@ def check_names(chosen: argparse.Namespace) -> None:
         setattr(chosen, option, given)
 
 
-def read(path: Path) -> dict[tuple[str, str, int], dict[str, float]]:
-    """Rows so far, by variant, data set and split; an unfinished last line is cut off."""
-    if not path.exists():
-        return {}
-    text = path.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole)
-    return {
-        (row["variant"], row["dataset"], int(row["split"])): {name: float(row[name]) for name in COLUMNS[3:]}
-        for row in csv.DictReader(whole.splitlines())
-    }
-
-
-def fill(chosen: argparse.Namespace, rows: dict[Any, dict[str, float]]) -> None:
+def fill(chosen: argparse.Namespace, file: Records[Found]) -> None:
     """Measure what is missing, and append it to the file."""
-    path, table = chosen.out / "defaults.csv", variants()
-    fresh = not path.exists() or not path.stat().st_size
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if fresh:
-            writer.writerow(COLUMNS)
-        for variant, dataset, split in wanted(chosen):
-            if (variant, dataset, split) in rows:
-                continue
-            found = measured(table[variant], dataset, split, chosen.threads, chosen.data_dir)
-            rows[variant, dataset, split] = found
-            writer.writerow([variant, dataset, split, *found.values()])
-            file.flush()
-            print(f"{dataset:20}split {split}  {variant:24}{found['score']:7.2f} in {found['seconds']:.2f} s")
+    rows, table = file.rows(), variants()
+    for variant, dataset, split in wanted(chosen):
+        if (variant, dataset, split) in rows:
+            continue
+        found = Found(variant, dataset, split, *measured(table[variant], dataset, split, chosen))
+        file.append(found)
+        print(f"{dataset:20}split {split}  {variant:24}{found.score:7.2f} in {found.seconds:.2f} s")
 
 
 def wanted(chosen: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
@@ -148,21 +153,21 @@ def wanted(chosen: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
 
 
 def measured(
-    parameters: dict[str, Any], dataset: str, split: int, threads: int, folder: Path | None
-) -> dict[str, float]:
-    """Test accuracy or R2 in percent, seconds of the processor, and rounds of the model."""
+    parameters: dict[str, Any], dataset: str, split: int, chosen: argparse.Namespace
+) -> tuple[float, float, float]:
+    """Score, seconds and rounds of one fit."""
     from benchmarks.accuracy_data import problem
     from benchmarks.accuracy_systems import rffboost
 
-    data = problem(dataset, folder)
+    data = problem(dataset, chosen.data_dir)
     train, test = data.split(split)
     warm_up(data.task)
-    model = rffboost(data.task, threads, **parameters)
+    model = rffboost(data.task, chosen.threads, **parameters)
     start = process_time()
     model.fit(data.X[train], data.y[train])
     seconds = process_time() - start
     score = 100.0 * float(model.score(data.X[test], data.y[test]))
-    return {"score": score, "seconds": seconds, "rounds": float(model.n_estimators_)}
+    return score, seconds, float(model.n_estimators_)
 
 
 def warm_up(task: str) -> None:
@@ -172,7 +177,7 @@ def warm_up(task: str) -> None:
     warm_up("rffboost", task, 1)
 
 
-def report(rows: dict[tuple[str, str, int], dict[str, float]]) -> str:
+def report(rows: Mapping[Key, Found]) -> str:
     """The table in Markdown, on what each variant and the defaults have both been measured on."""
     names = list(dict.fromkeys(variant for variant, _, _ in rows))
     head = ["variant", *GROUPS, "difference", "time", "fits"]
@@ -181,7 +186,7 @@ def report(rows: dict[tuple[str, str, int], dict[str, float]]) -> str:
     return "\n".join(f"| {line} |" for line in lines) + "\n"
 
 
-def cells(variant: str, rows: dict[tuple[str, str, int], dict[str, float]]) -> list[str]:
+def cells(variant: str, rows: Mapping[Key, Found]) -> list[str]:
     """One line of the table."""
     import numpy as np
 
@@ -189,12 +194,11 @@ def cells(variant: str, rows: dict[tuple[str, str, int], dict[str, float]]) -> l
     if not shared:
         return [variant, *("" for _ in GROUPS), "", "", "0"]
     pairs = [(rows[variant, *key], rows[REFERENCE, *key]) for key in shared]
-    gaps = np.array([ours["score"] - base["score"] for ours, base in pairs])
+    gaps = np.array([ours.score - base.score for ours, base in pairs])
     error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else float("nan")
-    ratio = np.exp(np.mean([np.log(ours["seconds"] / base["seconds"]) for ours, base in pairs]))
+    ratio = np.exp(np.mean([np.log(ours.seconds / base.seconds) for ours, base in pairs]))
     means = [
-        group_mean([rows[variant, *key]["score"] for key in shared if key[0] in group])
-        for group in GROUPS.values()
+        group_mean([rows[variant, *key].score for key in shared if key[0] in group]) for group in GROUPS.values()
     ]
     return [variant, *means, f"{gaps.mean():+.2f} ± {error:.2f}", f"{ratio:.2f}", str(len(gaps))]
 

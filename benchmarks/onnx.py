@@ -1,6 +1,6 @@
 """Prediction speed of exported models beside XGBoost and LightGBM: rows per second, one row, bytes.
 
-    python benchmarks/onnx.py [--rows 10000] [--repeats 15] [--output FILE.json]
+    python benchmarks/onnx.py [--rows 10000] [--repeats 15] [--json F]
 
 All contenders are timed in one run and in turns, so that a busy machine slows all of them; the best time of each
 counts. Trees are 100 of depth 6. LightGBM in ONNX Runtime needs onnxmltools.
@@ -17,7 +17,7 @@ sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Pa
 import argparse  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
+from collections.abc import Callable, Sequence  # noqa: E402
 from dataclasses import asdict, dataclass  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -153,18 +153,18 @@ def ratios(rows: list[Row]) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Time everyone, print the table and the ratios, write them as JSON."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Time everyone, print the table and the ratios, and write them as JSON if that is wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results" / "onnx.json")
-    arguments = parser.parse_args()
-    X, y = make_classification(max(arguments.rows, 5_000), FEATURES, n_informative=15, flip_y=0.1, random_state=0)
+    parser.add_argument("--json", type=Path, help="write rows and ratios to this file")
+    given = parser.parse_args(arguments)
+    X, y = make_classification(max(given.rows, 5_000), FEATURES, n_informative=15, flip_y=0.1, random_state=0)
     X = X.astype(np.float32)
     everyone = contenders(X[:5_000], y[:5_000])
-    measure(everyone, X[: arguments.rows], arguments.repeats)
-    rows = [Row(c.name, c.threads, arguments.rows / c.best, c.single, c.size) for c in everyone]
+    measure(everyone, X[: given.rows], given.repeats)
+    rows = [Row(c.name, c.threads, given.rows / c.best, c.single, c.size) for c in everyone]
     print(f"{'':<32}{'threads':>8}{'rows/s':>12}{'one row':>12}{'bytes':>10}")
     for row in rows:
         print(
@@ -173,9 +173,9 @@ def main() -> None:
         )
     for name, value in ratios(rows).items():
         print(f"{name:<46}{value:>6.2f}")
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    result = {"rows": [asdict(row) for row in rows], "ratios": ratios(rows)}
-    arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    if given.json is not None:
+        result = {"rows": [asdict(row) for row in rows], "ratios": ratios(rows)}
+        given.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What skewed and heavy-tailed columns cost, and what clipping or a transformation before the fit gives back.
 
     python benchmarks/skew.py --quick
-    python benchmarks/skew.py --data-dir FOLDER --splits 5 --out skew.json
+    python benchmarks/skew.py --data-dir FOLDER --splits 5 --json skew.json
 
 Accuracy on held-out rows: stratified splits of 70/30, the columns in steps of preparation that see the training
 rows only. The generated sets are one problem each with its columns warped; how they came before is a set too.
@@ -29,6 +29,7 @@ from sklearn.preprocessing import FunctionTransformer, PowerTransformer, Quantil
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.accuracy import checked_folder
 from benchmarks.machine import described, machine
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.compare import datasets
@@ -146,8 +147,11 @@ def generated(n: int) -> dict[str, tuple[Arrays, bool]]:
 
 
 def real(data_dir: Path | None) -> dict[str, tuple[Arrays, bool]]:
-    """Sets of the papers, where they can be had."""
-    names = (*SHIPPED, *(() if data_dir is None else (*SKEWED_FILES, *OTHER_FILES)))
+    """Sets of the papers, where they can be had; what is not there is named and left out."""
+    absent = {name for name in (*SKEWED_FILES, *OTHER_FILES) if datasets.located(name, data_dir) is None}
+    if absent:
+        print(f"left out: {', '.join(sorted(absent))}: no such files", file=sys.stderr)
+    names = [name for name in (*SHIPPED, *SKEWED_FILES, *OTHER_FILES) if name not in absent]
     found = {name: datasets.load(name, data_dir) for name in names}
     return {name: ((one.X, one.y), name in SKEWED_FILES) for name, one in found.items()}
 
@@ -202,20 +206,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="few rows, rounds and splits: minutes, no figures")
-    parser.add_argument("--data-dir", type=Path, help="folder with the papers' sets as CSV")
+    parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--rows", type=int, default=800, help="rows of the generated sets")
     parser.add_argument("--quality", choices=("auto", "fast"), default="auto", help="fast leaves the stack out")
-    parser.add_argument("--out", type=Path, help="where to write all figures as JSON")
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
     given = parser.parse_args(arguments)
+    try:
+        folder = checked_folder(given.data_dir)
+    except ValueError as error:
+        parser.error(str(error))
     facts, more = machine(1), {"quality": given.quality}
     if given.quick:
         given.rows, given.splits, more = min(given.rows, 120), 1, {"quality": "fast", "n_estimators": 5}
     records = []
-    for record in measured(generated(given.rows) | real(given.data_dir), given.splits, **more):
+    for record in measured(generated(given.rows) | real(folder), given.splits, **more):
         records.append(record)
-        if given.out is not None:
-            given.out.write_text(json.dumps({"machine": facts, "records": records}, indent=1) + "\n")
+        if given.json is not None:
+            given.json.write_text(json.dumps({"machine": facts, "records": records}, indent=1) + "\n")
     show(records, facts)
 
 

@@ -8,26 +8,6 @@ one or two: every row, of fewer rows of data. Lines on standard error tell what 
 The members of a pair are timed in turns in one run, so that a busy machine slows both; medians of at least five
 turns after a warm-up count. Where more processes run than there are cores, the longer member of a pair is
 interrupted more often: such ratios mean little. Needs ``pip install "rffboost-ext[all]"``.
-
-What bounds the rows, in processor time on one core of an AMD EPYC with AVX-512 (family 25, model 17):
-
-- Objective and gradient, 1,000,000 x 20: 4.8 ns per row of data. A plain sum of the features takes 2.4 of them;
-  sine, cosine, exponential and gradient take 1.2 more while the tile is in cache and the memory idle. Neither to
-  prefetch the next tile nor to read it in the loop of the gradient gained anything.
-- gbrff2, 1,000,000 x 20: a round reads the features 14.7 times, 13.7 of them to search the frequency. These are
-  81 % of the fit, so memory bounds it: its features are four bytes, the bins of trees one. 8.5 to 9.2 s stand
-  beside 8.7 to 9.3 of XGBoost and 9.7 to 9.9 of LightGBM; ours is the one that loses when others use the memory.
-  To search on 65,536 rows first and to end on all takes half the time, but fits worse (300,000 rows, 6 seeds: a
-  training loss of 0.307 in place of 0.298, and 0.3 points of accuracy), since few rows of large weight rule the
-  objective. It is not done.
-- Sine and cosine in float64: 18 products and multiply-adds and 2 choices per vector, on two pipes of 256 bits,
-  are 2.5 cycles per element or 0.68 ns at 3.7 GHz; measured 0.78. Compiled for AVX2 1.06, since 16 registers do
-  not hold the 19 constants. In float32 NumPy's cosine is vector code itself: 0.58 ns with AVX-512, 1.49 with
-  AVX2, beside 0.32 and 0.41 for both of ours.
-- Two threads: waking the second one takes 0.15 ms, an eighth of the pass over 200,000 rows on one thread. The
-  row of two processes tells what the machine allows: 1.90, where the pass reaches 1.62 and on 800,000 rows 1.54.
-- Small data: a round of gbrff2 on 300 rows takes 0.28 ms, most of it calls from Python; the plain version takes
-  2.7 times as long.
 """
 
 from __future__ import annotations

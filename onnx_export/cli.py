@@ -1,7 +1,7 @@
 """The command line: ``python -m onnx_export export|verify|info|predict``.
 
-Fitted estimators come as joblib or pickle files: open only those that you trust, since loading one
-can run any code. ONNX files hold no code.
+Fitted estimators come as files of ``save_model``, or as joblib or pickle files: open only pickles that you trust,
+since loading one can run any code. Files of ``save_model`` and ONNX files hold no code.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
+from rffboost_ext.storage.container import MAGIC
 
 from .describe import describe_onnx
 from .export import OPSET, save_onnx
@@ -46,14 +48,14 @@ def main(arguments: list[str] | None = None) -> int:
 def export(
     estimator: Path, model: Path, data: Path | None = None, dtype: str = "float32", opset: int = OPSET
 ) -> None:
-    """Export the fitted ESTIMATOR (a joblib or pickle file) into the ONNX file MODEL."""
-    save_onnx(unpickle(estimator), model, None if data is None else table(data), dtype=dtype, opset=opset)
+    """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL."""
+    save_onnx(loaded(estimator), model, None if data is None else table(data), dtype=dtype, opset=opset)
     print(describe_onnx(model))
 
 
 def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime") -> None:
     """Compare the ONNX file MODEL with the ESTIMATOR on the rows of DATA (CSV with a header)."""
-    fitted = unpickle(estimator)
+    fitted = loaded(estimator)
     report = verify_onnx(fitted, model, features(data, fitted), runtime=runtime)
     print(report)
     if not report.passed:
@@ -80,6 +82,13 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     else:
         result = DataFrame({"prediction": predictor.predict(X).tolist()})
     result.to_csv(sys.stdout if output is None else output, index=False)
+
+
+def loaded(path: Path) -> Any:
+    """The estimator in a file of ``save_model``, or in a joblib or pickle file."""
+    with path.open("rb") as file:
+        ours = file.read(len(MAGIC)) == MAGIC
+    return load_model(path) if ours else unpickle(path)
 
 
 def unpickle(path: Path) -> Any:

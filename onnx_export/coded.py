@@ -134,7 +134,8 @@ def code_of_number(categories: Array, column: str, graph: Graph) -> str:
             f"dtype='float64'"
         )
     if not len(keys):
-        keys = np.full(1, np.inf)
+        # Nothing equals NaN.
+        keys = np.full(1, np.nan)
     same = graph.cast(graph.node("Equal", column, graph.constant(keys[None], "keys"), dtype=BOOL), graph.dtype)
     code = graph.node("MatMul", same, graph.constant(np.arange(len(keys), dtype=float)[:, None], "codes"))
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))

@@ -244,6 +244,33 @@ def test_quick_run_prints_every_row(tmp_path):
     assert len(json.loads((tmp_path / "quick.json").read_text())["rows"]) == len(REQUIRED)
 
 
+@pytest.mark.slow
+def test_exported_models_are_timed_beside_their_peers(tmp_path):
+    pytest.importorskip("onnxruntime")
+    command = [
+        sys.executable,
+        str(SCRIPT.with_name("onnx.py")),
+        "--rows",
+        "50",
+        "--repeats",
+        "1",
+        "--json",
+        "o.json",
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert run.returncode == 0, run.stderr
+    found = json.loads((tmp_path / "o.json").read_text())
+    names = {row["name"] for row in found["rows"]}
+    assert {
+        "100 cosines, ONNX",
+        "100 cosines, OnnxPredictor",
+        "100 trees, XGBoost",
+        "100 trees, LightGBM",
+    } <= names
+    assert all(row["rows_per_second"] > 0.0 and row["bytes"] > 0 for row in found["rows"])
+    assert min(found["ratios"].values()) > 0.0
+
+
 def test_skew_compares_preparations_on_the_same_splits(capsys):
     sets = {name: one for name, one in skew.generated(60).items() if name.startswith("moons")}
     some = {name: sets[name] for name in ("moons, as it is", "moons, exp 2x")}
@@ -258,6 +285,15 @@ def test_skew_compares_preparations_on_the_same_splits(capsys):
     assert "mean of skewed sets (1)" in capsys.readouterr().out
     for warp in skew.WARPS:
         assert (skew.generated(50)[f"ring, {warp}"][1]) == (warp != "as it is")
+
+
+def test_skew_takes_the_sets_that_are_there(tmp_path, capsys):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "pima.csv").write_text("a,b,target\n" + "".join(f"{i},{-i},{i % 2}\n" for i in range(20)))
+    found = skew.real(tmp_path)
+    assert list(found) == ["wdbc", "wine", "pima"]
+    assert [skewed for _, skewed in found.values()] == [False, False, True]
+    assert "left out: australian, bupa, german" in capsys.readouterr().err
 
 
 def test_preparations_of_skew_know_the_training_rows_only():

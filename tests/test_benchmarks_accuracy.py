@@ -175,6 +175,19 @@ def test_bad_options_are_refused(options, word, tmp_path, capsys, own_process_st
     assert not (tmp_path / "out").exists()
 
 
+def test_the_folder_of_data_is_the_option_or_that_of_the_environment(monkeypatch, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.delenv("RFFBOOST_DATA", raising=False)
+    assert accuracy.checked_folder(None) is None
+    monkeypatch.setenv("RFFBOOST_DATA", str(tmp_path))
+    assert accuracy.checked_folder(None) == tmp_path
+    assert accuracy.checked_folder(other) == other
+    monkeypatch.setenv("RFFBOOST_DATA", str(tmp_path / "absent"))
+    with pytest.raises(ValueError, match=r"RFFBOOST_DATA: .*absent' is not a folder"):
+        accuracy.checked_folder(None)
+
+
 def test_script_finds_its_parts_from_anywhere(tmp_path):
     command = [sys.executable, str(SCRIPT), "--out", "out", "--systems", "unknown"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)

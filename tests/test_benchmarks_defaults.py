@@ -11,8 +11,12 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from benchmarks import defaults
+from benchmarks.defaults import Found, Key
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.compare.protocol import SYSTEM_SEED
+from rffboost_ext.compare.records import Records
+
+BENCHMARKS = Path(defaults.__file__).parent
 
 
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,22 +70,19 @@ def test_scores_are_those_of_the_estimator(monkeypatch: pytest.MonkeyPatch, tmp_
         learner="rff_newton", early_stopping=False, n_estimators=3, random_state=SYSTEM_SEED
     )
     wanted = 100.0 * model.fit(X_train, y_train).score(X_test, y_test)
-    found = defaults.measured(defaults.variants()["defaults"], "wine", 1001, 1, None)
-    assert found["score"] == pytest.approx(wanted, rel=1e-12)
+    run(tmp_path)
+    assert float(rows_of(tmp_path)[0]["score"]) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_the_table_has_paired_differences() -> None:
     rng = np.random.default_rng(0)
     keys = [("wine", 1001), ("wine", 1002), ("friedman1", 1001)]
     base, other = rng.uniform(80, 90, (2, 3))
-    rows = {
-        ("defaults", *key): {"score": s, "seconds": 1.0, "rounds": 9.0} for key, s in zip(keys, base, strict=True)
-    }
-    rows |= {
-        ("slow", *key): {"score": s, "seconds": 2.0, "rounds": 9.0} for key, s in zip(keys, other, strict=True)
-    }
+    rows = [Found("defaults", *key, s, 1.0, 9.0) for key, s in zip(keys, base, strict=True)]
+    rows += [Found("slow", *key, s, 2.0, 9.0) for key, s in zip(keys, other, strict=True)]
     gaps = other - base
-    line = next(line for line in defaults.report(rows).splitlines() if "slow" in line)
+    table = defaults.report({row.key: row for row in rows})
+    line = next(line for line in table.splitlines() if "slow" in line)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells == [
         "slow",
@@ -101,16 +102,20 @@ def test_unknown_names_are_refused(option: str, tmp_path: Path, capsys: pytest.C
     assert "unknown 'nothing'" in capsys.readouterr().err
 
 
+def kept() -> dict[Key, Found]:
+    """The rows beside the script."""
+    return Records(BENCHMARKS / "defaults.csv", Found).rows()
+
+
 def test_the_table_beside_the_script_is_of_the_rows_beside_it() -> None:
-    folder = Path(defaults.__file__).parent
-    rows = defaults.read(folder / "defaults.csv")
+    rows = kept()
     assert len(rows) > 100
-    assert (folder / "defaults.md").read_text() == defaults.report(rows)
+    assert (BENCHMARKS / "defaults.md").read_text() == defaults.report(rows)
 
 
 def test_no_variant_that_was_measured_is_better_than_the_defaults_beyond_noise() -> None:
-    rows = defaults.read(Path(defaults.__file__).parent / "defaults.csv")
+    rows = kept()
     for variant in {key[0] for key in rows} - {defaults.REFERENCE}:
         shared = [key[1:] for key in rows if key[0] == variant and (defaults.REFERENCE, *key[1:]) in rows]
-        gaps = np.array([rows[variant, *key]["score"] - rows[defaults.REFERENCE, *key]["score"] for key in shared])
+        gaps = np.array([rows[variant, *key].score - rows[defaults.REFERENCE, *key].score for key in shared])
         assert gaps.mean() < 2.0 * gaps.std(ddof=1) / np.sqrt(len(gaps)), variant

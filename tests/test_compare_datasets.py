@@ -1,7 +1,6 @@
 """Data sets: what is loaded is what the file says, or the error names what is wrong."""
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,8 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from rffboost_ext.compare import load
 from rffboost_ext.compare.datasets import SHIPPED
 
-SEEDS = Path(__file__).resolve().parents[2] / "shared" / "data" / "seeds"
+from .papers_data import papers_set
+
 MIXED = "colour,size,target,shape\nred,1,no,round\nblue,2,yes,square\nred,3,yes,round\n"
 
 
@@ -51,14 +51,18 @@ def test_the_target_can_have_another_name(folder):
     np.testing.assert_array_equal(load("other", folder, target="label").y, [0, 1, 1])
 
 
-def test_a_file_comes_before_a_shipped_set_and_subfolders_are_not_searched(folder):
-    (folder / "wine.csv").write_text("a,target\n1,-1\n2,1\n")
-    (folder / "sub").mkdir()
-    (folder / "sub" / "deep.csv").write_text("a,target\n1,-1\n2,1\n")
+def test_a_file_comes_before_a_shipped_set_and_before_one_of_a_subfolder(folder):
+    two, three = "a,target\n1,-1\n2,1\n", "a,target\n1,-1\n2,1\n3,1\n"
+    (folder / "sub" / "subsub").mkdir(parents=True)
+    (folder / "wine.csv").write_text(two)
+    (folder / "sub" / "wine.csv").write_text(three)
+    (folder / "sub" / "deep.csv.gz").write_bytes(gzip.compress(three.encode()))
+    (folder / "sub" / "subsub" / "deepest.csv").write_text(two)
     assert load("wine", folder).X.shape == (2, 1)
+    assert load("deep", folder).X.shape == (3, 1)
     assert load("wdbc", folder).X.shape == (569, 30)
-    with pytest.raises(ValueError, match="unknown data set 'deep'"):
-        load("deep", folder)
+    with pytest.raises(ValueError, match=r"unknown data set 'deepest'.*Did you mean 'deep'"):
+        load("deepest", folder)
 
 
 BAD = {
@@ -121,7 +125,6 @@ def test_unknown_names_list_the_choices(folder):
         load("mixed", folder / "absent")
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the papers' data sets are not at {SEEDS}")
 @pytest.mark.parametrize(
     ("name", "n", "d", "positive"),
     [
@@ -132,6 +135,6 @@ def test_unknown_names_list_the_choices(folder):
     ],
 )
 def test_sizes_of_the_papers(name, n, d, positive):
-    dataset = load(name, SEEDS)
+    dataset = papers_set(name)
     assert dataset.X.shape == (n, d)
     assert 100 * dataset.y.mean() == pytest.approx(positive, abs=0.05)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.accuracy_data import SOURCES
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
@@ -29,6 +31,14 @@ def test_commands_are_those_of_ci():
     install, test = blocks("bash")[1].strip().split(" && ")
     assert install.replace("pip install -e", "pip install --quiet --editable") in script
     assert script.strip().splitlines()[-1] == test
+
+
+def test_every_benchmark_and_each_of_its_files_of_data_is_listed():
+    text = (ROOT / "benchmarks" / "README.md").read_text()
+    scripts = {path.name for path in (ROOT / "benchmarks").glob("*.py") if "def main(" in path.read_text()}
+    assert set(re.findall(r"^\| `(\w+\.py)", text, re.MULTILINE)) == scripts
+    stems = {source.stem for source in SOURCES.values() if source.missing(None)}
+    assert stems <= set(re.findall(r"`(\w+)`", text))
 
 
 def test_files_that_the_readme_names_exist():

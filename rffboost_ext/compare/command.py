@@ -33,7 +33,10 @@ Data = Annotated[
         show_default="wine wdbc",
     ),
 ]
-Dir = Annotated[str | None, Option(metavar="DIR", help="Folder of CSV or CSV.gz files.", show_default=False)]
+Dir = Annotated[
+    str | None,
+    Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it.", show_default=False),
+]
 Target = Annotated[str, Option(metavar="COLUMN", help="The column of a file that holds the labels.")]
 Systems = Annotated[
     str, Option(metavar="NAMES", help=f"Systems, separated by commas, out of {', '.join(SYSTEMS.names())}.")

@@ -67,7 +67,7 @@ def load(name: str, data_dir: str | Path | None = None, target: str = "target") 
         called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` comes before a shipped set
         of the same name.
     data_dir : path, optional
-        Folder in which stems are looked up; its subfolders are not.
+        Folder of the files, which are in it or directly below it.
     target : str, default="target"
         Column of a file that holds the labels: two distinct values, the larger one positive.
 
@@ -107,10 +107,20 @@ def find(name: str, data_dir: str | Path | None) -> Path | None:
         if not Path(name).is_file():
             raise ValueError(f"data set {name!r}: there is no such file")
         return Path(name)
-    if data_dir is None:
-        return None
-    candidates = (Path(data_dir, name + suffix) for suffix in SUFFIXES)
+    return located(name, data_dir)
+
+
+def located(stem: str, data_dir: str | Path | None, suffixes: Sequence[str] = SUFFIXES) -> Path | None:
+    """The file of that stem in a folder or, if there is none, directly below it."""
+    candidates = (folder / (stem + suffix) for folder in searched(data_dir) for suffix in suffixes)
     return next((path for path in candidates if path.is_file()), None)
+
+
+def searched(data_dir: str | Path | None) -> list[Path]:
+    """A folder and those directly below it."""
+    if data_dir is None:
+        return []
+    return [Path(data_dir), *sorted(path for path in Path(data_dir).iterdir() if path.is_dir())]
 
 
 def stem(path: Path) -> str:
@@ -119,8 +129,8 @@ def stem(path: Path) -> str:
 
 
 def stems(data_dir: str | Path | None) -> list[str]:
-    """The names of the CSV files in a folder."""
-    files = () if data_dir is None else Path(data_dir).iterdir()
+    """The names of the CSV files in a folder and directly below it."""
+    files = (path for folder in searched(data_dir) for path in folder.iterdir())
     return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
 
 

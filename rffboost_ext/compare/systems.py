@@ -160,9 +160,15 @@ class OurMixture(System):
     learner: ClassVar[str] = "mixture"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
-        plain = {"early_stopping": False, "standardize": False, "random_state": seed, "n_jobs": threads}
         return RFFBoostClassifier(
-            "log_loss", self.learner, n_estimators=rounds, learning_rate=learning_rate, **plain
+            "log_loss",
+            self.learner,
+            n_estimators=rounds,
+            learning_rate=learning_rate,
+            early_stopping=False,
+            standardize=False,
+            random_state=seed,
+            n_jobs=threads,
         )
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:

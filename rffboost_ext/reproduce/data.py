@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..compare.datasets import SHIPPED, Dataset, features, find, labels, table, unknown
+from ..compare.datasets import SHIPPED, SUFFIXES, Dataset, features, labels, located, table, unknown
 from ..core import Array
 
 TARGET, SPLIT = "target", "split"
 SVMLIGHT = ".svm.gz"
+FORMATS = (*SUFFIXES, SVMLIGHT)
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def load(name: str, data_dir: Path | None = None) -> Data:
         If it cannot be had.
     """
     source = SOURCES[name]
-    path = located(source.stem, data_dir)
+    path = located(source.stem, data_dir, FORMATS)
     if path is not None:
         found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
     elif source.shipped is not None:
@@ -149,15 +150,6 @@ def load(name: str, data_dir: Path | None = None) -> Data:
     else:
         found = from_openml(name, source, data_dir)
     return Data(name, found.X / source.unit, found.y, found.train_rows)
-
-
-def located(stem: str, data_dir: Path | None) -> Path | None:
-    """The file of that stem in a folder or directly below it."""
-    if data_dir is None:
-        return None
-    folders = [data_dir, *sorted(path for path in data_dir.iterdir() if path.is_dir())]
-    candidates = (find(stem, folder) or Path(folder, stem + SVMLIGHT) for folder in folders)
-    return next((path for path in candidates if path.is_file()), None)
 
 
 def from_csv(name: str, path: Path) -> Data:
@@ -235,7 +227,7 @@ def obtain(names: list[str], data_dir: Path | None, loader: Loader = load) -> tu
     reasons: dict[str, str] = {}
     for name in names:
         source = SOURCES[name]
-        if source.shipped is not None or located(source.stem, data_dir) is not None:
+        if source.shipped is not None or located(source.stem, data_dir, FORMATS) is not None:
             continue
         try:
             loader(name, data_dir)

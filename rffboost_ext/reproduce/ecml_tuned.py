@@ -99,7 +99,8 @@ def basis(frame: Any) -> str:
     """What a mean is over."""
     splits = frame.groupby("dataset", sort=False)["split"].nunique()
     named = ", ".join(f"{name} ({count})" for name, count in splits.items())
-    return f"Mean over {len(splits)} data sets, each the mean of its splits (their number in brackets): {named}."
+    sets = "data set" if len(splits) == 1 else "data sets"
+    return f"Mean over {len(splits)} {sets}, each the mean of its splits (their number in brackets): {named}."
 
 
 class Figure2(CurveTarget):

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .journal import Key, Row
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,12 @@ class Pace:
         return len(task.points) * task.cost * mean(alike)
 
 
-def results(tasks: Sequence[Task], jobs: int) -> Iterator[list[Row] | Failure]:
+def results(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
     """What becomes of the tasks, as it arrives."""
     from joblib import Parallel, delayed
 
-    return Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(task)() for task in tasks)
+    found: Iterator[T] = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(task)() for task in tasks)
+    return found
 
 
 def run_all(

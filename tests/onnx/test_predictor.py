@@ -37,6 +37,8 @@ def test_the_methods_of_sklearn(index: int) -> None:
         assert np.array_equal(predictor.predict(X), estimator.predict(X))
         assert np.allclose(predictor.predict_proba(X), estimator.predict_proba(X), rtol=1e-9, atol=1e-12)
         assert np.allclose(predictor.decision_function(X), estimator.decision_function(X), rtol=1e-9, atol=1e-12)
+        with pytest.raises(AttributeError, match=r"the model is of a classifier: .*no 'interval'"):
+            predictor.predict_interval(X)
     else:
         assert np.allclose(predictor.predict(X), estimator.predict(X), rtol=1e-9, atol=1e-12)
         with pytest.raises(AttributeError, match="the model is of a regressor"):
@@ -158,6 +160,13 @@ def test_info_and_predict_by_command(files: Path, capsys: pytest.CaptureFixture[
     proba = pd.read_csv(files / "proba.csv")
     assert list(proba.columns) == ["no", "yes"]
     assert np.abs(proba.to_numpy() - estimator.predict_proba(table())).max() < 1e-6
+
+
+def test_a_model_file_is_exported_as_its_pickle_is(files: Path) -> None:
+    joblib.load(files / "estimator.joblib").save_model(files / "estimator.rffboost")
+    assert call(files, "export", "estimator.rffboost", "own.onnx") == 0
+    assert (files / "own.onnx").read_bytes() == (files / "model.onnx").read_bytes()
+    assert call(files, "verify", "estimator.rffboost", "model.onnx", "data.csv") == 0
 
 
 @pytest.mark.parametrize(
