@@ -13,6 +13,7 @@ from onnx import ModelProto
 from rffboost_ext.checks import OPTIONAL, Integer, require
 from rffboost_ext.coding import values_of, with_nan
 from rffboost_ext.core import Array
+from rffboost_ext.targets import squeeze
 
 from .metadata import Metadata, metadata_of
 from .model import load
@@ -125,7 +126,8 @@ class OnnxPredictor:
 
     def _run(self, output: str, X: Any) -> Array:
         if output not in self._outputs:
-            raise AttributeError(f"the model is of a regressor: it has {self._outputs}, no {output!r}")
+            kind = "regressor" if self.metadata.classes is None else "classifier"
+            raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
         feed = feeds(X, self._inputs, self.metadata)
         n = len(next(iter(feed.values())))
         size = self._rows_per_chunk(n)
@@ -149,11 +151,6 @@ class OnnxPredictor:
             return most
         chunks = self.n_jobs * ceil(n / most / self.n_jobs)
         return max(1, ceil(n / chunks))
-
-
-def squeeze(scores: Array) -> Array:
-    """(n,) for one column, else (n, C)."""
-    return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def open_session(content: bytes) -> Any:

@@ -62,6 +62,7 @@ def average(models: Iterable[E]) -> E:
     # A gap is for those columns only of which every model knows what to make.
     gaps = [model._gaps for model in models if model._gaps is not None]
     averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
+    averaged._fills = all(model._fills for model in models)
     # What a single fit has left behind.
     averaged._scores, averaged._lasting = None, {}
     for name in ("validation_scores_", "evals_result_"):

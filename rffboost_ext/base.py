@@ -58,6 +58,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     _scores: tuple[str, Array | None] | None = None
     _rounds_given: int = 0
     _lasting: dict[Hashable, Any]
+    _interrupt: Interrupted
     _loss_given: str = ""
 
     constraints = {
@@ -141,7 +142,8 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         -------
         ndarray of shape (n, p)
         """
-        return self.ensemble_.outputs(self._validated(X))
+        X = self._validated(X)
+        return self.ensemble_.outputs(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of :meth:`transform`."""
@@ -217,7 +219,8 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
                     ensemble = trainer.fit(rows, n_rounds, callbacks + kept, init, scores.raw)
                 journal.close()
             except Interrupted as stop:
-                ensemble, curves = journal.usable(stop)
+                self._interrupt, curves = journal.usable(stop)
+                ensemble = self._interrupt.ensemble
                 scores.raw = None
                 if curves:
                     self.validation_scores_ = joined(curves)

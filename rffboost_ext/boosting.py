@@ -139,7 +139,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, ensemble: Ensemble) -> None:
-        super().__init__(f"interrupted after {len(ensemble)} rounds")
+        super().__init__(f"the fit was interrupted: the model has the {len(ensemble)} rounds that were done")
         self.ensemble = ensemble
 
 

@@ -211,6 +211,10 @@ class ProgressBar:
         self._bar: Any = None
         self._next = 0
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> ProgressBar:
+        # scikit-learn copies what it clones, and a file cannot be copied.
+        return ProgressBar(self.every, **self.options)
+
     def __call__(self, progress: Progress) -> None:
         index = progress.round.index
         if self._bar is None or index != self._next:

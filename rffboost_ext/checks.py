@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,12 +151,12 @@ class Callables(Check):
 
 @dataclass(frozen=True)
 class Function(Check):
-    """Something that can be called, but no class, described by what it is a function of."""
+    """Something that can be called with one argument, but no class, described by what it is a function of."""
 
     of: str
 
     def fits(self, value: object) -> bool:
-        return callable(value) and not isinstance(value, type)
+        return callable(value) and not isinstance(value, type) and takes_one(value)
 
     def accepts(self, value: object) -> bool:
         # A part with hyperparameters of its own names the one that is wrong.
@@ -184,6 +185,19 @@ class Either(Check):
 
     def __str__(self) -> str:
         return " or ".join(str(option) for option in self.options)
+
+
+def takes_one(function: Callable[..., object]) -> bool:
+    """Whether a function can be called with one argument; a compiled one that does not tell counts as such."""
+    try:
+        known = inspect.signature(function)
+    except ValueError:
+        return True
+    try:
+        known.bind(None)
+    except TypeError:
+        return False
+    return True
 
 
 BOOL = Exactly((True, False))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from inspect import Parameter, Signature, signature
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from .checks import POSITIVE, Check, require
+from .checks import POSITIVE, Check
 from .core import Array
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ClassWeight(Check):
@@ -61,32 +57,4 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     unknown = [label for label in given if label not in labels]
     if unknown:
         raise ValueError(f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} too")
-    for label, factor in given.items():
-        require(owner, f"class_weight of {label!r}", factor, POSITIVE)
     return np.array([float(given.get(label, 1.0)) for label in labels])
-
-
-def extending(base: Callable[..., Any]) -> Callable[[F], F]:
-    """Return a decorator for an ``__init__`` that adds keywords to those of `base`, which get the others.
-
-    Its signature becomes that of both, so that scikit-learn, ``help`` and notebooks see every parameter.
-    """
-
-    def join(init: F) -> F:
-        known = signature(base).parameters
-        own = [one for name, one in signature(init).parameters.items() if name not in known]
-        added = [one for one in own if one.kind is Parameter.KEYWORD_ONLY]
-        both = Signature([*known.values(), *added])
-
-        @wraps(init)
-        def checked(self: Any, *args: Any, **others: Any) -> None:
-            try:
-                both.bind(self, *args, **others)
-            except TypeError as error:
-                raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
-            init(self, *args, **others)
-
-        checked.__signature__ = both  # type: ignore[attr-defined]
-        return cast(F, checked)
-
-    return join

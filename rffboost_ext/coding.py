@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -17,6 +18,7 @@ CATEGORICAL = ("category", "categorical", "enum", "dictionary<")
 # And those of columns of dates, times and durations.
 TIMES = ("date", "time", "duration")
 PRECISIONS = [np.float64, np.float32]
+ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +46,27 @@ class Coding:
         if not is_table(X):
             X = checked_array(X)
         out = np.empty((len(X), len(self.categories)))
-        numbers = [j for j, known in enumerate(self.categories) if known is None]
-        if numbers:
-            out[:, numbers] = numbers_of(columns_of(X, numbers))
+        plain = [j for j, known in enumerate(self.categories) if known is None]
+        if plain:
+            out[:, plain] = numbers_of(columns_of(X, plain))
         gaps = np.isnan(out.min(axis=0, initial=np.inf))
         for j in self.coded:
-            out[:, j], gaps[j] = self._codes(values_of(X, j), j)
+            out[:, j], gaps[j] = self._codes(X, j)
         return out, gaps
 
-    def _codes(self, values: Array, column: int) -> tuple[Array, bool]:
+    def _codes(self, X: Any, column: int) -> tuple[Array, bool]:
         """The codes of a column, (n,), and whether it has gaps."""
-        known = self._tables[column]
+        known, values = self._tables[column], values_of(X, column)
         try:
             codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
         except TypeError as error:
-            raise TypeError(f"column {column} of X must hold categories: {error}") from error
+            raise TypeError(f"column {name_of(X, column)} of X must hold categories: {error}") from error
         return codes, any(map(is_gap, values[np.isnan(codes)].tolist()))
 
     @cached_property
     def _tables(self) -> list[dict[Any, float]]:
         """The code of each category, by column."""
-        known = [[] if entry is None else entry.tolist() for entry in self.categories]
-        return [{value: float(code) for code, value in enumerate(entry)} for entry in known]
+        return [{value: float(code) for code, value in enumerate(known or ())} for known in listed(self)]
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -137,9 +138,6 @@ def categorical_columns(owner: str, given: Any, X: Any) -> list[int]:
     return sorted({list(allowed).index(entry) for entry in entries})
 
 
-ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
-
-
 def is_table(X: Any) -> bool:
     """Whether X has named columns."""
     return hasattr(X, "columns")
@@ -192,9 +190,9 @@ def categories_of(values: Array, name: str) -> Array:
         raise TypeError(
             f"column {name} of X must hold categories of one kind, all text or all numbers: {error}"
         ) from error
-    if any(isinstance(value, str) for value in found):
-        return np.array(found, dtype=object)
-    return np.array(found) if found else np.empty(0)
+    if all(isinstance(value, numbers.Number | bytes) for value in found):
+        return np.array(found) if found else np.empty(0)
+    return np.fromiter(found, dtype=object, count=len(found))
 
 
 def is_gap(value: Any) -> bool:
@@ -216,8 +214,8 @@ def numbers_of(X: Any) -> Array:
     require_no_times(X)
     try:
         return np.asarray(check_array(X, dtype=PRECISIONS, ensure_all_finite="allow-nan", input_name="X"))
-    except (ValueError, TypeError) as error:
-        raise_named(X, error)
+    except (ValueError, TypeError):
+        raise_named(X)
         raise
 
 
@@ -232,18 +230,21 @@ def require_no_times(X: Any) -> None:
             )
 
 
-def raise_named(X: Any, error: Exception) -> None:
-    """Raise a ValueError that names the column of a table that does not hold numbers, if that is what is wrong."""
-    if not is_table(X):
+def raise_named(X: Any) -> None:
+    """Raise an error that names the column of a table, or of an array of objects, that holds no numbers."""
+    if not is_table(X) and (not isinstance(X, np.ndarray) or X.dtype != object or X.ndim != 2):
         return
-    for column in range(len(names_of(X))):
+    for column in range(np.shape(X)[1]):
         try:
-            numbers = values_of(X, column)
-            check_array(numbers[:, None], dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0)
-        except (ValueError, TypeError):
+            check_array(
+                values_of(X, column)[:, None], dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0
+            )
+        except (ValueError, TypeError) as reason:
             # Where it has the type already, categorical_features leaves it out.
-            advice = "" if is_categorical(X, column) else "give it the data type category, or "
-            raise ValueError(
+            typed = not is_table(X) or is_categorical(X, column)
+            advice = "" if typed else "give it the data type category, or "
+            kind = TypeError if isinstance(reason, TypeError) else ValueError
+            raise kind(
                 f"column {name_of(X, column)} of X must hold numbers, or be categorical: {advice}name it in "
-                f"categorical_features ({error})"
-            ) from error
+                f"categorical_features ({reason})"
+            ) from reason

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from .checks import Check, Exactly
-from .coding import PRECISIONS, Coding, checked_array, coding_of, raise_named, require_no_times
+from .coding import PRECISIONS, Coding, checked_array, coding_of, is_table, raise_named, require_no_times
 from .core import Array
 from .ensemble import Ensemble
 from .gaps import expansion_of
@@ -43,8 +43,8 @@ class ColumnsMixin(BaseEstimator):
             require_no_times(X)
             try:
                 X, y = validate_data(self, X, y, reset=reset, **known)
-            except (ValueError, TypeError) as error:
-                raise_named(X, error)
+            except (ValueError, TypeError):
+                raise_named(X)
                 raise
             gaps = gaps_in(X)
         else:
@@ -59,9 +59,9 @@ class ColumnsMixin(BaseEstimator):
     def _coding_for(self, X: Any) -> Coding | None:
         """The coding of the table of a fit."""
         given = self.categorical_features
-        if given is None or (isinstance(given, str) and given == "from_dtype" and not hasattr(X, "columns")):
-            return None
-        if not hasattr(X, "columns"):
+        if not is_table(X):
+            if given is None or (isinstance(given, str) and given == "from_dtype"):
+                return None
             X = checked_array(X)
         return coding_of(type(self).__name__, given, X)
 
@@ -117,11 +117,14 @@ class ColumnsMixin(BaseEstimator):
         )
 
     def _require_scores(self, given: Ensemble, X: Array) -> None:
-        """Raise a ValueError unless the ensemble of an initial model knows what to do with the gaps of X."""
-        if self._gaps is not None and self._gaps.any() and np.isnan(given.raw(X)).any():
+        """Raise a ValueError unless the ensemble of an initial model knows what to do where gaps may come."""
+        may_come = np.full(X.shape[1], self._fills)
+        if self._gaps is not None:
+            may_come |= self._gaps
+        if np.isnan(given.raw(np.where(may_come, np.nan, X[:1]))).any():
             raise ValueError(
-                f"{type(self).__name__}: init_model has cosines that know no missing values, of which X has some "
-                f"in {self._named(int(np.flatnonzero(self._gaps)[0]))}: fit it to data that have gaps, or with "
+                f"{type(self).__name__}: init_model has cosines that know no missing values, which may come in "
+                f"{self._named(int(np.flatnonzero(may_come)[0]))} of X: fit it to data that have gaps, or with "
                 f'missing="mean"'
             )
 

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clon
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .atomic import atomic
 from .checks import OPTIONAL, Inside, Instance, Integer, require_all
 from .core import Array
 from .estimators import RFFBoostRegressor
@@ -104,6 +105,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         self.calibration_fraction = calibration_fraction
         self.random_state = random_state
 
+    @atomic
     def fit(self, X: Any, y: Any) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
+from .atomic import atomic
 from .base import BaseRFFBoost
-from .class_weights import ClassWeight, class_factors, extending
-from .core import Array, Learner, Loss, multi_output_learners
+from .callbacks import Callback
+from .class_weights import ClassWeight, class_factors
+from .core import Array, Learner, Loss, Step, multi_output_learners
 from .evaluation import sets_of
 from .parameters import PARAMETERS
 from .rows import weighted_rows
+from .targets import codes_of, encoded, labels_of, real_numbers, squeeze
 from .training import Rows
-
-# Integer labels within a range of this length are counted.
-MOST_COUNTED = 1024
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -67,11 +65,60 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     classes_: Array
     constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeight()}
 
-    @extending(BaseRFFBoost.__init__)
-    def __init__(self, *parts: Any, class_weight: Any = None, **others: Any) -> None:
-        super().__init__(*parts, **others)
+    def __init__(
+        self,
+        loss: str | Loss = "auto",
+        learner: str | Learner = "auto",
+        *,
+        step: str | Step = "auto",
+        n_estimators: int | None = None,
+        learning_rate: float | Callable[[int], float] = 0.1,
+        standardize: bool = True,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.15,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-4,
+        n_folds: int | str = "auto",
+        refit: bool | str = "auto",
+        quality: str = "auto",
+        eval_metric: Any = None,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        precision: str = "float32",
+        categorical_features: Any = "from_dtype",
+        missing: str = "error",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        class_weight: Any = None,
+    ) -> None:
+        super().__init__(
+            loss,
+            learner,
+            step=step,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            standardize=standardize,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            n_folds=n_folds,
+            refit=refit,
+            quality=quality,
+            eval_metric=eval_metric,
+            callbacks=callbacks,
+            warm_start=warm_start,
+            random_state=random_state,
+            precision=precision,
+            categorical_features=categorical_features,
+            missing=missing,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.class_weight = class_weight
 
+    @atomic
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
     ) -> RFFBoostClassifier:
@@ -90,7 +137,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping watches the last set, and holds out no rows of its own.
+            stopping watches the last set, and holds out no rows of its own. A single set needs no list.
 
         Returns
         -------
@@ -119,19 +166,10 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         factors = class_factors(type(self).__name__, self.class_weight, classes, y, weight)
         weight = weight if factors is None else weight * factors[y]
         y = y.astype(np.float64)[:, None]
-        sets = sets_of(self, eval_set, partial(self._codes, classes), factors)
+        sets = sets_of(self, eval_set, partial(codes_of, classes), factors)
         self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), init_model, classes, sets)
         self.classes_, self._loss_given = classes, repr(parts[0])
         return self
-
-    def _codes(self, classes: Array, y: Array) -> Array:
-        """Class indices of labels, (n, 1)."""
-        codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
-        if (classes[codes] != y).any():
-            raise ValueError(
-                f"{type(self).__name__}: eval_set must have the classes of y, {classes}, got {np.unique(y)}"
-            )
-        return codes.astype(np.float64)[:, None]
 
     def _require_multiclass(self, loss: Loss, learner: Learner, n_classes: int) -> None:
         """Raise a ValueError that names what is for two classes only."""
@@ -181,7 +219,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return self._labels(self._raw(X))
+        return labels_of(self._raw(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Raw scores after 1, 2, ... rounds."""
@@ -193,11 +231,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds."""
-        return map(self._labels, self._staged_raw(X))
-
-    def _labels(self, raw: Array) -> Array:
-        index = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
-        return np.asarray(self.classes_[index])
+        return (labels_of(raw, self.classes_) for raw in self._staged_raw(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -243,6 +277,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     task = "regression"
     default_loss = "squared_error"
 
+    @atomic
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
     ) -> RFFBoostRegressor:
@@ -261,7 +296,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping watches the last set, and holds out no rows of its own.
+            stopping watches the last set, and holds out no rows of its own. A single set needs no list.
 
         Returns
         -------
@@ -274,22 +309,12 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         """
         parts = self._parts()
         X, y = self._taken(X, y, multi_output=parts[0].multi_output)
-        y = self._columns(y)
+        y = real_numbers(y)
         X, y, weight = weighted_rows(X, y, sample_weight)
-        sets = sets_of(self, eval_set, self._columns)
+        sets = sets_of(self, eval_set, real_numbers)
         self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, sets)
         self._loss_given = repr(parts[0])
         return self
-
-    def _columns(self, y: Array) -> Array:
-        """Targets as real numbers, (n, C)."""
-        if y.dtype.kind not in "biufO" or any(isinstance(value, str | complex) for value in objects(y)):
-            raise ValueError(
-                f"{type(self).__name__}: y must be real numbers, got {y.ravel()[0]!r} of type {y.dtype}"
-            )
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        return y.astype(np.float64).reshape(len(y), -1)
 
     def predict(self, X: Any) -> Array:
         """The predicted mean, or what else the loss's response is: (n,) for one target, (n, C) for several.
@@ -315,25 +340,3 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         tags.target_tags.multi_output = several and self._fact("loss", "multi_output")
         tags.target_tags.positive_only = self._fact("loss", "positive")
         return tags
-
-
-def encoded(y: Array) -> tuple[Array, Array]:
-    """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
-    if y.dtype.kind in "iu" and y.ndim == 1:
-        low, high = int(y.min()), int(y.max())
-        if high - low < MOST_COUNTED:
-            found = np.bincount(y - low) > 0
-            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[y - low]
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes
-
-
-def objects(y: Array) -> Array:
-    """The entries of an array of Python objects; none of one of numbers."""
-    return y.ravel() if y.dtype == object else np.empty(0)
-
-
-def squeeze(raw: Array) -> Array:
-    """(n,) for one output, else (n, C)."""
-    return raw[:, 0] if raw.shape[1] == 1 else raw

@@ -11,6 +11,7 @@ import numpy as np
 
 from .boosting import prepared
 from .callbacks import Error
+from .composed import is_auto
 from .core import Array, Loss
 from .ensemble import Ensemble
 from .history import History
@@ -18,6 +19,8 @@ from .losses import LOSSES
 from .metrics import Metric, View, metrics_of
 from .rows import weighted_rows
 from .training import Rows
+
+SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,15 @@ def evaluation_of(
 ) -> Evaluation:
     """How the fit of an estimator that minimises `loss` on `rows` is evaluated."""
     n_classes = None if classes is None else len(classes)
-    auto = isinstance(model.loss, str) and model.loss == "auto"
-    given = model.default_loss if auto else model.loss
+    given = model.default_loss if is_auto(model.loss) else model.loss
     name = given if isinstance(given, str) else LOSSES.name_of(given)
     view = View(loss, name, classes, lambda other: prepared(other, rows.y, rows.weight, n_classes))
+    for label, held in sets.items():
+        if held.y.shape[1] != rows.y.shape[1]:
+            raise ValueError(
+                f"{type(model).__name__}: eval_set {label!r}: y must have as many columns as in the fit, "
+                f"{rows.y.shape[1]}, got {held.y.shape[1]}"
+            )
     return Evaluation(sets, metrics_of(model.eval_metric, view))
 
 
@@ -70,34 +78,44 @@ def sets_of(
     Raises
     ------
     TypeError, ValueError
-        If ``eval_set`` is neither a list of pairs or triples nor a mapping to such, or one does not fit the model.
+        If ``eval_set`` is no set, list or mapping of sets, or a set does not fit the model; the message names it.
     """
-    owner = type(model).__name__
+    owner, found = type(model).__name__, {}
+    for name, given in named_sets(owner, eval_set).items():
+        try:
+            found[name] = rows_of(model, given, encode, factors)
+        except (ValueError, TypeError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{owner}: eval_set {name!r}: {error}") from error
+    return found
+
+
+def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
+    """The sets, (X, y) or (X, y, weight), by name: those of a list are validation_0, validation_1 and so on."""
     if eval_set is None:
         return {}
-    pairs = eval_set if isinstance(eval_set, list | Mapping) else [eval_set]
-    named = pairs if isinstance(pairs, Mapping) else {f"validation_{k}": pair for k, pair in enumerate(pairs)}
-    sizes = (2, 3) if pairs is eval_set else (2,)
-    if not named or not all(isinstance(pair, tuple) and len(pair) in sizes for pair in named.values()):
-        raise TypeError(
-            f"{owner}: eval_set must be a list of (X, y) pairs or (X, y, weight) triples, or such by name, got "
-            f"{reprlib.repr(eval_set)}"
-        )
-    return {str(name): rows_of(model, str(name), pair, encode, factors) for name, pair in named.items()}
+    several = [eval_set] if is_set(eval_set) else eval_set
+    if isinstance(several, list | tuple):
+        several = {f"validation_{k}": one for k, one in enumerate(several)}
+    if not isinstance(several, Mapping) or not several:
+        raise TypeError(f"{owner}: eval_set must be {SETS}, got {reprlib.repr(eval_set)}")
+    for name, one in several.items():
+        if not is_set(one):
+            raise TypeError(f"{owner}: eval_set must be {SETS}, got for {name!r} a {type(one).__name__}")
+    return {str(name): one for name, one in several.items()}
 
 
-def rows_of(
-    model: Any, name: str, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None
-) -> Rows:
+def is_set(given: Any) -> bool:
+    """Whether something is one set, and no tuple of sets."""
+    return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
+
+
+def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None) -> Rows:
     """One set, a pair or a triple, as a fit has it: without the rows of weight 0."""
-    try:
-        X, y = model._validated(given[0]), np.asarray(given[1])
-    except (ValueError, TypeError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"eval_set {name!r}: {error}") from error
+    X, y = model._validated(given[0]), np.asarray(given[1])
     if len(y) != len(X):
-        raise ValueError(f"{type(model).__name__}: eval_set must have as many y as X, got {len(y)} and {len(X)}")
+        raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
     X, y, weight = weighted_rows(X, encode(y), *given[2:] or (None,))
     if not np.isfinite(y).all():
-        raise ValueError(f"{type(model).__name__}: eval_set must have finite y, got {y[~np.isfinite(y)][0]}")
+        raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
     return Rows(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])

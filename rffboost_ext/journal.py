@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,8 +87,8 @@ class Journal:
         if len(ensemble):
             self.results.append((ensemble, scores))
 
-    def usable(self, stop: Interrupted) -> tuple[Ensemble, list[Array]]:
-        """The model, and the curves of early stopping, that an interrupted fit leaves.
+    def usable(self, stop: Interrupted) -> tuple[Interrupted, list[Array]]:
+        """The interrupt with the model, and the curves of early stopping, that an interrupted fit leaves.
 
         That is the mean of the models that it has made with early stopping, where there are any: a refit that is
         not complete falls behind them.
@@ -97,12 +96,7 @@ class Journal:
         if not self.results and not len(stop.ensemble):
             raise stop
         models = [ensemble for ensemble, _ in self.results] or [stop.ensemble]
-        warnings.warn(
-            f"the fit was interrupted: the model has the {max(map(len, models))} rounds that were done"
-            + (f", in {len(models)} models" if len(models) > 1 else ""),
-            stacklevel=4,
-        )
-        return mean(models), [scores for _, scores in self.results]
+        return Interrupted(mean(models)), [scores for _, scores in self.results]
 
 
 class Relay:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from .checks import Check
 from .core import Array, Loss
 from .losses import LOSSES, Signed
+from .targets import labels_of, squeeze
 
 Score = Callable[[Array, Array, Array], float]
 
@@ -35,11 +36,6 @@ class Metric:
     name: str
     greater: bool
     score: Score
-
-    @property
-    def error_name(self) -> str:
-        """What :meth:`error` is called."""
-        return f"-{self.name}" if self.greater else self.name
 
     def error(self, y: Array, raw: Array, weight: Array) -> float:
         """The score with the sign by which less is better."""
@@ -72,19 +68,14 @@ class View:
         """Targets as the user has them, (n,) or (n, C)."""
         if self.classes is not None:
             return np.asarray(self.classes[y[:, 0].astype(np.int64)])
-        return narrow(y)
-
-    @property
-    def predicted(self) -> str:
-        """What a metric sees, in words."""
-        return "means" if self.classes is None else "probabilities"
+        return squeeze(y)
 
     def prediction(self, raw: Array) -> Array:
         """What a metric sees: the mean (n,) or (n, C), probabilities (n, K), of two classes the second's (n,)."""
         response = self.loss.inverse_link(raw)
         if self.classes is not None and len(self.classes) == 2:
             return response[:, 1]
-        return narrow(response)
+        return squeeze(response)
 
 
 class Metrics(Check):
@@ -125,17 +116,35 @@ def metrics_of(given: Any, view: View) -> tuple[Metric, ...]:
 
 def metric_of(given: Any, view: View) -> Metric:
     """One metric."""
-    if given is None or isinstance(given, Loss) or given in LOSSES.names():
+    if given is None or is_loss(given):
         return of_loss(given, view)
+    name, greater = described(given)
+    scorer = named_scorer(given) if isinstance(given, str) else given
+    score = scored(scorer, view) if is_scorer(scorer) else computed(scorer, view)
+    return Metric(name, greater, checked(name, score, view))
+
+
+def described(given: Any) -> tuple[str, bool]:
+    """The name of a metric that is given, and whether more of it is better."""
     if isinstance(given, str):
-        return of_scorer(given, named_scorer(given), view)
-    name = getattr(given, "__name__", type(given).__name__)
-    return of_scorer(name, given, view) if is_scorer(given) else of_function(name, given, view)
+        return given, not is_loss(given)
+    if isinstance(given, Loss):
+        return LOSSES.name_of(given), False
+    # A scorer of scikit-learn is called by its function, with the sign that it gives it.
+    function = getattr(given, "_score_func", given)
+    name = getattr(function, "__name__", type(function).__name__)
+    name = name if getattr(given, "_sign", 1) > 0 else f"neg_{name}"
+    return name, is_scorer(given) or name.endswith("_score")
+
+
+def is_loss(given: Any) -> bool:
+    """Whether a metric that is given is a loss."""
+    return isinstance(given, Loss) or given in LOSSES.names()
 
 
 def of_loss(given: str | Loss | None, view: View) -> Metric:
     """The weighted mean of a loss."""
-    name = view.name if given is None else given if isinstance(given, str) else LOSSES.name_of(given)
+    name = view.name if given is None else described(given)[0]
     loss = view.loss if given is None or given == view.name else other_loss(given, view)
 
     def score(y: Array, raw: Array, weight: Array) -> float:
@@ -185,13 +194,13 @@ def named_scorer(name: str) -> Any:
 
 def is_scorer(given: Callable[..., Any]) -> bool:
     """Whether a function is called as scikit-learn's scorers are, with an estimator, X and y."""
-    parameters = inspect.signature(given).parameters.values()
     positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = parameters_of(given).values()
     return sum(one.kind in positional and one.default is one.empty for one in parameters) == 3
 
 
-def of_scorer(name: str, scorer: Any, view: View) -> Metric:
-    """What a scorer of scikit-learn says: more is better."""
+def scored(scorer: Any, view: View) -> Score:
+    """What a scorer of scikit-learn says."""
     shell = Classified if view.classes is not None else Regressed
     takes_weight = accepts_weight(getattr(scorer, "_score_func", scorer))
 
@@ -199,29 +208,47 @@ def of_scorer(name: str, scorer: Any, view: View) -> Metric:
         more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
         return float(scorer(shell(view, raw), np.zeros((len(raw), 1)), view.target(y), **more))
 
-    return Metric(name, True, score)
+    return score
 
 
-def of_function(name: str, function: Callable[..., Any], view: View) -> Metric:
-    """What a function of targets and predictions says: less is better, unless its name ends with "_score"."""
+def computed(function: Callable[..., Any], view: View) -> Score:
+    """What a function of targets and predictions says."""
     takes_weight = accepts_weight(function)
 
     def score(y: Array, raw: Array, weight: Array) -> float:
         more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
-        try:
-            return float(function(view.target(y), view.prediction(raw), **more))
-        except ValueError as error:
-            raise ValueError(
-                f"eval_metric: {name}(y, prediction) takes no {view.predicted}; there may be a scorer of "
-                f"scikit-learn that takes labels, by name ({error})"
-            ) from error
+        return float(function(view.target(y), view.prediction(raw), **more))
 
-    return Metric(name, name.endswith("_score"), score)
+    return score
+
+
+def checked(name: str, score: Score, view: View) -> Score:
+    """A score whose errors name the metric, and say what it sees."""
+    seen = "targets and means"
+    if view.classes is not None:
+        seen = "labels and probabilities; a scorer of scikit-learn, by name, may take predicted labels"
+
+    def told(y: Array, raw: Array, weight: Array) -> float:
+        try:
+            return score(y, raw, weight)
+        except (AttributeError, TypeError, ValueError) as error:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(f"eval_metric: {name!r} makes no number of {seen} ({error})") from error
+
+    return told
 
 
 def accepts_weight(function: Callable[..., Any]) -> bool:
     """Whether a function has a parameter ``sample_weight``."""
-    return "sample_weight" in inspect.signature(function).parameters
+    return "sample_weight" in parameters_of(function)
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function; none of a compiled one that does not tell."""
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:
+        return {}
 
 
 class Predicted(BaseEstimator):
@@ -245,7 +272,7 @@ class Classified(ClassifierMixin, Predicted):
 
     def decision_function(self, X: Any) -> Array:
         """The raw scores."""
-        return narrow(self.raw)
+        return squeeze(self.raw)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities."""
@@ -253,8 +280,7 @@ class Classified(ClassifierMixin, Predicted):
 
     def predict(self, X: Any) -> Array:
         """The most probable classes."""
-        raw = self.raw
-        return self.classes_[(raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)]
+        return labels_of(self.raw, self.classes_)
 
 
 class Regressed(RegressorMixin, Predicted):
@@ -262,9 +288,4 @@ class Regressed(RegressorMixin, Predicted):
 
     def predict(self, X: Any) -> Array:
         """Means."""
-        return narrow(self.view.loss.inverse_link(self.raw))
-
-
-def narrow(values: Array) -> Array:
-    """(n,) for one column, else (n, C)."""
-    return values[:, 0] if values.shape[1] == 1 else values
+        return squeeze(self.view.loss.inverse_link(self.raw))

@@ -9,18 +9,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .base import BaseRFFBoost
-from .coding import Coding
-from .core import Loss
 from .ensemble import Ensemble
-from .estimators import RFFBoostClassifier, RFFBoostRegressor
-from .storage import document, parts, storable
+from .storage import document
 from .store import StoreMixin
-from .stored_estimators import estimator_state, is_unfitted, warn_of_what_is_left_out
-from .terms import Expansion
+from .stored_estimators import is_unfitted, warn_of_what_is_left_out
 
 KIND = "model"
 
@@ -44,8 +38,9 @@ def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> No
     NotFittedError
         If the estimator is not fitted.
     TypeError
-        If the model holds something that has no name to be stored by, such as a part that is not registered; the
-        message names it. Nothing is written then. See :func:`~rffboost_ext.storable`.
+        If the model holds something that has no name to be stored by, such as a part that is not registered, or
+        categories that are neither text nor numbers; the message names the part, or the column. Nothing is written
+        then. See :func:`~rffboost_ext.storable`.
     OSError
         If the file cannot be written.
 
@@ -104,43 +99,3 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
         wanted = "model" if cls is None else cls.__name__
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__}, not a {wanted}")
     return model
-
-
-def built_estimator(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoost:
-    """The estimator of a state; a ValueError if it lacks what it predicts by."""
-    model, fitted = cls(**state["params"]), state["fitted"]
-    if not fitted:
-        # A parameter of another estimator, which fits clones of it.
-        return model
-    known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
-    wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
-    if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
-        wrong.append("classes_")
-    wrong += wrong_columns(fitted)
-    wrong += [name for name in fitted if hasattr(cls, name) and callable(getattr(cls, name))]
-    if wrong:
-        raise ValueError(f"holds a {cls.__name__} whose {wrong[0]} cannot be")
-    for term in fitted["ensemble_"].terms:
-        parts.require_features(term, fitted["n_features_in_"])
-    model.__dict__.update(fitted)
-    return model
-
-
-def wrong_columns(fitted: dict[str, Any]) -> list[str]:
-    """What is wrong with what a fit has learned of columns; files of earlier versions have nothing of it."""
-    coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
-    d = fitted.get("n_features_in_")
-    is_right = {
-        "_coding": coding is None or (isinstance(coding, Coding) and len(coding.categories) == d),
-        "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
-        "_expansion": expansion is None or (isinstance(expansion, Expansion) and expansion.n_features == d),
-    }
-    return [name for name, right in is_right.items() if not right]
-
-
-def _enter(cls: type[BaseRFFBoost]) -> None:
-    storable(cls.__name__, estimator_state, lambda state: built_estimator(cls, state))(cls)
-
-
-_enter(RFFBoostClassifier)
-_enter(RFFBoostRegressor)

@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from .atomic import atomic
 from .checks import OPTIONAL, Check, Inside, Instance, Integer, require_all
+from .composed import is_auto
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .losses import Quantile
@@ -94,6 +96,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostQuantileRegressor:
         """Fit a booster per level.
 
@@ -123,6 +126,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         ]
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
         if hasattr(first, "feature_names_in_"):
             self.feature_names_in_ = first.feature_names_in_
         return self
@@ -130,7 +134,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
     def _booster(self) -> RFFBoostRegressor:
         """What is fitted for each level, but for its loss; all levels have one seed."""
         booster = RFFBoostRegressor() if self.estimator is None else clone(self.estimator)
-        if not (isinstance(booster.loss, str) and booster.loss == "auto"):
+        if not is_auto(booster.loss):
             raise ValueError(
                 f"{type(self).__name__}: the loss of estimator must be 'auto', since that of each level is "
                 f"Quantile, got {booster.loss!r}"

@@ -1,16 +1,24 @@
-"""What a model file holds of an estimator, and estimators that hold boosters, built from it again."""
+"""What a model file holds of an estimator, and the estimator that is built from it again."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from .base import BaseRFFBoost
+from .coding import Coding, listed
 from .conformal import ConformalRegressor
-from .estimators import RFFBoostRegressor
+from .core import Loss
+from .ensemble import Ensemble
+from .estimators import RFFBoostClassifier, RFFBoostRegressor
 from .quantiles import RFFBoostQuantileRegressor
-from .storage import storable
+from .storage import parts, storable
 from .store import StoreMixin
+from .terms import Expansion
 
 
 def left_out(params: Mapping[str, Any]) -> dict[str, str]:
@@ -36,6 +44,18 @@ def estimator_state(model: Any) -> dict[str, Any]:
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
 
 
+def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
+    """Parameters and all that a fit has left; a TypeError names a column whose categories cannot be stored."""
+    for column, known in enumerate(listed(model._coding)):
+        odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
+        if odd:
+            raise TypeError(
+                f"{type(model).__name__}: {model._named(column)} has categories of type {type(odd[0]).__name__}, "
+                f"which a model file cannot hold: make text or numbers of them before the fit"
+            )
+    return estimator_state(model)
+
+
 def is_unfitted(model: Any) -> bool:
     """Whether an estimator has parameters only."""
     return not any(name.endswith("_") for name in vars(model))
@@ -48,6 +68,34 @@ def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
         raise ValueError(f"holds a {type(model).__name__} whose {wrong[0]} cannot be")
     model.__dict__.update(fitted)
     return model
+
+
+def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoost:
+    """The estimator of a state; a ValueError if it lacks what it predicts by."""
+    model, fitted = cls(**state["params"]), state["fitted"]
+    if not fitted:
+        # A parameter of another estimator, which fits clones of it.
+        return model
+    known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
+    wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
+    if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
+        wrong.append("classes_")
+    made: BaseRFFBoost = with_fitted(model, fitted, wrong + wrong_columns(fitted))
+    for term in made.ensemble_.terms:
+        parts.require_features(term, made.n_features_in_)
+    return made
+
+
+def wrong_columns(fitted: dict[str, Any]) -> list[str]:
+    """What is wrong with what a fit has learned of columns; files of earlier versions have nothing of it."""
+    coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
+    d = fitted.get("n_features_in_")
+    is_right = {
+        "_coding": coding is None or (isinstance(coding, Coding) and len(coding.categories) == d),
+        "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
+        "_expansion": expansion is None or (isinstance(expansion, Expansion) and expansion.n_features == d),
+    }
+    return [name for name, right in is_right.items() if not right]
 
 
 def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
@@ -74,5 +122,7 @@ def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
     return with_fitted(model, fitted, wrong)
 
 
+storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
+storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
 storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
 storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

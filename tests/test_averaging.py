@@ -43,6 +43,16 @@ def test_folds_in_one_line():
     assert averaged.feature_importances_.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_gap_is_for_averages_whose_models_all_fill_it(order):
+    models = [clone(BOOSTER).set_params(missing=missing).fit(X, Y) for missing in ("mean", "error")]
+    holes = np.where(np.arange(3) == 1, np.nan, X)
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        average(models[::order]).predict(holes)
+    filling = average([models[0]] * 2)
+    np.testing.assert_allclose(filling.predict(holes), models[0].predict(holes))
+
+
 def test_quantiles_are_averaged_level_by_level(tmp_path):
     models = [RFFBoostQuantileRegressor((0.2, 0.5, 0.8), BOOSTER, seed).fit(X, Y) for seed in range(2)]
     averaged = average(models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import sys
@@ -53,6 +54,13 @@ def test_a_bar_is_closed_however_the_fit_ends():
     assert stopped.n_estimators_ == 3
     assert bar._bar is None
     assert pickle.loads(pickle.dumps(clone(stopped.set_params(callbacks=[bar])))).callbacks[0].every == 10
+
+
+def test_a_progress_bar_with_a_file_is_cloned():
+    bar = ProgressBar(every=3, file=sys.stderr)
+    (copy,) = clone(RFFBoostRegressor(callbacks=[bar])).callbacks
+    assert copy is not bar
+    assert (copy.every, copy.options) == (bar.every, bar.options)
 
 
 def test_a_bar_without_tqdm_says_what_is_missing(monkeypatch):
@@ -178,12 +186,30 @@ def test_decay_falls_to_the_least(rate, factor, least, tmp_path):
         (0.0, ValueError, "learning_rate must be a number > 0 or a function of the round"),
         ("auto", TypeError, "learning_rate must be a number > 0 or a function of the round"),
         (Decay, TypeError, "learning_rate must be a number > 0 or a function of the round"),
+        (
+            lambda: 0.1,
+            TypeError,
+            "RFFBoostRegressor: learning_rate must be .* a function of the round, got <function",
+        ),
+        (
+            lambda index, total: 0.1,
+            TypeError,
+            "RFFBoostRegressor: learning_rate must be .* a function of the round",
+        ),
         (Decay(factor=1.5), ValueError, "Decay: factor must be"),
     ],
 )
 def test_bad_rates_are_named(rate, error, text):
     with pytest.raises(error, match=text):
         RFFBoostRegressor(learning_rate=rate, **PLAIN).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "rate", [lambda index, factor=0.5: factor, lambda *given: 0.5, functools.partial(max, 0.5), np.float64(0.5)]
+)
+def test_a_rate_may_be_whatever_takes_a_round(rate):
+    found = RFFBoostRegressor(learning_rate=rate, **(PLAIN | {"n_estimators": 1})).fit(X, Y)
+    np.testing.assert_array_equal(rates(found), [0.5])
 
 
 def test_a_function_that_has_no_name_is_refused_by_files(tmp_path):

@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, Trees, load_model, save_model
+from rffboost_ext import (
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    Trees,
+    load_model,
+    save_model,
+)
 from rffboost_ext.terms.sound import check_sound
 
-from .tables import COLUMNS, TABLE, Y, classifier
+from .tables import BRIEF, COLUMNS, TABLE, Y, classifier
 
 
 @pytest.mark.parametrize(
@@ -53,6 +61,19 @@ def test_files_with_wrong_columns_are_refused(name, tmp_path):
     save_model(model, tmp_path / "model")
     with pytest.raises(ValueError, match=f"whose {name} cannot be"):
         load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("wrapped", [lambda model: model, lambda model: RFFBoostQuantileRegressor([0.5], model)])
+def test_categories_that_a_file_cannot_hold_are_named(wrapped, tmp_path):
+    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(150) % 3, unit="D")
+    for values, kind in (
+        (pd.cut(TABLE["number"], 3), "Interval"),
+        (pd.Series(dates).astype("category"), "datetime"),
+    ):
+        model = wrapped(RFFBoostRegressor(learner="tree", **BRIEF)).fit(TABLE.assign(text=values), Y)
+        with pytest.raises(TypeError, match=f"column 'text' has categories of type {kind}, which a model file"):
+            model.save_model(tmp_path / "model")
+        assert not list(tmp_path.iterdir())
 
 
 def test_files_of_models_without_columns_load():

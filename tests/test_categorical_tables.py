@@ -53,6 +53,19 @@ def test_polars(learner):
         model.predict(frame.with_columns(polars.lit(None).alias("whole")))
 
 
+@pytest.mark.parametrize(
+    "kind", [lambda code: pd.Interval(code, code + 1), lambda code: (1, code), lambda code: code > 0, float]
+)
+def test_categories_may_be_of_any_kind_that_sorts(kind):
+    whole = TABLE["whole"].astype(int).to_numpy() // 10
+    table = TABLE.assign(whole=pd.Series([kind(code) for code in whole]).astype("category"))
+    plain = TABLE.assign(
+        whole=pd.Series(np.where(whole > 0, 1, 0) if kind(1) == kind(2) else whole).astype("category")
+    )
+    wanted = classifier("tree").fit(plain, Y).decision_function(plain)
+    np.testing.assert_array_equal(classifier("tree").fit(table, Y).decision_function(table), wanted)
+
+
 def test_codes_in_an_array_of_floats():
     codes = np.column_stack([TABLE["whole"].astype(float), np.arange(150.0) % 7])
     model = classifier("tree", categorical_features=[0]).fit(codes, Y)
@@ -96,6 +109,7 @@ def test_numbers_alone_have_no_coding(given):
             "column 'text' of X must hold numbers.*categorical_features",
         ),
         ({"categorical_features": None}, TABLE, ValueError, "column 'text' of X must hold numbers"),
+        ({}, TABLE.astype(object).to_numpy(), ValueError, "column 0 of X must hold numbers.*categorical_features"),
         ({}, TABLE.assign(text=pd.Categorical(["a", 1] * 75)), TypeError, "column 'text'.*one kind"),
         ({"missing": "median"}, TABLE, ValueError, "missing must be 'error' or 'mean'"),
     ],
@@ -115,7 +129,7 @@ def test_columns_are_checked_by_name_and_order():
         model.predict(TABLE[COLUMNS[:2]])
     with pytest.raises(ValueError, match="column 'number' of X must hold numbers"):
         model.predict(TABLE.assign(number="high"))
-    with pytest.raises(TypeError, match="unhashable"):
+    with pytest.raises(TypeError, match="column 'text' of X must hold categories: unhashable"):
         model.predict(TABLE.assign(text=[[1]] * 150))
 
 

@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.metrics import recall_score
 from sklearn.utils.class_weight import compute_sample_weight
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, Tree, load_model
+from rffboost_ext import RFFBoostClassifier, Tree, load_model
+from rffboost_ext.base import BaseRFFBoost
 
 from .cases import ALL_PAIRS, make_data, make_estimator
 
@@ -101,9 +102,12 @@ def test_it_is_a_parameter_like_any_other(tmp_path):
     assert "class_weight={0: 2.0}" in repr(model)
     model.save_model(tmp_path / "model")
     assert load_model(tmp_path / "model").class_weight == {0: 2.0}
-    own, shared = (list(inspect.signature(shell).parameters) for shell in (RFFBoostClassifier, RFFBoostRegressor))
-    assert own == [*shared, "class_weight"]
-    assert list(RFFBoostClassifier().get_params()) == sorted(own)
     assert (model.loss, model.learner) == ("log_loss", "rff_newton")
-    with pytest.raises(TypeError, match=r"RFFBoostClassifier.__init__\(\) got an unexpected .* 'nonsense'"):
-        RFFBoostClassifier(nonsense=3)
+
+
+def test_the_signature_is_that_of_both_estimators_and_the_weights():
+    own, shared = (inspect.signature(shell).parameters for shell in (RFFBoostClassifier, BaseRFFBoost))
+    weight = inspect.Parameter("class_weight", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
+    assert list(own.values()) == [*shared.values(), weight]
+    given = {name: object() for name in own}
+    assert RFFBoostClassifier(**given).get_params(deep=False) == given

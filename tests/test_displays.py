@@ -86,6 +86,10 @@ def test_rounds_are_the_validation_scores(model):
     display = RoundsDisplay.from_estimator(model)
     np.testing.assert_array_equal(display.line_.get_ydata(), model.validation_scores_)
     assert display.best_round_ == model.validation_scores_.argmin()
+    assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
+    for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
+        watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)
+        assert RoundsDisplay.from_estimator(watched).ax_.get_ylabel() == f"held-out {label}"
     with pytest.raises(ValueError, match="early stopping"):
         RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
 
@@ -150,6 +154,47 @@ def test_effects_of_categories_and_of_columns_with_gaps():
         EffectDisplay.from_estimator(model, frame.assign(c=np.nan), "c")
 
 
+def test_effects_of_codes_in_an_array():
+    codes = np.column_stack([np.digitize(X[:, 0], [0.3, 0.6]) * 10.0, X[:, 1:]])
+    model = RFFBoostRegressor(learner="tree", n_estimators=3, random_state=0, categorical_features=[0]).fit(
+        codes, Y
+    )
+    display = EffectDisplay.from_estimator(model, codes, 0)
+    assert display.grid.tolist() == [0.0, 10.0, 20.0]
+    for code, curve in zip(display.grid, display.curves.T, strict=True):
+        np.testing.assert_allclose(curve, model.predict(np.column_stack([np.full(len(X), code), codes[:, 1:]])))
+
+
+def test_categories_have_neither_frequencies_nor_landmarks():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X[:, :3], columns=list("abc"))
+    frame["b"] = pd.Series(np.digitize(X[:, 1], [0.3, 0.6])).astype("category")
+    model = RFFBoostRegressor(learner="rff_k", n_estimators=3, random_state=0).fit(frame, Y)
+    with pytest.raises(ValueError, match="FrequencyDisplay: features must be numbers, got 'b' of categories"):
+        FrequencyDisplay.from_estimator(model, ("a", "b"))
+    # What learners see begins with the numbers, a and c.
+    omega = np.concatenate([term.term.omega[:, :2] for term in model.ensemble_.terms])
+    np.testing.assert_array_equal(FrequencyDisplay.from_estimator(model, ("a", "c")).omega, omega)
+    with pytest.raises(ValueError, match="must be fitted to numbers without gaps, got one of gaps or categories"):
+        LandmarkDisplay.from_estimator(model, frame, ("a", "c"))
+
+
+def test_effects_are_refused_of_tables_that_partial_dependence_does_not_take():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(X, schema=NAMES)
+    model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(frame, Y)
+    with pytest.raises(
+        TypeError, match="EffectDisplay: X must be an array or a DataFrame of pandas, got a polars"
+    ):
+        EffectDisplay.from_estimator(model, frame, "a")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_feature_without_frequencies_has_an_axis():
+    display = FrequencyDisplay(np.array([[1.0, 0.0], [2.0, 0.0]]), np.ones(2), np.arange(2), ("a", "b")).plot()
+    assert display.ax_.get_ylim() == (-1.0, 1.0)
+
+
 def test_frequencies_are_those_of_the_ensemble(moons):
     _, _, model = moons
     display = FrequencyDisplay.from_estimator(model)
@@ -173,6 +218,10 @@ def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):
         np.testing.assert_allclose(term.features(point[None]), 1.0, rtol=0, atol=1e-12)
     display = LandmarkDisplay.from_estimator(model, X, grid_resolution=20)
     np.testing.assert_allclose(display.dots_.get_offsets(), points)
+    filling = RFFBoostClassifier("exponential", "rff_k", n_estimators=8, random_state=0, missing="mean").fit(
+        X, moons[1]
+    )
+    np.testing.assert_allclose(landmarks(filling.ensemble_), points)
     corner = np.array([[display.grid[0][3], display.grid[1][5]]])
     assert display.score[5, 3] == pytest.approx(model.decision_function(corner)[0])
 
@@ -191,6 +240,11 @@ def test_what_cannot_be_drawn_is_said(model, moons):
     for feature in (6, -1, "z"):
         with pytest.raises(ValueError, match="feature must be"):
             EffectDisplay.from_estimator(model, X, feature)
+    for feature in (1.5, True, ["a"]):
+        with pytest.raises(TypeError, match="feature must be a name or an index, got"):
+            EffectDisplay.from_estimator(model, X, feature)
+    with pytest.raises(ValueError, match="X has 1 features"):
+        LandmarkDisplay.from_estimator(moons[2], moons[0][:, :1])
     with pytest.raises(ValueError, match="feature_names must have one name for each of 6"):
         ImportanceDisplay.from_estimator(model, feature_names=["a"])
     with pytest.raises(ValueError, match="max_features must be"):

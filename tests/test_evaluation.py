@@ -254,7 +254,11 @@ def test_sets_may_have_weights():
     model.fit(X, y, eval_set={"weighted": (X_other, y_other, weight), "repeated": repeated})
     for metric, curve in model.evals_result_["weighted"].items():
         assert curve == pytest.approx(model.evals_result_["repeated"][metric])
-    with pytest.raises(ValueError, match="sample_weight must not be negative"):
+    (alone,) = model.fit(X, y, eval_set=(X_other, y_other, weight)).evals_result_.values()
+    assert alone["accuracy"] == pytest.approx(
+        model.fit(X, y, eval_set=((X, y), repeated)).evals_result_["validation_1"]["accuracy"]
+    )
+    with pytest.raises(ValueError, match="eval_set 'validation_0': sample_weight must not be negative"):
         model.fit(X, y, eval_set=[(X_other, y_other, weight - 1)])
 
 
@@ -264,10 +268,47 @@ def test_what_is_wrong_with_a_set_or_a_metric_is_named():
     with pytest.raises(ValueError, match=r"eval_set 'mine': .*X contains NaN in column"):
         RFFBoostClassifier(**PLAIN).fit(X, y, eval_set={"first": (X, y), "mine": (holes, y_other)})
     unknown = np.where(y_other == 1, np.nan, 0.0)
-    with pytest.raises(ValueError, match="eval_set must have finite y, got nan"):
+    with pytest.raises(ValueError, match="eval_set 'validation_0': y must be finite, got nan"):
         RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=[(X_other, unknown)])
-    with pytest.raises(ValueError, match=r"eval_metric: f1_score\(y, prediction\) takes no probabilities"):
+    with pytest.raises(
+        ValueError, match="eval_set 'validation_0': y must have as many columns as in the fit, 1, got 2"
+    ):
+        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=(X_other, np.column_stack([y_other, y_other])))
+    with pytest.raises(
+        ValueError, match="eval_metric: 'f1_score' makes no number of labels and probabilities; a scorer"
+    ):
         RFFBoostClassifier(eval_metric=f1_score, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
+
+
+@pytest.mark.parametrize(
+    ("metric", "error", "text"),
+    [
+        (lambda y: 1.0, TypeError, r"'<lambda>' makes no number of targets and means \(.*takes 1 positional"),
+        (lambda y, prediction: None, TypeError, "'<lambda>' makes no number of targets and means .*NoneType"),
+        (np.subtract, TypeError, "'subtract' makes no number"),
+        (max, ValueError, "'max' makes no number"),
+        ("roc_auc", TypeError, "'roc_auc' makes no number .*predict_proba"),
+    ],
+)
+def test_what_a_metric_cannot_do_is_named_before_the_first_round(metric, error, text):
+    X, y, X_other, y_other = halves(REAL)
+    seen = []
+    with pytest.raises(error, match=f"eval_metric: {text}"):
+        RFFBoostRegressor(eval_metric=metric, callbacks=[seen.append], **PLAIN).fit(
+            X, y, eval_set=[(X_other, y_other)]
+        )
+    assert not seen
+
+
+def test_scorers_are_called_by_their_functions():
+    X, y, X_other, y_other = halves(REAL)
+    both = [make_scorer(mean_squared_error, greater_is_better=False), make_scorer(mean_absolute_error)]
+    model = RFFBoostRegressor(eval_metric=both, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
+    curves = model.evals_result_["validation_0"]
+    assert list(curves) == ["neg_mean_squared_error", "mean_absolute_error"]
+    assert curves["neg_mean_squared_error"][-1] == pytest.approx(
+        -mean_squared_error(y_other, model.predict(X_other))
+    )
 
 
 def test_the_result_is_kept_and_metrics_are_left_out_of_files(tmp_path):

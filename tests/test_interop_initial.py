@@ -93,10 +93,44 @@ def test_categories_of_a_booster_are_those_of_the_table():
     model = RFFBoostClassifier(**brief).fit(table, BINARY, init_model=booster)
     wanted = booster.predict(xgb.DMatrix(table, enable_categorical=True), output_margin=True)
     np.testing.assert_allclose(model.decision_function(table), wanted, atol=1e-5)
-    turned = table.assign(text=table["text"].cat.reorder_categories(["sea", "mill", "hill"]))
-    other = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(turned, BINARY, enable_categorical=True), 5)
-    with pytest.raises(ValueError, match=r"got \[\['sea', 'mill', 'hill'\], \[3, 13, 23\], None\]"):
-        RFFBoostClassifier(**brief).fit(turned, BINARY, init_model=other)
+    other = table.assign(text=table["text"].cat.rename_categories({"sea": "lake"}))
+    with pytest.raises(ValueError, match=r"\[\['hill', 'lake', 'mill'\], .* got \[\['hill', 'mill', 'sea'\], \[3"):
+        RFFBoostClassifier(**brief).fit(other, BINARY, init_model=booster)
+
+
+@pytest.mark.parametrize("max_cat_to_onehot", [1, 100])
+def test_categories_of_a_booster_may_come_in_any_order(max_cat_to_onehot):
+    rng = np.random.default_rng(0)
+    codes, whole = rng.integers(0, 20, 400), rng.integers(0, 5, 400)
+    names = [f"place {k:02}" for k in rng.permutation(20)]
+    table = pd.DataFrame({"x": rng.standard_normal(400), "text": np.array(names)[codes], "whole": whole})
+    table["text"] = pd.Categorical(table["text"], names)
+    table["whole"] = pd.Categorical(table["whole"], [3, 0, 4, 1, 2])
+    table.loc[::7, "text"] = None
+    y = (np.sin(5.0 * codes) + np.cos(3.0 * whole) + table["x"] > 0.0).astype(int)
+    matrix = xgb.DMatrix(table, y, enable_categorical=True)
+    params = {"objective": "binary:logistic", "max_cat_to_onehot": max_cat_to_onehot, "nthread": 1}
+    booster = xgb.train(params, matrix, 10)
+    if not categories_of(parsed(booster)):
+        pytest.skip("this XGBoost does not keep categories")
+    brief = {"learner": "tree", "n_estimators": 1, "learning_rate": 1e-9}
+    model = RFFBoostClassifier(**brief).fit(table, y, init_model=booster)
+    np.testing.assert_allclose(
+        model.decision_function(table), booster.predict(matrix, output_margin=True), atol=1e-5
+    )
+
+
+def test_cosines_that_know_no_gaps_are_refused_where_gaps_may_come():
+    params = {"learner": "rff_1", "n_estimators": 2, "random_state": 0}
+    plain, ready = (RFFBoostRegressor(missing=missing, **params).fit(X, SIGNAL) for missing in ("error", "mean"))
+    model = RFFBoostRegressor(missing="mean", **params)
+    with pytest.raises(
+        ValueError, match="init_model has cosines that know no missing values, which may come in col"
+    ):
+        model.fit(X, SIGNAL, init_model=plain)
+    given = xgb.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, SIGNAL)
+    for init in (ready, given):
+        assert np.isfinite(model.fit(X, SIGNAL, init_model=init).predict(np.full((1, X.shape[1]), np.nan))).all()
 
 
 def test_labels_are_the_users():

@@ -1,11 +1,20 @@
-"""Ctrl-C: a fit that is interrupted leaves a usable model, which can be gone on with."""
+"""Ctrl-C: an interrupted fit leaves a usable model, which can be gone on with, and ends what it is part of."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score
 
-from rffboost_ext import Checkpoint, RFFBoostClassifier, RFFBoostRegressor, boost, boosting
+from rffboost_ext import (
+    Checkpoint,
+    ConformalRegressor,
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    boost,
+    boosting,
+)
 from rffboost_ext.boosting import Interrupted
 from rffboost_ext.storage import files
 
@@ -29,7 +38,7 @@ class Ctrl_C:
 def test_an_interrupted_fit_has_the_rounds_that_were_done(learner):
     params = {"learner": learner, "random_state": 0} | ROUNDS
     model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
-    with pytest.warns(UserWarning, match="the fit was interrupted: the model has the 7 rounds that were done$"):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted: the model has the 7 rounds that were done$"):
         model.fit(X, Y)
     shorter = RFFBoostRegressor(**(params | {"n_estimators": 7})).fit(X, Y)
     assert bits(model) == bits(shorter)
@@ -43,7 +52,7 @@ def test_interrupted_folds_are_averaged(moment, quality):
     if quality == "fast" and moment > 24:
         model.fit(X, LABELS)
     else:
-        with pytest.warns(UserWarning, match="interrupted"):
+        with pytest.raises(KeyboardInterrupt, match="interrupted"):
             model.fit(X, LABELS)
     assert model.score(X, LABELS) > 0.5
     assert np.isfinite(model.validation_scores_).all()
@@ -62,7 +71,7 @@ def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
 
     monkeypatch.setattr(boosting, "in_units", interrupting)
     model = RFFBoostRegressor(**(params | {"refit": True}))
-    with pytest.warns(UserWarning, match="interrupted"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, Y)
     assert bits(model) == bits(without)
 
@@ -70,7 +79,7 @@ def test_an_interrupted_refit_falls_behind_the_model_that_is_done(monkeypatch):
 def test_a_warm_start_after_an_interrupt():
     params = {"learner": "rff_newton", "random_state": 0, "warm_start": True} | ROUNDS
     model = RFFBoostRegressor(callbacks=[Ctrl_C(7)], **params)
-    with pytest.warns(UserWarning, match="7 rounds"):
+    with pytest.raises(KeyboardInterrupt, match="7 rounds"):
         model.fit(X, Y)
     model.set_params(callbacks=None).fit(X, Y)
     whole = RFFBoostRegressor(**params).fit(X, Y)
@@ -80,7 +89,7 @@ def test_a_warm_start_after_an_interrupt():
 def test_an_interrupted_fit_with_a_checkpoint_can_be_resumed(tmp_path):
     params = {"learner": "mixture"} | ROUNDS
     model = RFFBoostRegressor(random_state=0, callbacks=[Checkpoint(tmp_path / "file", 5), Ctrl_C(7)], **params)
-    with pytest.warns(UserWarning, match="7 rounds"):
+    with pytest.raises(KeyboardInterrupt, match="7 rounds"):
         model.fit(X, Y)
     assert bits(fitted(tmp_path / "file", params)) == bits(fitted(tmp_path / "whole", params))
 
@@ -96,8 +105,9 @@ def test_an_interrupt_while_a_checkpoint_is_written(tmp_path, monkeypatch):
 
     monkeypatch.setattr(files.os, "replace", interrupting)
     params = {"learner": "rff_newton"} | ROUNDS
-    with pytest.warns(UserWarning, match="10 rounds"):
-        model = fitted(tmp_path / "file", params)
+    model = RFFBoostRegressor(random_state=0, callbacks=[Checkpoint(tmp_path / "file", 5)], **params)
+    with pytest.raises(KeyboardInterrupt, match="10 rounds"):
+        model.fit(X, Y)
     assert bits(model) == bits(fitted(None, params | {"n_estimators": 10}))
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
     assert bits(fitted(tmp_path / "file", params)) == bits(fitted(None, params))
@@ -113,6 +123,30 @@ def test_nothing_done_is_no_model(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, Y)
         assert not hasattr(model, "ensemble_")
+
+
+class Counted(Ctrl_C):
+    """The same, also where each model gets a copy of its own."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+@pytest.mark.parametrize("shell", [RFFBoostQuantileRegressor, ConformalRegressor])
+def test_an_interrupt_ends_the_fit_of_several_models(shell):
+    stop = Counted(7)
+    model = shell(estimator=RFFBoostRegressor(callbacks=[stop], random_state=0, **ROUNDS))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert stop.seen == stop.moment
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_an_interrupt_ends_cross_validation():
+    stop = Counted(7)
+    with pytest.raises(KeyboardInterrupt):
+        cross_val_score(RFFBoostRegressor(callbacks=[stop], random_state=0, **ROUNDS), X, Y)
+    assert stop.seen == stop.moment
 
 
 def test_the_loop_by_itself_hands_the_rounds_over():

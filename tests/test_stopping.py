@@ -130,11 +130,14 @@ def test_a_given_set_is_watched_instead() -> None:
 @pytest.mark.parametrize(
     ("eval_set", "error", "text"),
     [
-        (([1], [2], [3]), TypeError, "eval_set must be a list of"),
-        ([], TypeError, "eval_set must be a list of"),
-        ([(np.zeros((3, 30)), [0, 1])], ValueError, "eval_set must have as many y as X, got 2 and 3"),
-        ([(np.zeros((3, 30)), [0, 1, 7])], ValueError, "eval_set must have the classes of y"),
-        ([(np.zeros((3, 2)), [0, 1, 1])], ValueError, "features"),
+        (3, TypeError, "eval_set must be a list of .*, got 3"),
+        ([], TypeError, r"eval_set must be a list of .*, got \[\]"),
+        ({"own": [1, 2]}, TypeError, "eval_set must be a list of .*, got for 'own' a list"),
+        ([(np.zeros((3, 30)), [0, 1])], ValueError, "'validation_0': there must be as many y as X, got 2 and 3"),
+        ([(np.zeros((3, 30)), [0, 1, 7])], ValueError, r"y must have the classes of the fit, \[0, 1\], got 7 too"),
+        ([(np.zeros((3, 30)), np.zeros((3, 2)))], ValueError, "eval_set 'validation_0': y should be a 1d array"),
+        ([(np.zeros((3, 30)), [0, 1, 1], [1, 1])], ValueError, "eval_set 'validation_0': sample_weight must have"),
+        ([(np.zeros((3, 2)), [0, 1, 1])], ValueError, "eval_set 'validation_0': .*features"),
     ],
 )
 def test_a_wrong_set_is_named(eval_set, error: type[Exception], text: str) -> None:

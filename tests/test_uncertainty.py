@@ -177,6 +177,15 @@ def test_quantiles_are_those_of_single_fits_in_order():
     assert losses[0] <= losses[1] + 1e-12
 
 
+def test_names_of_columns_are_those_of_the_last_fit():
+    pd = pytest.importorskip("pandas")
+    X, y = make_friedman1(60, random_state=0)
+    model = RFFBoostQuantileRegressor([0.5], RFFBoostRegressor(learner="tree", n_estimators=2))
+    model.fit(pd.DataFrame(X, columns=list("abcdefghij")), y)
+    assert list(model.feature_names_in_) == list("abcdefghij")
+    assert not hasattr(model.fit(X, y), "feature_names_in_")
+
+
 def test_quantiles_are_near_the_true_ones():
     X, y = widening(3000, 0)
     booster = RFFBoostRegressor(n_estimators=60, early_stopping=False, random_state=0)

@@ -12,7 +12,7 @@ from ..checks import Integer, require
 from ..coding import is_categorical, is_gap, is_table, values_of
 from ..core import Array
 from . import style
-from .style import ACCENT, MAIN, QUIET, axes_or_new, feature_index, tidy
+from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, tidy
 
 
 class EffectDisplay:
@@ -72,7 +72,7 @@ class EffectDisplay:
         ----------
         estimator : fitted estimator
             Of scikit-learn or like it.
-        X : array-like of shape (n, d)
+        X : array or pandas DataFrame of shape (n, d)
             Rows to predict for; of more than a few hundred, some will do. Those with a gap in the feature are left
             out.
         feature : int or str
@@ -102,7 +102,8 @@ class EffectDisplay:
         names = style.feature_names(estimator, feature_names)
         index = feature_index(feature, names)
         X, observed = complete_rows(cls.__name__, X, index, names[index])
-        coded = [index] if observed.dtype == object or (is_table(X) and is_categorical(X, index)) else None
+        of_categories = observed.dtype == object or index in coded_columns(estimator)
+        coded = [index] if of_categories or (is_table(X) and is_categorical(X, index)) else None
         found = partial_dependence(
             estimator, X, [index], categorical_features=coded, kind="individual", grid_resolution=grid_resolution
         )
@@ -153,6 +154,8 @@ class EffectDisplay:
 
 def complete_rows(owner: str, X: Any, index: int, name: str) -> tuple[Any, Array]:
     """The rows that have a feature, and its values there."""
+    if is_table(X) and not hasattr(X, "iloc"):
+        raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
     X = X if is_table(X) else np.asarray(X)
     values = values_of(X, index)
     there = np.flatnonzero([not is_gap(value) for value in values.tolist()])

@@ -12,7 +12,7 @@ from ..core import Array, Term
 from ..ensemble import Ensemble
 from ..terms import Cosines, Expanded
 from . import style
-from .style import axes_or_new, feature_pair, tidy
+from .style import axes_or_new, coded_columns, feature_pair, tidy
 
 # The area of the largest dot, in square points, and the least there is.
 LARGEST, SMALLEST = 110.0, 4.0
@@ -66,7 +66,7 @@ class FrequencyDisplay:
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor
             With at least one round of cosines.
         features : pair of int or str, default=(0, 1)
-            The two features, by index or name.
+            The two features, by index or name; numbers, since categories have no frequency.
         feature_names : sequence of str, optional
             Names; those of the columns seen in fit by default.
         ax : matplotlib Axes, optional
@@ -81,11 +81,14 @@ class FrequencyDisplay:
         Raises
         ------
         ValueError
-            If the model has no cosines.
+            If the model has no cosines, or a feature holds categories.
         """
         check_is_fitted(estimator)
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
+        for column in pair:
+            if column in coded_columns(estimator):
+                raise ValueError(f"{cls.__name__}: features must be numbers, got {names[column]!r} of categories")
         omega, amplitude, round = frequencies(estimator.ensemble_)
         display = cls(omega[:, pair], amplitude, round, (names[pair[0]], names[pair[1]]))
         return display.plot(ax, **kwargs)
@@ -105,6 +108,8 @@ class FrequencyDisplay:
         self.dots_ = self.ax_.scatter(*both.T, **(looks | kwargs))
         self.figure_.colorbar(self.dots_, ax=self.ax_, label="boosting round", pad=0.02)
         reach = 1.06 * np.abs(both).max(axis=0)
+        # A feature that no cosine uses has an axis too.
+        reach[reach == 0.0] = 1.0
         self.ax_.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
         self.ax_.set_xlabel(f"frequency in {self.names[0]} (radians per unit)")
         self.ax_.set_ylabel(f"frequency in {self.names[1]} (radians per unit)")

@@ -10,9 +10,9 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Integer, require
-from ..core import Array
+from ..core import Array, Term
 from ..ensemble import Ensemble
-from ..terms import Cosines
+from ..terms import Cosines, Expanded
 from . import style
 from .style import axes_or_new, feature_pair, tidy
 
@@ -106,14 +106,16 @@ class LandmarkDisplay:
         Raises
         ------
         ValueError
-            If the model has no landmarks.
+            If the model has no landmarks, or was fitted to gaps or categories.
         """
         check_is_fitted(estimator)
         require(cls.__name__, "output", output, Integer(0, estimator.ensemble_.n_outputs - 1))
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
         points, ensemble = landmarks(estimator.ensemble_), estimator.ensemble_
-        grid, plane = plane_through_medians(np.asarray(X, dtype=np.float64), pair, grid_resolution)
+        grid, plane = plane_through_medians(
+            np.asarray(estimator._validated(X), dtype=np.float64), pair, grid_resolution
+        )
         score = ensemble.raw(plane)[:, output].reshape(len(grid[1]), len(grid[0]))
         middle = 0.0 if is_classifier(estimator) else float(ensemble.baseline[output])
         display = cls(points[:, pair], grid, score, (names[pair[0]], names[pair[1]]), middle)
@@ -147,7 +149,8 @@ class LandmarkDisplay:
 
 def landmarks(ensemble: Ensemble) -> Array:
     """The landmark of each round whose cosines have one, (T, d): the point where all their phases are 0."""
-    found = [landmark(term) for term in ensemble.terms if isinstance(term, Cosines)]
+    terms = [of_the_same_columns(term) for term in ensemble.terms]
+    found = [landmark(term) for term in terms if isinstance(term, Cosines)]
     points = [point for point in found if point is not None]
     if not points:
         raise ValueError(
@@ -155,6 +158,17 @@ def landmarks(ensemble: Ensemble) -> Array:
             "many components as features; got none"
         )
     return np.array(points)
+
+
+def of_the_same_columns(term: Term) -> Term:
+    """A term, or the one behind an expansion that only fills gaps."""
+    if not isinstance(term, Expanded):
+        return term
+    if len(term.expansion.gaps) or len(term.expansion.coded):
+        raise ValueError(
+            "LandmarkDisplay: estimator must be fitted to numbers without gaps, got one of gaps or categories"
+        )
+    return term.term
 
 
 def landmark(term: Cosines) -> Array | None:

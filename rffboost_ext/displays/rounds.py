@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array
+from ..metrics import described
 from .style import ACCENT, MAIN, axes_or_new, tidy
 
 
@@ -63,8 +64,7 @@ class RoundsDisplay:
                 f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
                 f"got {estimator!r}"
             )
-        name = type(estimator.loss_).__name__ if estimator.eval_metric is None else "eval_metric"
-        return cls(estimator.validation_scores_, f"held-out loss ({name})").plot(ax, **kwargs)
+        return cls(estimator.validation_scores_, watched_name(estimator)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
@@ -89,3 +89,12 @@ class RoundsDisplay:
         self.ax_.set_ylabel(self.label)
         tidy(self.ax_)
         return self
+
+
+def watched_name(estimator: Any) -> str:
+    """What early stopping has watched, with a minus where more of it is better."""
+    given = estimator.eval_metric
+    if given is None:
+        return f"held-out loss ({type(estimator.loss_).__name__})"
+    name, greater = described(given[-1] if isinstance(given, list | tuple) else given)
+    return f"held-out {'-' if greater else ''}{name}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
+
+from ..coding import Coding
 
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
@@ -37,12 +40,22 @@ def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[st
     return [str(name) for name in given]
 
 
+def coded_columns(estimator: Any) -> list[int]:
+    """The columns that hold categories in the fit of an estimator of ours, by index."""
+    coding: Coding | None = getattr(estimator, "_coding", None)
+    return [] if coding is None else coding.coded
+
+
 def feature_index(feature: int | str, names: Sequence[str], parameter: str = "feature") -> int:
     """The index of a feature that is given by index or by name."""
     if isinstance(feature, str):
         if feature not in names:
             raise ValueError(f"{parameter} must be one of {', '.join(names)} or an index, got {feature!r}")
         return list(names).index(feature)
+    if not isinstance(feature, Integral) or isinstance(feature, bool):
+        raise TypeError(
+            f"{parameter} must be a name or an index, got {feature!r} of type {type(feature).__name__}"
+        )
     if not 0 <= feature < len(names):
         raise ValueError(f"{parameter} must be a name or an index from 0 to {len(names) - 1}, got {feature}")
     return int(feature)

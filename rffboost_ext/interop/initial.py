@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,12 +94,17 @@ def read(model: Any) -> Given:
 def from_xgboost(model: Any) -> Given:
     """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
     from . import xgboost
+    from .recoding import recoded
     from .xgboost_json import categories_of, parsed
 
-    booster = xgboost.booster_of(model)
-    known = tuple(categories_of(parsed(booster)))
-    coding = Coding(known) if known else None
-    return Given(xgboost.to_ensemble(model), xgboost.response_of(model), booster.num_features(), coding=coding)
+    booster, ensemble, coding = xgboost.booster_of(model), xgboost.to_ensemble(model), None
+    known = categories_of(parsed(booster))
+    if known:
+        # It codes categories in the order of the table's type, we in theirs.
+        coding = Coding(tuple(None if entry is None else np.sort(entry) for entry in known))
+        codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
+        ensemble = replace(ensemble, terms=tuple(recoded(term, codes) for term in ensemble.terms))
+    return Given(ensemble, xgboost.response_of(model), booster.num_features(), coding=coding)
 
 
 def from_lightgbm(model: Any) -> Given:

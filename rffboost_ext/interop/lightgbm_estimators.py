@@ -10,7 +10,7 @@ import lightgbm
 import numpy as np
 
 from ..core import Array, Loss
-from ..estimators import squeeze
+from ..targets import squeeze
 from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading

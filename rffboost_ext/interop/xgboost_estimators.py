@@ -8,7 +8,7 @@ import numpy as np
 import xgboost
 
 from ..core import Array, Loss
-from ..estimators import squeeze
+from ..targets import squeeze
 from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayMetric, ArrayObjective
 from .reading import columns

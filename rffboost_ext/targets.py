@@ -1,0 +1,57 @@
+"""Targets as a loss sees them, and raw scores as the user does."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from .core import Array
+
+# Integer labels within a range of this length are counted.
+MOST_COUNTED = 1024
+
+
+def encoded(y: Array) -> tuple[Array, Array]:
+    """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
+    if y.dtype.kind in "iu" and y.ndim == 1:
+        low, high = int(y.min()), int(y.max())
+        if high - low < MOST_COUNTED:
+            found = np.bincount(y - low) > 0
+            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[y - low]
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def codes_of(classes: Array, y: Array) -> Array:
+    """The index of each label's class, (n, 1), float64, or a ValueError if one is not among the classes."""
+    y = column_or_1d(y, warn=True)
+    codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+    unknown = np.flatnonzero(classes[codes] != y)
+    if len(unknown):
+        raise ValueError(
+            f"y must have the classes of the fit, {classes.tolist()}, got {y.tolist()[unknown[0]]!r} too"
+        )
+    return codes.astype(np.float64)[:, None]
+
+
+def real_numbers(y: Array) -> Array:
+    """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers."""
+    odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
+    if odd or y.dtype.kind not in "biufO":
+        raise ValueError(f"y must be real numbers, got {y.ravel()[0]!r} of type {y.dtype}")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    return y.astype(np.float64).reshape(len(y), -1)
+
+
+def labels_of(raw: Array, classes: Array) -> Array:
+    """The most probable class of each row, (n,), by raw scores (n, 1) of two classes or (n, K) of more."""
+    codes = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
+    return np.asarray(classes[codes])
+
+
+def squeeze(values: Array) -> Array:
+    """(n,) for one column, else (n, C)."""
+    return values[:, 0] if values.shape[1] == 1 else values
