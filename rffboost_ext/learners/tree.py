@@ -14,6 +14,7 @@ from ..terms import Expansion, Trees, expand, restore
 from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
+from .thresholds import lowered
 
 if TYPE_CHECKING:
     from xgboost import Booster, QuantileDMatrix
@@ -178,7 +179,7 @@ class Grower:
 
         # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
         seed = {"seed": int(round.rng.integers(2**31)), "seed_per_iteration": True}
-        self.forest, self.grown = Forest(Booster(self.params | seed, [self.matrix])), 0
+        self.forest, self.grown = Forest(Booster(self.params | seed, [self.matrix]), round.design.original), 0
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
         self.margin = self._scores(round)
 
@@ -252,10 +253,10 @@ def weighted(round: Round) -> tuple[Array, Array]:
 
 
 class Forest:
-    """A booster that may still be growing, and the trees that have been read out of it so far, by round."""
+    """A booster that may still be growing on X (n, d), and the trees that have been read out of it, by round."""
 
-    def __init__(self, booster: Booster) -> None:
-        self.booster = booster
+    def __init__(self, booster: Booster, X: Array) -> None:
+        self.booster, self.X = booster, X
         self._rounds: list[Trees] = []
 
     def round(self, index: int) -> Trees:
@@ -266,7 +267,7 @@ class Forest:
         if index >= done:
             grown = self.booster.num_boosted_rounds()
             whole = self.booster if done == 0 else self.booster[done:grown]
-            self._rounds += read_rounds(parsed(whole))
+            self._rounds += lowered(read_rounds(parsed(whole)), self.X)
         return self._rounds[index]
 
 
