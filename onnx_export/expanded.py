@@ -53,10 +53,7 @@ def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = 
         numbers = graph.node("Gather", x, graph.constant(expansion.numbers, "numbers"), axis=1)
         if origin is not None:
             numbers = graph.node("Sub", numbers, graph.constant(origin, "origin"))
-        fill = graph.constant(expansion.fill, "fill")
-        parts.append(
-            graph.node("Where", graph.node("IsNaN", numbers, dtype=BOOL), fill, numbers, dtype=graph.dtype)
-        )
+        parts.append(filled(expansion, graph, numbers))
     if len(expansion.gaps):
         gaps = graph.node("Gather", x, graph.constant(expansion.gaps, "gaps"), axis=1)
         parts.append(graph.cast(graph.node("IsNaN", gaps, dtype=BOOL), graph.dtype))
@@ -66,6 +63,16 @@ def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = 
         at = graph.cast(where(graph, known(graph, code, size), code, size), INT64)
         parts.append(graph.node("Gather", graph.constant(table, f"table{i}"), at, dtype=graph.dtype, axis=0))
     return parts[0] if len(parts) == 1 else graph.node("Concat", *parts, axis=1)
+
+
+def filled(expansion: Expansion, graph: Graph, numbers: str) -> str:
+    """Numbers (n, p) with their gaps filled."""
+    gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.fill, "fill")
+    out = graph.node("Where", gap, fill, numbers, dtype=graph.dtype)
+    for i, sweep in enumerate(expansion.sweeps):
+        told = graph.node("MatMul", graph.node("Sub", out, fill), graph.constant(sweep, f"sweep{i}"))
+        out = graph.node("Where", gap, graph.node("Add", fill, told), out, dtype=graph.dtype)
+    return out
 
 
 def known(graph: Graph, code: str, size: int) -> str:

@@ -189,7 +189,8 @@ def lift_expanded(parts: Parts) -> Expanded:
     none = np.empty(0, dtype=np.int64)
     numbers, gaps = parts.array("numbers", none), parts.array("gaps", none)
     coded, tables = np.array(parts.arrays("coded"), dtype=np.int64), tuple(parts.arrays("table"))
-    expansion = Expansion(parts.n_features, numbers, parts.array("fill", np.empty(0)), gaps, coded, tables)
+    fill, sweeps = parts.array("fill", np.empty(0)), tuple(parts.arrays("sweep"))
+    expansion = Expansion(parts.n_features, numbers, fill, gaps, coded, tables, sweeps=sweeps)
     term = replace(parts, n_features=expansion.n_expanded).inner("inner")
     origin = parts.array("origin")
     if origin is None or not isinstance(term, Cosines):

@@ -56,7 +56,12 @@ def _(term: Standardized, X: Array, eps: float) -> float:
 
 @rounding.register
 def _(term: Expanded, X: Array, eps: float) -> float:
-    return rounding(term.term, term.expansion(X), eps)
+    seen, inner = term.expansion(X), term.term
+    bound = rounding(inner, seen, eps)
+    if not term.expansion.sweeps or not isinstance(inner, Cosines):
+        return bound
+    # In Python what fills a gap is rounded at its own size, before the cosines' center is subtracted.
+    return bound + rounding(replace(inner, center=None), seen, EPS["float64"])
 
 
 def norm(weight: Array) -> float:

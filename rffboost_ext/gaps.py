@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .conditional import sweeps_of
 from .core import Array
 from .design import moments
 from .terms import Expansion
@@ -22,9 +23,10 @@ NONE = np.empty(0, dtype=np.int64)
 def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_trees: bool) -> Expansion | None:
     """What learners are to see of training data; None where that is the data themselves.
 
-    A number is its value, a gap in it the mean; where training has gaps an indicator comes to it. A category is
-    one-hot, by scikit-learn's OneHotEncoder; a gap is a category of its own where training has gaps, else, as an
-    unknown category, the mean of the one-hot columns, which is 0 after standardising.
+    A number is its value. Where training has gaps, a gap is what the row's other numbers tell
+    (:func:`~rffboost_ext.conditional.sweeps_of`), and an indicator comes to it; elsewhere it is the mean. A
+    category is one-hot, by scikit-learn's OneHotEncoder; a gap is a category of its own where training has gaps,
+    else, as an unknown category, the mean of the one-hot columns, which is 0 after standardising.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_t
     fill = means(X[:, numbers], weight)
     indicators = np.flatnonzero(is_number & gaps)
     codes = np.array(coded, dtype=np.int64)
-    return Expansion(X.shape[1], numbers, fill, indicators, codes, tables, fills_trees)
+    sweeps = sweeps_of(X[:, numbers], weight, fill)
+    return Expansion(X.shape[1], numbers, fill, indicators, codes, tables, fills_trees, sweeps)
 
 
 def means(X: Array, weight: Array) -> Array:

@@ -62,10 +62,12 @@ def _(term: Standardized, X: Array) -> Array:
 
 @gradient.register
 def _(term: Expanded, X: Array) -> Array:
-    # Flat where there is a gap, whose place the mean takes, and along categories, which have no between.
+    # Flat along gaps, and along categories, which have no between; what fills a gap moves with the other columns.
     expansion = term.expansion
-    slopes = gradient(term.term, expansion(X))
+    slopes = gradient(term.term, expansion(X))[:, :, : len(expansion.numbers)]
+    gap = np.isnan(X[:, None, expansion.numbers])
+    for sweep in reversed(expansion.sweeps):
+        slopes = np.where(gap, 0.0, slopes) + np.where(gap, slopes, 0.0) @ sweep.T
     out = np.zeros((*slopes.shape[:2], X.shape[1]))
-    there = ~np.isnan(X[:, expansion.numbers])
-    out[:, :, expansion.numbers] = slopes[:, :, : len(expansion.numbers)] * there[:, None]
+    out[:, :, expansion.numbers] = np.where(gap, 0.0, slopes)
     return out

@@ -110,6 +110,7 @@ def _(term: Trees, X: Array, background: Array) -> Array:
 
 @shapley.register
 def _(term: Expanded, X: Array, background: Array) -> Array:
+    # What a row's other columns have put in a gap counts as that column's own value: filled first, then mixed.
     expansion = term.expansion
     rows, others = expansion(X), expansion(background)
     if len(np.unique(expansion.source)) == expansion.n_expanded:

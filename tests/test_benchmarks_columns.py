@@ -31,7 +31,7 @@ def test_a_quick_run_measures_every_system(given, tmp_path, capsys):
     assert (records[records["kind"] == "whole"]["accuracy"] > 70.0).all()
     printed = capsys.readouterr().out
     assert "threads 1" in printed
-    assert all(word in printed for word in ("CatBoost", "lost"))
+    assert all(word in printed for word in ("CatBoost", "lost more than by XGBoost"))
 
 
 def test_cells_are_removed():
@@ -39,3 +39,16 @@ def test_cells_are_removed():
     share = columns.holed(whole, 0).isna().to_numpy().mean()
     assert 0.18 < share < 0.22
     assert not whole.isna().any(axis=None)
+
+
+def test_losses_are_compared_split_by_split():
+    rows = [
+        {"data": "a", "split": split, "kind": kind, "system": system, "accuracy": value}
+        for split, values in ((1, (90.0, 80.0, 70.0, 65.0)), (2, (88.0, 88.0, 60.0, 50.0)))
+        for (kind, system), value in zip(
+            [(kind, system) for system in (columns.OURS, "XGBoost") for kind in ("whole", columns.HOLED)],
+            values,
+            strict=True,
+        )
+    ]
+    assert columns.lost_more(pd.DataFrame(rows)).tolist() == [5.0, -10.0]

@@ -52,14 +52,18 @@ def built_trees(state: dict[str, Any]) -> Trees:
 
 def built_expansion(state: dict[str, Any]) -> Expansion:
     """An expansion whose columns and tables fit one another."""
-    tables = state["tables"]
+    # Files of earlier versions have no sweeps.
+    tables, sweeps = state["tables"], state.get("sweeps", ())
     require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
     if type(state["n_features"]) is not int or not isinstance(tables, tuple):
         raise ValueError(
             f"tables must be a tuple, for a number of columns, got {tables!r}, {state['n_features']!r}"
         )
-    for table in tables:
-        require_arrays({"tables": table})
+    if not isinstance(sweeps, tuple):
+        raise ValueError(f"sweeps must be a tuple, got {sweeps!r}")
+    for name, arrays in (("tables", tables), ("sweeps", sweeps)):
+        for array in arrays:
+            require_arrays({name: array})
     expansion = Expansion(**state)
     check_expansion(expansion)
     return expansion

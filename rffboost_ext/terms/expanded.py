@@ -20,6 +20,9 @@ class Expansion:
     Its result has three parts, side by side: columns of numbers with their gaps filled; for some columns an
     indicator, 1 where there is a gap and 0 elsewhere; and for each column of codes a row of a table.
 
+    A gap is filled by `fill` first. Each matrix B of `sweeps` then puts better values there, by what the other
+    numbers x of the row are: ``x <- fill + (x - fill) B`` in the gaps, all of them at once.
+
     Parameters
     ----------
     n_features : int
@@ -36,6 +39,8 @@ class Expansion:
         For each of these what stands for a code, and in the last row for a gap or anything else.
     fills_trees : bool, default=False
         Whether trees get numbers filled where there is no indicator. Else they see gaps as they are.
+    sweeps : tuple of ndarray of shape (p, p), float64, default=()
+        Column j of each matrix predicts number j from all numbers, measured from `fill`.
     """
 
     n_features: int
@@ -45,20 +50,29 @@ class Expansion:
     coded: Array
     tables: tuple[Array, ...]
     fills_trees: bool = False
+    sweeps: tuple[Array, ...] = ()
 
     def __call__(self, X: Array) -> Array:
         """X (n, d) expanded, (n, e), in its own precision."""
         require_columns(X, self.n_features)
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         p, g = len(self.numbers), len(self.gaps)
-        numbers = X[:, self.numbers]
-        out[:, :p] = np.where(np.isnan(numbers), self.fill, numbers)
+        out[:, :p] = self.filled(X[:, self.numbers])
         out[:, p : p + g] = np.isnan(X[:, self.gaps])
         start = p + g
         for column, table in zip(self.coded, self.tables, strict=True):
             stop = start + table.shape[1]
             out[:, start:stop] = table[positions(X[:, column], len(table) - 1)]
             start = stop
+        return out
+
+    def filled(self, numbers: Array) -> Array:
+        """Numbers (n, p) with their gaps filled."""
+        gap = np.isnan(numbers)
+        out = np.where(gap, self.fill, numbers)
+        if gap.any():
+            for sweep in self.sweeps:
+                out = np.where(gap, self.fill + (out - self.fill) @ sweep, out)
         return out
 
     @cached_property
@@ -86,7 +100,7 @@ class Expansion:
     @cached_property
     def key(self) -> Hashable:
         """Equal for expansions that are the same function."""
-        arrays = self.numbers, self.fill, self.gaps, self.coded, *self.tables
+        arrays = self.numbers, self.fill, self.gaps, self.coded, *self.tables, *self.sweeps
         return self.n_features, tuple((array.shape, array.tobytes()) for array in arrays)
 
     def to_source(self, values: Array) -> Array:

@@ -70,6 +70,8 @@ def check_expansion(expansion: Expansion) -> None:
         )
     for table in expansion.tables:
         require_shape("tables", table, (max(1, len(table)), *np.shape(table)[1:2]))
+    for sweep in expansion.sweeps:
+        require_shape("sweeps", sweep, 2 * np.shape(expansion.numbers))
 
 
 @check_sound.register

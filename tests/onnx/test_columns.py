@@ -237,6 +237,24 @@ def test_an_expansion_far_from_the_origin() -> None:
     verify_onnx(model, to_onnx(model), table, raise_on_mismatch=True)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gaps_that_other_columns_fill(dtype: str) -> None:
+    # Two numbers that say nearly the same, far from the origin and in different units.
+    rng = np.random.default_rng(0)
+    first = rng.standard_normal(150)
+    X = np.column_stack([first + 1e5, 1e-3 * (first + 0.1 * rng.standard_normal(150)), rng.standard_normal(150)])
+    X[rng.uniform(size=X.shape) < 0.25] = np.nan
+    model = RFFBoostClassifier(learner="rff_newton", **BRIEF).fit(X, first > 0.0)
+    graph = to_onnx(model, dtype=dtype)
+    for runtime in ("onnxruntime", "reference"):
+        verify_onnx(model, graph, X, runtime=runtime, raise_on_mismatch=True)
+    lifted, term = from_onnx(graph).terms[0], model.ensemble_.compact().terms[0]
+    assert isinstance(lifted, Expanded)
+    assert isinstance(term, Expanded)
+    for found, wanted in zip(lifted.expansion.sweeps, term.expansion.sweeps, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 def test_scaled_terms_with_gaps() -> None:
     # A scaler in front of an expansion, as a pipeline makes it.
     expanded = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y).ensemble_.compact().terms[0]
