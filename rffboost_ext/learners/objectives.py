@@ -107,9 +107,8 @@ class TiledObjective(CosineObjective):
 
     def __init__(self, round: Round, match: Compiled) -> None:
         self.tiles = round.design.tiles
-        self.total = round.total_weight
         # The match itself is not kept: its float64 arrays would stay in memory beside these.
-        self.factor, self.offset = match.factor, match.offset
+        self.factor, self.offset = match.factor / round.total_weight, match.offset / round.total_weight
         self.arrays = match.kind, self.tiles.rows(match.p, "p"), self.tiles.rows(match.q, "q")
         self.outputs = np.empty(self.tiles.shape, dtype=self.tiles.dtype)
         self.newest: tuple[bytes, float] | None = None
@@ -117,10 +116,14 @@ class TiledObjective(CosineObjective):
     def project(self, omega: Array) -> None:
         T, B = self.tiles.shape
         self.z = np.empty((T, len(omega), B), dtype=self.tiles.dtype)
+        self.first, self.values = self.z[:, 0], np.empty((T, 1))
         self.tiles.run(passes().project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
 
     def at_phase(self, phase: float) -> float:
-        return self._sums(1, passes().phase, self.z[:, 0], self.tiles.dtype.type(phase))[0]
+        # On few rows a call of NumPy takes longer than the pass: no arrays are made, as in _sums.
+        self.tiles.run(passes().phase, self.first, self.tiles.dtype.type(phase), *self.arrays, self.values)
+        value: float = self.values.item() if len(self.values) == 1 else self.values.sum()
+        return self.factor * value + self.offset
 
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
         dtype = self.tiles.dtype
@@ -134,8 +137,7 @@ class TiledObjective(CosineObjective):
     def alone(self, phases: Array) -> Array:
         risks = np.empty((self.tiles.n_tiles, len(phases)))
         self.tiles.run(passes().risk, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks)
-        sums = self.offset + self.factor * risks.sum(axis=0)
-        return np.asarray(sums / self.total)
+        return np.asarray(self.offset + self.factor * risks.sum(axis=0))
 
     def combined(self, weight: Array) -> Array:
         self.tiles.run(passes().combine, self.z, weight.astype(self.tiles.dtype), self.outputs)
@@ -152,8 +154,8 @@ class TiledObjective(CosineObjective):
         sums = np.empty((self.tiles.n_tiles, width))
         self.tiles.run(kernel, *point, *self.arrays, *results, sums)
         total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
-        total *= self.factor / self.total
-        return float(total[0]) + self.offset / self.total, total[1:]
+        total *= self.factor
+        return float(total[0]) + self.offset, total[1:]
 
 
 def cosine_objective(round: Round, match: Match) -> CosineObjective:
