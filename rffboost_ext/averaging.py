@@ -57,7 +57,7 @@ def average(models: Iterable[E]) -> E:
         require_alike(models[0], model)
     averaged = copy(models[0])
     averaged.ensemble_ = mean([model.ensemble_ for model in models])
-    shares = [model._importances for model in models if model._importances is not None]
+    shares = [found for model in models if (found := model._known_importances()) is not None]
     averaged._importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
     # A gap is for those columns only of which every model knows what to make.
     gaps = [model._gaps for model in models if model._gaps is not None]

@@ -124,7 +124,12 @@ class Ensemble:
         for term, length in zip(self.terms, self.lengths, strict=True):
             families.setdefault(term.family, []).append(term.scaled(float(length)))
         blocks = tuple(type(terms[0]).stack(terms) for terms in families.values())
-        return self.baseline * np.prod(self.moves[:, 0]), blocks
+        return self._kept, blocks
+
+    @property
+    def _kept(self) -> Array:
+        """What all rounds have kept of the baseline."""
+        return np.asarray(self.baseline * np.prod(self.moves[:, 0]))
 
     def __getitem__(self, rounds: slice) -> Ensemble:
         if not isinstance(rounds, slice) or rounds.start not in (None, 0) or rounds.step not in (None, 1):
@@ -173,7 +178,7 @@ class Ensemble:
     def flat(self) -> Ensemble:
         """The same function with every keep equal to 1: a plain weighted sum of terms."""
         moves = np.column_stack([np.ones(len(self)), self.lengths])
-        return replace(self, baseline=self._blocks[0], moves=moves)
+        return replace(self, baseline=self._kept, moves=moves)
 
 
 def matrix(X: Array) -> Array:
@@ -203,11 +208,11 @@ def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
     if len(outputs) > 1:
         raise ValueError(f"ensembles of {' and '.join(map(str, sorted(outputs)))} outputs cannot be added")
     flat = [ensemble.flat() for ensemble in ensembles]
-    shared = common_rounds(flat)
-    first, total = flat[0], float(np.sum(weight))
-    rounds = [(first.terms[t], total * first.lengths[t]) for t in range(shared)]
+    shared, total = common_rounds(flat), float(np.sum(weight))
+    parts = [list(zip(e.terms, w * e.moves[:, 1], strict=True)) for e, w in zip(flat, weight, strict=True)]
+    rounds = list(zip(flat[0].terms[:shared], total * flat[0].moves[:shared, 1], strict=True))
     for t in range(shared, max(map(len, flat))):
-        rounds += [(e.terms[t], w * e.lengths[t]) for e, w in zip(flat, weight, strict=True) if t < len(e)]
+        rounds += [part[t] for part in parts if t < len(part)]
     baseline = sum(w * ensemble.baseline for ensemble, w in zip(flat, weight, strict=True))
     moves = np.array([[1.0, length] for _, length in rounds]).reshape(-1, 2)
     return Ensemble(np.asarray(baseline), tuple(term for term, _ in rounds), moves)

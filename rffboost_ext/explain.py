@@ -9,13 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .core import Array
 from .ensemble import Ensemble
+from .importance import Pending
 
 
 class ExplainMixin:
     """Methods of an estimator that has fitted an ensemble."""
 
     ensemble_: Ensemble
-    _importances: Array | None = None
+    _importances: Array | Pending | None = None
 
     @abstractmethod
     def _validated(self, X: Any) -> Array:
@@ -51,7 +52,8 @@ class ExplainMixin:
         """The Shapley values of the raw score of each row, compared with background rows; exact.
 
         They are the SHAP values of independent features, for cosines and trees alike; formulas in
-        :mod:`rffboost_ext.shapley`.
+        :mod:`rffboost_ext.shapley`. What fills a gap for the cosines counts as the value of the column with
+        the gap, whichever columns told it.
 
         Parameters
         ----------
@@ -80,15 +82,27 @@ class ExplainMixin:
     def feature_importances_(self) -> Array:
         """The share of each feature in what trees and cosines account for, (d,); they sum to 1.
 
-        Taken in fit over at most 1,000 of its rows. A tree counts with the variance that each of its splits
-        explains, which for the squared error is XGBoost's gain, a cosine with its own variance, divided in
-        proportion to the squared frequencies on standardised features; formulas in
+        Taken over at most 1,000 rows of the fit, when they are first asked for. A tree counts with the variance
+        that each of its splits explains, which for the squared error is XGBoost's gain, a cosine with its own
+        variance, divided in proportion to the squared frequencies on standardised features; formulas in
         :mod:`rffboost_ext.importance`.
         """
         check_is_fitted(self)
-        if self._importances is None:
+        found = self._known_importances()
+        if found is None:
             raise AttributeError(
                 f"{type(self).__name__}: feature_importances_ needs a rule for each type of term in the ensemble; "
                 f"register one with rffboost_ext.importance.variances.register"
             )
+        return found
+
+    def _known_importances(self) -> Array | None:
+        """The importances, computed where they are pending; None where a type of term has no rule."""
+        if isinstance(self._importances, Pending):
+            self._importances = self._importances.found()
         return self._importances
+
+    def __getstate__(self) -> Any:
+        # A copy or a file has what the rows say, not the rows.
+        self._known_importances()
+        return super().__getstate__()

@@ -21,6 +21,7 @@ many-valued ones are favoured; scikit-learn's ``permutation_importance`` on held
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
@@ -160,12 +161,35 @@ def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Ar
     return np.asarray(found / total if total > 0.0 else found)
 
 
-def sampled_importances(ensemble: Ensemble, X: Array, weight: Array, seed: int) -> Array | None:
-    """:func:`importances` over at most 1,000 rows drawn from X; None where a type of term has no rule."""
+@dataclass(frozen=True)
+class Pending:
+    """Importances that nobody has asked for yet, and the rows that they will be taken over.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The ensemble.
+    X : ndarray of shape (n, d)
+        Rows of the training data, at most 1,000.
+    weight : ndarray of shape (n,)
+        Their weights.
+    """
+
+    ensemble: Ensemble
+    X: Array
+    weight: Array
+
+    def found(self) -> Array | None:
+        """:func:`importances`; None where a type of term has no rule."""
+        try:
+            return importances(self.ensemble, self.X, self.weight)
+        except NoRuleError:
+            return None
+
+
+def sampled_importances(ensemble: Ensemble, X: Array, weight: Array, seed: int) -> Pending:
+    """:func:`importances` over at most 1,000 rows drawn from X, which are copied: X may change after a fit."""
     if len(X) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(len(X), MOST_ROWS, replace=False))
-        X, weight = X[rows], weight[rows]
-    try:
-        return importances(ensemble, X, weight)
-    except NoRuleError:
-        return None
+        return Pending(ensemble, X[rows], weight[rows])
+    return Pending(ensemble, X.copy(), weight.copy())

@@ -106,7 +106,8 @@ class Relay:
         self.callbacks, self.n_estimators, self.stopped = callbacks, n_estimators, False
 
     def __call__(self, progress: Progress) -> bool:
-        progress = replace(progress, n_estimators=self.n_estimators)
+        if progress.n_estimators != self.n_estimators:
+            progress = replace(progress, n_estimators=self.n_estimators)
         self.stopped = any([callback(progress) for callback in self.callbacks])  # noqa: C419 - each is to be called
         return self.stopped
 

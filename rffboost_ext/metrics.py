@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from .callbacks import MeanLoss
 from .checks import Check
 from .core import Array, Loss
 from .losses import LOSSES, Signed
@@ -37,10 +38,12 @@ class Metric:
     greater: bool
     score: Score
 
-    def error(self, y: Array, raw: Array, weight: Array) -> float:
+    @property
+    def error(self) -> Score:
         """The score with the sign by which less is better."""
-        score = float(self.score(y, raw, weight))
-        return -score if self.greater else score
+        if not self.greater:
+            return self.score
+        return lambda y, raw, weight: -self.score(y, raw, weight)
 
 
 @dataclass(frozen=True)
@@ -146,11 +149,7 @@ def of_loss(given: str | Loss | None, view: View) -> Metric:
     """The weighted mean of a loss."""
     name = view.name if given is None else described(given)[0]
     loss = view.loss if given is None or given == view.name else other_loss(given, view)
-
-    def score(y: Array, raw: Array, weight: Array) -> float:
-        return float(np.average(loss.value(y, raw), weights=weight))
-
-    return Metric(name, False, score)
+    return Metric(name, False, MeanLoss(loss))
 
 
 def other_loss(given: str | Loss, view: View) -> Loss:

@@ -8,7 +8,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     step : str or Step, default="auto"
         How far each round moves; "auto" takes what suits loss and learner.
     n_estimators : int, optional
-        Boosting rounds, a ceiling where early stopping is on. By default 100, or 2,000 where it is on.
+        Boosting rounds of each model that is trained, a ceiling where early stopping is on: a stack has several
+        models, and so more rounds in all. By default 100, or 2,000 where early stopping is on.
     learning_rate : float or callable, default=0.1
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`.
@@ -22,7 +23,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" is 40 and, with more than 3,000
-        rows, a third of the rounds up to the best one, if that is more.
+        rows, a third of the rounds up to the best one, if that is more. Up to 3,000 rows a classifier whose
+        held-out loss has fallen to a fifth also stops where 40 rounds take less than 1 % of the first loss off it.
     tol : float, default=1e-4
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"
@@ -57,11 +59,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Which columns hold categories: "from_dtype" those of a DataFrame (pandas, polars, ...) of the data type
         category; a mask, indices or names say so of any table or array. Trees split them into sets, as XGBoost
         does; cosines see them one-hot, the rarest of more than 64 as one. A category that fit has not seen counts
-        as missing.
+        as missing, and is never an error.
     missing : "error" or "mean", default="error"
         What becomes of missing values, at predict, in a column that had none in fit: an error that names it, or
-        the mean of the column. In a column that had some, trees send them where XGBoost would, cosines take the
-        mean and see by an indicator that there was none.
+        the mean of the column. In a column that had some, trees send them where XGBoost would, cosines take what
+        the row's other numbers tell, by a linear prediction that fit learned, and see by an indicator that there
+        was none.
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0

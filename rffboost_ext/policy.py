@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, ClassVar
 
 from .callbacks import Patience
 from .composed import ComposedEstimator, is_auto
@@ -20,6 +21,10 @@ ROUNDS, CEILING = 100, 2_000
 NO_REFIT = 10_000
 # Rounds without improvement that end a fit: so many and, of more rows, this share of the rounds before.
 LEAST_PATIENCE, SHARE_OF_ROUNDS = 40, 1.0 / 3.0
+# Of few rows, a held-out loss of a classifier below the first share of what it was before the first round has
+# settled where so many rounds take less than the second off it. Fits take 0.7 of the time; over 104 splits of 13
+# small sets accuracy changes by -0.01 points (standard error 0.02), the log loss by 0.001.
+SETTLED = 0.2, 0.01
 # What a stack holds beside the learner.
 STACKED = ("rff_newton",)
 
@@ -27,6 +32,8 @@ STACKED = ("rff_newton",)
 class PolicyEstimator(ComposedEstimator):
     """Settles what is ``"auto"`` by the number of rows."""
 
+    task: ClassVar[str]
+    eval_metric: Any
     learning_rate: float | Callable[[int], float]
     early_stopping: bool | str
     validation_fraction: float
@@ -72,4 +79,7 @@ class PolicyEstimator(ComposedEstimator):
         """How long early stopping waits: the longer, the more rounds so many rows can use."""
         if not is_auto(self.n_iter_no_change):
             return Patience(int(self.n_iter_no_change))
-        return Patience(LEAST_PATIENCE, SHARE_OF_ROUNDS if n_samples > FEW else 0.0)
+        if n_samples > FEW:
+            return Patience(LEAST_PATIENCE, SHARE_OF_ROUNDS)
+        settles = self.task == "classification" and self.eval_metric is None
+        return Patience(LEAST_PATIENCE, 0.0, *(SETTLED if settles else ()))

@@ -70,14 +70,14 @@ class Plan:
             [trainer.again(k).fit_stopping(kept, out, *rules) for k, (kept, out) in enumerate(splits)]
             for trainer in trainers
         ]
-        models = [[model for model, _ in runs] for runs in fits]
-        weight = stacked(trainers[0].loss, models, [out for _, out in splits])
+        models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
+        weight = stacked(trainers[0].loss, raw, [out for _, out in splits])
         if held is None and self.refit:
             lengths = [round(float(np.mean([len(model) for model in row]))) for row in models]
             models = [
                 [trainer.again(0).fit(rows, n, (), init)] for trainer, n in zip(trainers, lengths, strict=True)
             ]
-        scores = joined([scores for _, scores in fits[0]])
+        scores = joined([run.scores for run in fits[0]])
         shares = np.repeat(weight / len(models[0]), len(models[0]))
         return weighted_sum([model for row in models for model in row], shares), scores
 
@@ -95,13 +95,11 @@ class Plan:
         return [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
 
 
-def stacked(loss: Loss, models: Sequence[Sequence[Ensemble]], held: Sequence[Rows]) -> Array:
-    """A weight for each row of `models`, whose k-th models have not seen the k-th held-out rows."""
-    if len(models) == 1:
+def stacked(loss: Loss, scores: Sequence[Sequence[Array]], held: Sequence[Rows]) -> Array:
+    """A weight for each row of models, given the raw scores of the k-th ones on the k-th held-out rows."""
+    if len(scores) == 1:
         return np.ones(1)
-    raw = np.stack(
-        [np.concatenate([model.raw(out.X) for model, out in zip(row, held, strict=True)]) for row in models]
-    )
+    raw = np.stack([np.concatenate(row) for row in scores])
     y, weight = (np.concatenate([getattr(out, name) for out in held]) for name in ("y", "weight"))
     return simplex_weights(loss, y, weight, raw)
 

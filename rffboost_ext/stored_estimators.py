@@ -40,7 +40,7 @@ def warn_of_what_is_left_out(model: Any) -> None:
 def estimator_state(model: Any) -> dict[str, Any]:
     """Parameters and all that a fit has left."""
     params = model.get_params(deep=False)
-    fitted = {name: value for name, value in vars(model).items() if name not in params}
+    fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
 
 

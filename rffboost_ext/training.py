@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .boosting import Interrupted, boost, check_baseline
-from .callbacks import Callback, EarlyStopping, Error, KeepScores, Patience
+from .callbacks import Callback, EarlyStopping, Error, KeepScores, MeanLoss, Patience
 from .core import Array, Learner, Loss, Step
 from .design import Design
 from .ensemble import Ensemble
@@ -35,6 +35,25 @@ class Rows:
     def take(self, index: Array) -> Rows:
         """Some of the rows."""
         return Rows(self.X[index], self.y[index], self.weight[index])
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """What a fit with early stopping yields.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The best one.
+    scores : ndarray of shape (T + 1,)
+        The loss on the held-out rows before the first and after every round.
+    raw : ndarray of shape (n, C)
+        The raw scores of the held-out rows by the best ensemble.
+    """
+
+    ensemble: Ensemble
+    scores: Array
+    raw: Array
 
 
 @dataclass(frozen=True)
@@ -105,10 +124,6 @@ class Trainer:
         check_baseline(self.loss, baseline)
         return empty(baseline)
 
-    def _loss_of(self, y: Array, raw: Array, weight: Array) -> float:
-        """The weighted mean of the loss."""
-        return float(np.average(self.loss.value(y, raw), weights=weight))
-
     def _stretch(
         self, growth: Growth, rows: Rows, scaling: tuple[Array | None, Array | None], n_estimators: int
     ) -> None:
@@ -171,17 +186,19 @@ class Trainer:
         tol: float,
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
-    ) -> tuple[Ensemble, Array]:
-        """Boost on `rows` while the loss on `held` falls: the best ensemble, and the loss after every round."""
+    ) -> Stopped:
+        """Boost on `rows` while the loss on `held` falls."""
         before = self.start(rows) if init is None else init
-        watched = self._loss_of if self.error is None else self.error
+        watched = MeanLoss(self.loss) if self.error is None else self.error
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)
 
-        def result(ensemble: Ensemble) -> tuple[Ensemble, Array]:
-            length = min(max(1, done + watch.best_round_), len(ensemble))
-            self.journal.keep(ensemble.truncated(length), np.array(watch.scores_))
-            return ensemble.truncated(length), np.array(watch.scores_)
+        def result(ensemble: Ensemble) -> Stopped:
+            best = done + watch.best_round_
+            length = min(max(1, best), len(ensemble))
+            model, scores = ensemble.truncated(length), np.array(watch.scores_)
+            self.journal.keep(model, scores)
+            return Stopped(model, scores, watch.best_raw_ if length == best else model.raw(held.X))
 
         try:
             return result(self.fit(rows, n_estimators, [*callbacks, watch], init))

@@ -226,7 +226,7 @@ def test_an_interrupt_leaves_the_curves_of_what_was_done():
             raise KeyboardInterrupt
 
     model = RFFBoostRegressor(callbacks=[interrupt], **PLAIN)
-    with pytest.warns(UserWarning, match="4 rounds"):
+    with pytest.raises(KeyboardInterrupt, match="4 rounds"):
         model.fit(X, y, eval_set=[(X_other, y_other)])
     assert len(model.evals_result_["validation_0"]["squared_error"]) == model.n_estimators_ == 4
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -171,6 +173,28 @@ def test_a_users_term_needs_a_rule_for_importances_and_for_nothing_else(X):
     with pytest.raises(TypeError, match="Slope"):
         importances(model.ensemble_, X)
     assert not hasattr(RFFBoostRegressor(), "feature_importances_")
+
+
+@pytest.mark.parametrize("n", [300, MOST_ROWS + 500])
+def test_importances_are_of_the_rows_of_the_fit_whenever_they_are_asked_for(n):
+    X, y = make_friedman1(n, n_features=6, random_state=0)
+    model = RFFBoostRegressor(n_estimators=10, early_stopping=False, random_state=0).fit(X, y)
+    expected = RFFBoostRegressor(n_estimators=10, early_stopping=False, random_state=0).fit(X, y)
+    expected = expected.feature_importances_
+    X[:] = 0.0
+    for one in (pickle.loads(pickle.dumps(model)), copy(model), model):
+        np.testing.assert_array_equal(one.feature_importances_, expected)
+        assert isinstance(one._importances, np.ndarray)
+
+
+def test_a_file_has_the_importances_and_not_the_rows(tmp_path):
+    X, y = make_friedman1(500, n_features=6, random_state=0)
+    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(X, y)
+    model.save_model(tmp_path / "model")
+    loaded = RFFBoostRegressor.load_model(tmp_path / "model")
+    assert isinstance(loaded._importances, np.ndarray)
+    np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
+    assert len(pickle.dumps(loaded)) < X.nbytes
 
 
 @pytest.mark.parametrize("learner", ["tree", "rff_newton", "mixture"])

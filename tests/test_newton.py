@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import check_grad, minimize
 from scipy.stats import chisquare
 
 from rffboost_ext import Optimizer, RFFNewton, boost
 from rffboost_ext.design import Design
-from rffboost_ext.kernels.newton import best_pair, score_pass
-from rffboost_ext.learners.newton import Profile, Sample, thinned
+from rffboost_ext.kernels.newton import best_pair, score_pass, smallest
+from rffboost_ext.learners.newton import REFINEMENT, Profile, Sample, refined, thinned
 from rffboost_ext.learners.supports import Earnings, draw_candidates
 
 from .cases import LOSS_CASES, make_round
@@ -119,6 +121,34 @@ def test_refinement_gains_and_stays_on_the_support() -> None:
     round, everything = make_round(LOSS_CASES[1], n=200, d=8), np.arange(200)
     least = [best_expansion(round, term.omega[0], everything, 1.0) for term in (rough, fine)]
     assert least[1] < least[0]
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_refinement_in_compiled_code_is_that_of_the_optimizer(case) -> None:
+    round = make_round(case, n=150, d=5)
+    sample, start = Sample.of(round, np.arange(150), np.array([0, 1, 3])), np.array([0.4, -0.9, 0.1])
+    profile = Profile(sample, 0.7)
+    expected = REFINEMENT.minimise(profile, start)
+    value, _ = profile(expected)
+    omega, pairs, gain = refined(sample, start, 0.7)
+    np.testing.assert_allclose(omega, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(pairs, profile.pairs * sample.size, rtol=1e-7, atol=1e-12)
+    assert gain == pytest.approx(-value * profile.first * sample.gain, rel=1e-9)
+    np.testing.assert_array_equal(start, [0.4, -0.9, 0.1])
+
+
+def test_a_sample_of_some_features_is_that_of_its_rows() -> None:
+    round, features = make_round(LOSS_CASES[1], n=60, d=6), np.array([1, 4])
+    rows = np.flatnonzero(np.arange(60) % 3)
+    narrow, direct = Sample.of(round, rows, np.arange(6)).seeing(features), Sample.of(round, rows, features)
+    for name in ("x", "g", "h", "slope", "curvature"):
+        np.testing.assert_array_equal(getattr(narrow, name), getattr(direct, name))
+
+
+@given(values=st.lists(st.floats(-5.0, 5.0, width=32), min_size=1, max_size=40), data=st.data())
+def test_the_smallest_are_found_in_their_order(values: list[float], data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(values)))
+    assert smallest(np.array(values), k) == sorted(values)[k - 1]
 
 
 def test_rows_of_no_weight_are_as_good_as_absent() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import Standardized, restore
+from rffboost_ext.terms import Standardized, outputs_of_each, restore
 
 D = 4
 
@@ -92,6 +92,25 @@ def test_stack_is_the_sum(make, rng, X):
     stacked = type(parts[0]).stack(parts)
     np.testing.assert_allclose(stacked(X), sum(part(X) for part in parts), rtol=0, atol=1e-12)
     assert stacked.family == parts[0].family
+
+
+@terms
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_outputs_of_each_are_those_of_one_after_the_other(make, precision, rng, X):
+    many, other = [make(rng) for _ in range(5)], cosines(rng, make(rng)(X).shape[1])
+    X, given = X.astype(precision), [*many[:2], other, *many[2:]]
+    found = outputs_of_each(given, X)
+    np.testing.assert_allclose(found, [term(X) for term in given], atol=1e-5 if precision == np.float32 else 1e-12)
+
+
+def test_outputs_of_cosines_about_points_of_their_own(rng, X):
+    given = [cosines(rng, centered=True) for _ in range(3)]
+    np.testing.assert_allclose(outputs_of_each(given, X), [term(X) for term in given], atol=1e-12)
+
+
+def test_outputs_of_each_want_the_columns_of_the_terms(rng, X):
+    with pytest.raises(ValueError, match="X must have shape"):
+        outputs_of_each([cosines(rng), cosines(rng)], X[:, :-1])
 
 
 @terms

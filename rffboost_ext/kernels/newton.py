@@ -11,7 +11,9 @@ import math
 import numba
 import numpy as np
 
+from .calls import INLINED
 from .cosine import sine_cosine_of
+from .search import DONE, RUNNING, advance
 from .tiles import correlate_tile, project_tile
 
 # Rows whose sums are taken in the precision of the block before they join the float64 ones.
@@ -19,21 +21,57 @@ CHUNK = 2048
 
 
 @numba.njit(cache=True)
-def choose_supports(probability, sizes, arrival, normal, scale, features, omega):  # type: ignore[no-untyped-def]
-    """Draw supports of given sizes (M,) as an exponential race: the first to arrive are in.
+def smallest(values, k):  # type: ignore[no-untyped-def]
+    """The k-th smallest of some values, from 1, which are put in another order: Hoare's selection."""
+    low, high, target = 0, len(values) - 1, k - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if target <= j:
+            high = j
+        elif target >= i:
+            low = i
+        else:
+            break
+    return values[target]
 
-    From standard draws arrival and normal (M, d): ascending features of candidate j go to features (M, d), their
-    frequencies, normal times scale_j, to omega (M, d).
+
+@numba.njit(cache=True)
+def choose_supports(probability, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
+    """Draw the supports of M candidates, and their frequencies.
+
+    From uniform draws chance (3, M) come sizes (M,), d with probability `dense`, else log-uniform, and the kernel
+    parameter, log-uniform between exp(low) and exp(high). A support is an exponential race: the first of the
+    standard draws arrival (M, d), divided by the probability of their feature, are in. Ascending features of
+    candidate j go to features (M, d), their frequencies, standard draws normal (M, d) times a scale, to omega
+    (M, d).
     """
     d = len(probability)
+    times, octaves = np.empty_like(arrival[0]), math.log2(d + 1.0)
     for j in range(len(sizes)):
-        arrival[j] /= probability
-        last = np.inf if sizes[j] == d else np.partition(arrival[j], sizes[j] - 1)[sizes[j] - 1]
+        size = d if chance[1, j] < dense else min(int(2.0 ** (chance[0, j] * octaves)), d)
+        scale = normal.dtype.type(math.sqrt(2.0 * math.exp(low + (high - low) * chance[2, j]) / size))
+        sizes[j] = size
+        last = times.dtype.type(np.inf)
+        if size < d:
+            for f in range(d):
+                arrival[j, f] /= probability[f]
+                times[f] = arrival[j, f]
+            last = smallest(times, size)
         k = 0
         for f in range(d):
-            if arrival[j, f] <= last and k < sizes[j]:
+            if arrival[j, f] <= last and k < size:
                 features[j, k] = f
-                omega[j, k] = normal[j, f] * scale[j]
+                omega[j, k] = normal[j, f] * scale
                 k += 1
 
 
@@ -69,7 +107,15 @@ def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
     return unit
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(cache=True, nogil=True)
+def gather_sample(tiles, rows, features, gradient, hessian, weight, x, g, h):  # type: ignore[no-untyped-def]
+    """Features and weighted derivatives of some rows, as of the two above; the units of the derivatives."""
+    gather_block(tiles, rows, features, x)
+    slope = gather_weighted(gradient, weight, rows, g)
+    return slope, gather_weighted(hessian, weight, rows, h)
+
+
+@numba.njit(fastmath=True, **INLINED)
 def project_support(x, features, omega, z):  # type: ignore[no-untyped-def]
     """Write ``sum_k omega_k x[features_k]`` to z (m,), four features at a time."""
     z[:] = 0
@@ -85,7 +131,7 @@ def project_support(x, features, omega, z):  # type: ignore[no-untyped-def]
             z[i] += w * x0[i]
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def add_sums(cosine, sine, g, h, sums):  # type: ignore[no-untyped-def]
     """Add the sums of g c, g s, h c^2, h s^2 and h c s over rows to sums (5,), for one output."""
     zero = g.dtype.type(0)
@@ -138,7 +184,7 @@ def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type
             gains[j] += best_pair(sums, l2)[2]
 
 
-@numba.njit(fastmath=True, cache=True)
+@numba.njit(fastmath=True, **INLINED)
 def add_pull(cosine, sine, a, b, g, h, pull):  # type: ignore[no-untyped-def]
     """Add the derivative of one output's expansion by the angle, row by row, to pull (m,)."""
     for i in range(len(pull)):
@@ -146,15 +192,11 @@ def add_pull(cosine, sine, a, b, g, h, pull):  # type: ignore[no-untyped-def]
         pull[i] += (g[i] + h[i] * (a * c + b * s)) * (b * c - a * s)
 
 
-@numba.njit(cache=True, nogil=True)
-def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
-    """What the frequency omega (s,) gains with the best pairs, which go to pairs (C, 2), and its gradient (s,).
-
-    At the best pair its own derivatives vanish, so the gradient is that at fixed pairs.
-    """
+@numba.njit(**INLINED)
+def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums):  # type: ignore[no-untyped-def]
+    """As :func:`profile_pass`, in buffers of the caller: three of m rows, one of s features, (C, 5) sums."""
     m, outputs = x.shape[1], len(g)
-    sine, cosine = np.empty_like(x[0]), np.empty_like(x[0])
-    sums, part, pull = np.zeros((outputs, 5)), np.empty_like(omega), np.empty_like(x[0, :CHUNK])
+    sums[:] = 0.0
     for start in range(0, m, CHUNK):
         rows = slice(start, min(start + CHUNK, m))
         sine[rows] = 0
@@ -181,6 +223,46 @@ def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untype
 
 
 @numba.njit(cache=True, nogil=True)
+def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
+    """What the frequency omega (s,) gains with the best pairs, which go to pairs (C, 2), and its gradient (s,).
+
+    At the best pair its own derivatives vanish, so the gradient is that at fixed pairs.
+    """
+    sine, cosine, pull = np.empty_like(x[0]), np.empty_like(x[0]), np.empty_like(x[0, :CHUNK])
+    part, sums = np.empty_like(omega), np.empty((len(g), 5))
+    return profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
+    """Refine the frequency omega (s,), float64, in its place by L-BFGS; its gain, and its pairs to pairs (C, 2).
+
+    The optimizer sees gains as a share of the first, so that its tolerances mean the same for any sample.
+    """
+    state, flags, vectors = np.zeros(13), np.zeros(7, dtype=np.int64), np.zeros((3, len(omega)))
+    moves, changes = np.zeros((memory, len(omega))), np.zeros((memory, len(omega)))
+    sine, cosine, pull = np.empty_like(x[0]), np.empty_like(x[0]), np.empty_like(x[0, :CHUNK])
+    part, at, sums = np.empty(len(omega), x.dtype), np.empty(len(omega), x.dtype), np.empty((len(g), 5))
+    slope, tried, first = np.empty_like(omega), np.empty_like(omega), 0.0
+    running, known = RUNNING, False
+    while not known:
+        tried[:] = omega
+        at[:] = omega
+        gain = profile_into(x, at, g, h, l2, pairs, slope, sine, cosine, pull, part, sums)
+        if running == DONE:
+            break
+        if first == 0.0:
+            first = gain if gain != 0.0 else 1.0
+        for k in range(len(slope)):
+            slope[k] = -slope[k] / first
+        limits = max_iter, tol, rel_tol
+        running = advance(state, flags, vectors, moves, changes, omega, -gain / first, slope, *limits)
+        # A search that goes back to where its last line began leaves off at another point than the last one tried.
+        known = running == DONE and (tried == omega).all()
+    return gain
+
+
+@numba.njit(cache=True, nogil=True)
 def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignore[no-untyped-def]
     """Write ``a cos + b sin`` of every row of tiles first .. last-1 to out (n, C)."""
     size = tiles.shape[2]
@@ -192,3 +274,27 @@ def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignor
         for i in range(min(size, len(out) - start)):
             for c in range(len(pairs)):
                 out[start + i, c] = pairs[c, 0] * cosine[i] + pairs[c, 1] * sine[i]
+
+
+@numba.njit(cache=True)
+def gain_of_step(gradient, hessian, weight, output, counted):  # type: ignore[no-untyped-def]
+    """Weighted sums over the rows that are `counted`, and over outputs.
+
+    They are ``-(g f + H f^2 / 2)`` for f = output, ``g^2 / 2``, the mean of H over outputs, and 1.
+    """
+    outputs = output.shape[1]
+    gain, possible, curvature, total = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(weight)):
+        if not counted[i]:
+            continue
+        won, square, bend = 0.0, 0.0, 0.0
+        for c in range(outputs):
+            g, f = gradient[i, c], output[i, c]
+            won += (g + 0.5 * hessian[i, c] * f) * f
+            square += g * g
+            bend += hessian[i, c]
+        gain -= weight[i] * won
+        possible += 0.5 * weight[i] * square
+        curvature += weight[i] * bend / outputs
+        total += weight[i]
+    return gain, possible, curvature, total

@@ -102,3 +102,23 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
         for i in range(start, stop):
             for c in range(C):
                 out[i, c] += sums[c, i - start]
+
+
+@numba.njit(cache=True, nogil=True)
+def each_pass(X, center, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+    """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
+    n, d = X.shape
+    M, C = weight.shape
+    x = np.zeros((d, BLOCK), dtype=omega.dtype)
+    z = np.empty(BLOCK, dtype=omega.dtype)
+    for b in range(first, last):
+        start = b * BLOCK
+        stop = min(start + BLOCK, n)
+        gather_rows(X, center, start, stop, x)
+        for m in range(M):
+            z[:] = -phase[m]
+            project_tile(x, omega[m], z)
+            cosines_of_half_turns(z)
+            for i in range(start, stop):
+                for c in range(C):
+                    out[term[m], i, c] += weight[m, c] * z[i - start]

@@ -99,15 +99,17 @@ class Mixture(Learner):
     def _draw(self, round: Round, books: Array) -> int:
         """0 for cosines, 1 for trees."""
         chance = round.rng.random()
-        squares = np.square(books)
-        if round.index < self.n_alternating or not squares.sum() > 0.0:
+        cosines, trees = (float(earning) ** 2 for earning in books)
+        if round.index < self.n_alternating or not cosines + trees > 0.0:
             return round.index % 2
-        share = np.clip(squares[1] / squares.sum(), self.least_share, 1.0 - self.least_share)
-        return int(chance < share)
+        share = trees / (cosines + trees)
+        return int(chance < min(max(share, self.least_share), 1.0 - self.least_share))
 
     def _tree(self, round: Round) -> Learner:
         if isinstance(self.trees, str) and self.trees == "auto":
-            return Tree(max_depth=int(round.rng.choice(depths_for(round.design.n_samples))))
+            depths = depths_for(round.design.n_samples)
+            depth = depths[0] if len(depths) == 1 else int(round.rng.choice(depths))
+            return round.design.view((Mixture, "tree", depth), lambda: Tree(max_depth=depth))
         return LEARNERS.make(self.trees)
 
 
@@ -118,9 +120,8 @@ def depths_for(n_samples: int) -> tuple[int, ...]:
 
 def earned(round: Round, output: Array, rows: Array) -> float:
     """The part of the squared gradient on some rows that a full step along `output` accounts for, at least 0."""
-    f, weight, gradient = output[rows], round.weight[rows], round.gradient[rows]
-    hessian = round.hessian[rows]
-    gain = -float(weight @ ((gradient + 0.5 * hessian * f) * f).sum(axis=1))
-    possible = 0.5 * float(weight @ np.square(gradient).sum(axis=1))
-    curvature = float(weight @ hessian.mean(axis=1)) / float(weight.sum())
-    return max(0.0, gain) * curvature / possible if possible > 0.0 else 0.0
+    from ..kernels.newton import gain_of_step
+
+    derivatives = round.gradient, round.hessian, round.weight
+    gain, possible, curvature, weight = gain_of_step(*derivatives, output, rows)
+    return float(max(0.0, gain) * (curvature / weight) / possible) if possible > 0.0 else 0.0

@@ -12,7 +12,7 @@ from ..optimizers import LBFGS, OPTIMIZERS
 from ..parallel import over_tiles
 from ..terms import Cosines
 from . import LEARNERS
-from .supports import Candidates, Earnings, draw_candidates
+from .supports import Candidates, Earnings, draw_candidates, passes
 
 # Rows at a time: many times what a round samples, few enough for the cost of a round to forget how many there are.
 POOL_SIZE = 65_536
@@ -111,40 +111,37 @@ class RFFNewton(Learner):
         rows = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
         candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype)
-        features, omega = candidates[self._best(round, candidates, thinned(round.rng, rows, self.n_scored))]
-        sample = Sample.of(round, rows, features)
+        scored = thinned(round.rng, rows, self.n_scored)
+        sample = Sample.of(round, scored, np.arange(d))
+        features, omega = candidates[self._best(round, candidates, sample)]
+        sample = sample.seeing(features) if scored is rows else Sample.of(round, rows, features)
         omega, pairs, gain = self._refined(sample, omega)
         earnings.add(features, omega, gain)
         term = cosines_of(omega, pairs, features, d)
         round.design.remember(term, self._output(round, features, omega, pairs))
         return term
 
-    def _best(self, round: Round, candidates: Candidates, rows: Array) -> int:
-        """The candidate that gains most on `rows`."""
-        from ..kernels.newton import score_pass
-
-        sample = Sample.of(round, rows, np.arange(round.design.n_features))
+    def _best(self, round: Round, candidates: Candidates, sample: Sample) -> int:
+        """The candidate that gains most on a sample of all features."""
         gains = np.empty(len(candidates))
         frequencies = candidates.sizes, candidates.features, candidates.omega
         given = sample.x, *frequencies, sample.g, sample.h, sample.penalty(self.l2), gains
-        over_tiles(score_pass, len(candidates), round.design.n_jobs, *given)
+        over_tiles(passes().score_pass, len(gains), round.design.n_jobs, *given)
         return int(gains.argmax())
 
     def _refined(self, sample: Sample, omega: Array) -> tuple[Array, Array, float]:
         """A frequency near `omega` that gains more, its pairs (C, 2) and what it gains."""
-        chosen = isinstance(self.optimizer, str) and self.optimizer == "auto"
-        optimizer = REFINEMENT if chosen else OPTIMIZERS.make(self.optimizer)
+        if isinstance(self.optimizer, str) and self.optimizer == "auto":
+            return refined(sample, omega, self.l2)
         profile = Profile(sample, self.l2)
-        omega = np.asarray(optimizer.minimise(profile, omega))
+        omega = np.asarray(OPTIMIZERS.make(self.optimizer).minimise(profile, omega))
         value, _ = profile(omega)
         return omega, profile.pairs * sample.size, -value * profile.first * sample.gain
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
-        from ..kernels.newton import output_pass
-
         tiles, out = round.design.tiles, np.empty_like(round.raw)
-        tiles.run(output_pass, tiles.blocks, features, omega.astype(tiles.dtype), pairs, out)
+        tiles.run(passes().output_pass, tiles.blocks, features, omega.astype(tiles.dtype), pairs, out)
         return out
 
 
@@ -171,14 +168,15 @@ class Sample:
     @classmethod
     def of(cls, round: Round, rows: Array, features: Array) -> Sample:
         """The sample of `rows`, ascending, that sees only some features."""
-        from ..kernels.newton import gather_block, gather_weighted
-
-        tiles = round.design.tiles
+        tiles, n_outputs = round.design.tiles, round.raw.shape[1]
         x = np.empty((len(features), len(rows)), dtype=tiles.dtype)
-        gather_block(tiles.blocks, rows, features, x)
-        g, h = np.empty((2, round.raw.shape[1], len(rows)), dtype=tiles.dtype)
-        slope = gather_weighted(round.gradient, round.weight, rows, g)
-        return cls(x, g, h, slope, gather_weighted(round.hessian, round.weight, rows, h))
+        g, h = np.empty((2, n_outputs, len(rows)), dtype=tiles.dtype)
+        derivatives = round.gradient, round.hessian, round.weight
+        return cls(x, g, h, *passes().gather_sample(tiles.blocks, rows, features, *derivatives, x, g, h))
+
+    def seeing(self, features: Array) -> Sample:
+        """The sample that sees only some of its features."""
+        return Sample(self.x[features], self.g, self.h, self.slope, self.curvature)
 
     @property
     def size(self) -> float:
@@ -202,9 +200,7 @@ class Profile:
     """
 
     def __init__(self, sample: Sample, l2: float) -> None:
-        from ..kernels.newton import profile_pass
-
-        self.sample, self.l2, self.kernel = sample, sample.penalty(l2), profile_pass
+        self.sample, self.l2, self.kernel = sample, sample.penalty(l2), passes().profile_pass
         self.pairs, self.first = np.empty((len(sample.g), 2)), 0.0
 
     def __call__(self, omega: Array) -> tuple[float, Array]:
@@ -214,6 +210,15 @@ class Profile:
         # As a share of the first, so that the optimizer's tolerances mean the same for any sample.
         self.first = self.first or gain or 1.0
         return -gain / self.first, -gradient / self.first
+
+
+def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, float]:
+    """What :data:`REFINEMENT` makes of :class:`Profile`, in compiled code alone, at a part of the price."""
+    omega, pairs = omega.copy(), np.empty((len(sample.g), 2))
+    memory = min(REFINEMENT.memory, REFINEMENT.max_iter)
+    limits = memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
+    gain = passes().refine_pass(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)
+    return omega, pairs * sample.size, gain * sample.gain
 
 
 def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:

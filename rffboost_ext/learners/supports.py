@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..core import Array
+
+
+@cache
+def passes() -> Any:
+    """The compiled passes of second-order cosines: an import has a price per round, were it not for the cache."""
+    from ..kernels import newton
+
+    return newton
 
 
 @dataclass(frozen=True)
@@ -46,17 +55,14 @@ def draw_candidates(
     [0, log2(d + 1)), its features drawn without replacement. Frequencies are :math:`N(0, 2 \gamma / s)` on a
     support of size s with :math:`\log \gamma` uniform between the two ends of `gamma`.
     """
-    from ..kernels.newton import choose_supports
-
-    d = len(probability)
+    shape = size, len(probability)
     chance = rng.random((3, size))
-    sizes = np.exp2(chance[0] * math.log2(d + 1)).astype(np.int64)
-    sizes = np.where(chance[1] < dense, d, np.minimum(sizes, d))
+    arrival, normal = rng.standard_exponential(shape, dtype), rng.standard_normal(shape, dtype)
+    sizes, features = np.empty(size, dtype=np.int64), np.empty(shape, dtype=np.int64)
+    omega = np.empty(shape, dtype)
     low, high = math.log(gamma[0]), math.log(gamma[1])
-    scale = np.sqrt(2.0 * np.exp(low + (high - low) * chance[2]) / sizes).astype(dtype)
-    arrival, normal = rng.standard_exponential((size, d), dtype), rng.standard_normal((size, d), dtype)
-    features, omega = np.empty((size, d), dtype=np.int64), np.empty((size, d), dtype=dtype)
-    choose_supports(probability.astype(dtype), sizes, arrival, normal, scale, features, omega)
+    odds = probability.astype(dtype)
+    passes().choose_supports(odds, chance, dense, low, high, arrival, normal, sizes, features, omega)
     return Candidates(sizes, features, omega)
 
 
@@ -80,6 +86,7 @@ class Earnings:
 
     def probability(self, earned: float) -> Array:
         """Probability of each feature: `earned` of it by gains, the rest uniform."""
-        uniform = np.full(len(self.gains), 1.0 / len(self.gains))
-        total = self.gains.sum()
-        return uniform if total <= 0.0 else (1.0 - earned) * uniform + earned * self.gains / total
+        uniform, total = 1.0 / len(self.gains), self.gains.sum()
+        if total <= 0.0:
+            return np.full(len(self.gains), uniform)
+        return (1.0 - earned) * uniform + earned * self.gains / total

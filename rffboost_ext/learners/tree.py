@@ -10,7 +10,8 @@ import numpy as np
 
 from ..checks import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
 from ..core import Array, Learner, Round, Term
-from ..terms import Expansion, Trees, expand, restore
+from ..terms import Expansion, Trees, expand, outputs_of_each, restore
+from ..terms.each import each
 from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
@@ -292,7 +293,8 @@ class GrownTree(Term):
         return Trees.stack([term.settled() for term in terms])  # type: ignore[misc]
 
     def settled(self) -> Trees:
-        return self.forest.round(self.index).scaled(self.factor)
+        trees = self.forest.round(self.index)
+        return trees if self.factor == 1.0 else trees.scaled(self.factor)
 
 
 @restore.register
@@ -304,3 +306,9 @@ def _(term: GrownTree, center: Array, scale: Array) -> Term:
 @expand.register
 def _(term: GrownTree, expansion: Expansion) -> Term:
     return with_gaps(term, expansion)
+
+
+@each.register
+def _(first: GrownTree, terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
+    # XGBoost's own prediction has a price per call; read they are to be in any case.
+    return list(outputs_of_each([term.settled() for term in terms], X))

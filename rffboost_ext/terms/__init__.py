@@ -1,8 +1,9 @@
 """Terms: the fitted functions that an ensemble is a sum of."""
 
 from .cosines import Cosines
+from .each import outputs_of_each
 from .expanded import Expanded, Expansion, expand
 from .standardized import Standardized, restore
 from .trees import Trees
 
-__all__ = ["Cosines", "Expanded", "Expansion", "Standardized", "Trees", "expand", "restore"]
+__all__ = ["Cosines", "Expanded", "Expansion", "Standardized", "Trees", "expand", "outputs_of_each", "restore"]

@@ -49,11 +49,11 @@ class Cosines(Term):
         require_columns(X, self.omega.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         out = np.zeros((len(X), self.weight.shape[1]))
-        over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self._prepared[X.dtype.char], out)
+        over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self.prepared[X.dtype.char], out)
         return out
 
     @cached_property
-    def _prepared(self) -> dict[str, tuple[Array, ...]]:
+    def prepared(self) -> dict[str, tuple[Array, ...]]:
         """Center, frequencies and phases in half turns, and weights, as the kernel takes them, by precision.
 
         Single rows are worth a cache: preparing takes longer than the row.
@@ -78,7 +78,7 @@ class Cosines(Term):
         return z
 
     def scaled(self, factor: float) -> Cosines:
-        return replace(self, weight=factor * self.weight)
+        return Cosines(self.omega, self.phase, factor * self.weight, self.center)
 
     @classmethod
     def stack(cls, terms: Sequence[Cosines]) -> Cosines:
@@ -103,7 +103,7 @@ class Cosines(Term):
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
-        return replace(local, omega=local.omega / scale, center=center)
+        return Cosines(local.omega / scale, local.phase, local.weight, center)
 
 
 def require_columns(X: Array, n_features: int) -> None:
