@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
 from ..core import Array, Learner, Round, Term
 from ..terms import Expansion, Trees, expand, outputs_of_each, restore
-from ..terms.each import each
+from ..terms.each import TOGETHER
 from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
@@ -308,7 +308,9 @@ def _(term: GrownTree, expansion: Expansion) -> Term:
     return with_gaps(term, expansion)
 
 
-@each.register
-def _(first: GrownTree, terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
-    # XGBoost's own prediction has a price per call; read they are to be in any case.
+def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
+    """Read out: XGBoost's own prediction has a price per call, and read they are to be in any case."""
     return list(outputs_of_each([term.settled() for term in terms], X))
+
+
+TOGETHER[GrownTree] = grown_together

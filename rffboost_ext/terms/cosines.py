@@ -78,7 +78,7 @@ class Cosines(Term):
         return z
 
     def scaled(self, factor: float) -> Cosines:
-        return Cosines(self.omega, self.phase, factor * self.weight, self.center)
+        return replace(self, weight=factor * self.weight)
 
     @classmethod
     def stack(cls, terms: Sequence[Cosines]) -> Cosines:
@@ -103,7 +103,7 @@ class Cosines(Term):
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
-        return Cosines(local.omega / scale, local.phase, local.weight, center)
+        return replace(local, omega=local.omega / scale, center=center)
 
 
 def require_columns(X: Array, n_features: int) -> None:

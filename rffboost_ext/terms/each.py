@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatch
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,25 +21,21 @@ def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
     for kind in dict.fromkeys(kinds):
         places = [place for place, other in enumerate(kinds) if other is kind]
         chosen = [terms[place] for place in places]
-        for place, output in zip(places, each(chosen[0], chosen, X), strict=True):
+        for place, output in zip(places, TOGETHER.get(kind, one_by_one)(chosen, X), strict=True):
             found[place] = output
     return np.stack([output for output in found if output is not None])
 
 
-@singledispatch
-def each(first: Term, terms: Sequence[Term], X: Array) -> Sequence[Array]:
-    """Outputs (n, C) of each of `terms`, all of the type of the `first` of them.
-
-    Types for which many are cheaper together than one after the other register here.
-    """
+def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
+    """Outputs (n, C) of each of some terms of any type."""
     return [term(X) for term in terms]
 
 
-@each.register
-def _(first: Cosines, terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
+def cosines_together(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
+    """In one pass over the rows."""
     from ..kernels.predict import BLOCK, each_pass
 
-    require_columns(X, first.omega.shape[1])
+    require_columns(X, terms[0].omega.shape[1])
     whole = Cosines.stack(terms)
     X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
     term = np.repeat(np.arange(len(terms)), [len(one.phase) for one in terms])
@@ -48,14 +44,23 @@ def _(first: Cosines, terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
     return list(out)
 
 
-@each.register
-def _(first: Trees, terms: Sequence[Trees], X: Array) -> Sequence[Array]:
-    rows = np.ascontiguousarray(X, dtype=first.threshold.dtype)
+def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
+    """On rows that are rounded to the precision of thresholds once."""
+    rows = np.ascontiguousarray(X, dtype=terms[0].threshold.dtype)
     return [term(rows if term.threshold.dtype == rows.dtype else X) for term in terms]
 
 
-@each.register
-def _(first: Expanded, terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
-    if any(term.expansion is not first.expansion for term in terms):
-        return [term(X) for term in terms]
-    return list(outputs_of_each([term.term for term in terms], first.expansion(X)))
+def expanded_together(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
+    """On rows whose gaps and categories are expanded once."""
+    expansion = terms[0].expansion
+    if any(term.expansion is not expansion for term in terms):
+        return one_by_one(terms, X)
+    return list(outputs_of_each([term.term for term in terms], expansion(X)))
+
+
+TOGETHER: dict[type, Callable[[Sequence[Any], Array], Sequence[Array]]] = {
+    Cosines: cosines_together,
+    Trees: trees_together,
+    Expanded: expanded_together,
+}
+"""By type, not by base: a subclass may compute something else."""
