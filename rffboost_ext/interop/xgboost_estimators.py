@@ -136,6 +136,9 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     XGBoost's own logistic loss, its metrics apply, and what takes the saved file for a logistic model gets the
     right probabilities. ``predict(output_margin=True)`` gives raw; a base_margin is in log-odds.
 
+    The exponential loss needs early stopping more than the logistic one does: the weight of a row that stays on
+    the wrong side grows without bound, and probabilities become too sure.
+
     Examples
     --------
     >>> import numpy as np
