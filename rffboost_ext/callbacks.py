@@ -1,4 +1,4 @@
-"""What happens after each round: progress, and the decision to stop."""
+"""What happens after each round."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from .checks import Integer, require
-from .core import Array, Loss, Round, Term
-from .terms import outputs_of_each
+from .core import Array, Round, Term
 
-Error: TypeAlias = Callable[[Array, Array, Array], float]
 # Rounds without a word from a fit that is to print.
 LONGEST_SILENCE = 50
-# Held-out scores that are looked at together, counted over rounds, rows and outputs.
-AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -62,185 +56,6 @@ One with methods ``state()`` and ``restore(state)`` is part of a checkpoint: wha
 or storable objects, the other gets when the fit is resumed. One with a method ``close()`` is told by an estimator
 that the fit is over, however it ends.
 """
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How many rounds early stopping waits for an improvement.
-
-    Parameters
-    ----------
-    rounds : int
-        So many at least.
-    share : float, default=0.0
-        And this share of the rounds up to the best one: late in a long fit improvements are small and rare.
-    settled, worth : float, default=0.0
-        Where the error has fallen below the share `settled` of what it was before the first round, a fit also ends
-        with a stretch of so many rounds that takes less than the share `worth` off it. For errors that are 0 where
-        nothing is wrong, such as the losses of a classifier: what is left to gain is then certainty of what is
-        known already.
-    """
-
-    rounds: int
-    share: float = 0.0
-    settled: float = 0.0
-    worth: float = 0.0
-
-    def after(self, best_round: int) -> float:
-        """Rounds to wait when `best_round` is the best so far."""
-        return max(self.rounds, self.share * best_round)
-
-    def looks(self, done: int) -> bool:
-        """Whether a stretch of rounds is over after so many."""
-        return self.settled > 0.0 and done % self.rounds == 0
-
-    def is_settled(self, errors: Sequence[float]) -> bool:
-        """Whether the last stretch of rounds was not worth it, given the error before the first and after each."""
-        if not self.looks(len(errors) - 1):
-            return False
-        least, before = min(errors), min(errors[: -self.rounds])
-        return least < self.settled * errors[0] and before - least < self.worth * errors[0]
-
-
-@dataclass(frozen=True)
-class MeanLoss:
-    """The weighted mean of a loss, as an error.
-
-    Parameters
-    ----------
-    loss : Loss
-    """
-
-    loss: Loss
-
-    def __call__(self, y: Array, raw: Array, weight: Array) -> float:
-        return float(np.average(self.loss.value(y, raw), weights=weight))
-
-    def several(self, y: Array, raw: Array, weight: Array) -> list[float]:
-        """That of each of several scores, raw (T, n, C); a loss is of single rows, so one call serves them all."""
-        count, n, n_outputs = raw.shape
-        values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
-        means: list[float] = np.average(values.reshape(count, n), axis=1, weights=weight).tolist()
-        return means
-
-
-def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
-    """The error of each of several scores, raw (T, n, C)."""
-    if hasattr(error, "several"):
-        several: list[float] = error.several(y, raw, weight)
-        return several
-    return [float(error(y, one, weight)) for one in raw]
-
-
-class EarlyStopping:
-    """Stops when an error on held-out rows, such as the loss, has not improved for a while.
-
-    No fit can end before its patience is over, so that held-out rows are looked at only then, and whenever a
-    result is asked for: many rounds at once, which costs a part of what they would one by one.
-
-    Parameters
-    ----------
-    X, y, weight : ndarray
-        Held-out rows in the user's own units, their encoded targets (n, 1) and weights (n,).
-    error : callable
-        What is watched, ``error(y, raw, weight) -> float``; less is better. One with a method ``several`` gets the
-        scores of several rounds at once, (T, n, C), and returns a list.
-    raw : ndarray of shape (n, C)
-        Their scores before the first round.
-    patience : Patience
-        Rounds without improvement after which the fit ends.
-    tol : float
-        What counts as an improvement, as a share of the error before the first round.
-
-    Attributes
-    ----------
-    scores_ : list of float
-        Held-out error before the first and after every round.
-    best_round_ : int
-        Number of rounds with the lowest held-out error.
-    best_raw_ : ndarray of shape (n, C)
-        Scores of the held-out rows after these.
-
-    Raises
-    ------
-    ValueError
-        If the error before the first round is not finite.
-    """
-
-    def __init__(
-        self, X: Array, y: Array, weight: Array, error: Error, raw: Array, patience: Patience, tol: float
-    ) -> None:
-        self.X, self.y, self.weight, self.error = X, y, weight, error
-        self.patience = patience
-        first = float(error(y, raw, weight))
-        if not np.isfinite(first):
-            raise ValueError(
-                f"early stopping: eval_metric must be finite on the {len(y)} held-out rows, got {first}"
-            )
-        self._least = tol * abs(first)
-        self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
-        self._waiting: list[tuple[float, float, Term]] = []
-
-    def __call__(self, progress: Progress) -> bool:
-        self._waiting.append((progress.keep, progress.length, progress.term))
-        done = len(self._scores) + len(self._waiting) - 1
-        # The best round so far may be followed by a better one, but not by an earlier end.
-        if done - self._best < self.patience.after(self._best) and not self.patience.looks(done):
-            return False
-        self._look()
-        return done - self._best >= self.patience.after(self._best) or self.patience.is_settled(self._scores)
-
-    @property
-    def scores_(self) -> list[float]:
-        """Held-out error before the first and after every round."""
-        self._look()
-        return self._scores
-
-    @property
-    def best_round_(self) -> int:
-        """Number of rounds with the lowest held-out error."""
-        self._look()
-        return self._best
-
-    @property
-    def best_raw_(self) -> Array:
-        """Scores of the held-out rows after these."""
-        self._look()
-        return self._best_raw
-
-    def state(self) -> dict[str, Any]:
-        """What it knows, for a checkpoint."""
-        self._look()
-        raw = {"raw": self._raw, "best_raw": self._best_raw}
-        return {"scores": self._scores, "best_round": self._best} | raw
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Know it again."""
-        self._scores, self._best = state["scores"], state["best_round"]
-        self._raw, self._best_raw, self._waiting = state["raw"], state["best_raw"], []
-
-    def _look(self) -> None:
-        """Score the rounds that have been waiting."""
-        size = max(1, AT_ONCE // self._raw.size)
-        while self._waiting:
-            self._score(self._waiting[:size])
-
-    def _score(self, rounds: list[tuple[float, float, Term]]) -> None:
-        outputs = outputs_of_each([term for _, _, term in rounds], self.X)
-        raw, raws = self._raw, np.empty_like(outputs)
-        for t, (keep, length, _) in enumerate(rounds):
-            raw = raws[t] = keep * raw + length * outputs[t]
-        errors = errors_of(self.error, self.y, raws, self.weight)
-        scores, best, best_raw = self._scores, self._best, self._best_raw
-        done, least = len(scores), scores[best]
-        for t, error in enumerate(errors):
-            if error < least - self._least:
-                best, least, best_raw = done + t, error, raws[t].copy()
-        # In one statement: an interrupt comes before or after it.
-        self._raw, self._scores, self._best, self._best_raw, self._waiting = (
-            *(raw, [*scores, *errors], best, best_raw),
-            self._waiting[len(rounds) :],
-        )
 
 
 class KeepScores:

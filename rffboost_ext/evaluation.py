@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .boosting import prepared
-from .callbacks import Error
 from .composed import is_auto
 from .core import Array, Loss
+from .early_stopping import Error
 from .ensemble import Ensemble
 from .history import History
 from .losses import LOSSES

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from .callbacks import MeanLoss
 from .checks import Check
 from .core import Array, Loss
+from .early_stopping import MeanLoss
 from .losses import LOSSES, Signed
 from .targets import labels_of, squeeze
 

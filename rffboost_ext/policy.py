@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from .callbacks import Patience
 from .composed import ComposedEstimator, is_auto
 from .core import Learner
+from .early_stopping import Patience
 from .ensemble import Ensemble
 from .learners import LEARNERS
 from .steps import Shrunk

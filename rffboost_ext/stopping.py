@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .callbacks import Callback, Patience
+from .callbacks import Callback
 from .core import Array, Loss
+from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
 from .training import Rows, Trainer
 

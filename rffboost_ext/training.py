@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .boosting import Interrupted, boost, check_baseline
-from .callbacks import Callback, EarlyStopping, Error, KeepScores, MeanLoss, Patience
+from .callbacks import Callback, KeepScores
 from .core import Array, Learner, Loss, Step
 from .design import Design
+from .early_stopping import EarlyStopping, Error, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
 from .journal import Growth, Journal, Relay, empty

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, Tree, policy
-from rffboost_ext.callbacks import EarlyStopping, Patience
+from rffboost_ext.early_stopping import EarlyStopping, Patience
 from rffboost_ext.ensemble import mean, weighted_sum
 from rffboost_ext.steps import Shrunk
 from rffboost_ext.stopping import folds, folds_for, held_out, joined, simplex_weights

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
 from rffboost_ext.interop.xgboost_json import parsed, read_rounds
-from rffboost_ext.learners.thresholds import SLACK, lowered, moved_down
+from rffboost_ext.learners.thresholds import MOST_ROWS, SLACK, lowered, moved_down
 
 from .test_trees import random_model
 
@@ -33,7 +33,9 @@ def test_a_threshold_moves_by_its_slack_or_half_the_gap(values, seed):
         assert (smaller < new).all()
         if len(smaller):
             room = min(SLACK * np.abs(values).max(), (float(old) - float(smaller[-1])) / 2.0)
-            assert float(old) - float(new) == pytest.approx(room, abs=2.0 * float(np.spacing(np.abs(old))))
+            assert float(old) - float(new) == pytest.approx(
+                room, abs=2.0 * float(np.spacing(max(abs(old), abs(new))))
+            )
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -49,6 +51,13 @@ def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing
     again = Trees.stack(lowered(rounds, whole))
     off = np.nextafter(whole, -np.inf, dtype=np.float32)
     np.testing.assert_array_equal(again(off), again(whole))
+
+
+def test_of_many_rows_thresholds_stay():
+    booster, X = random_model(0, 0.0, 1)
+    rounds = read_rounds(parsed(booster))
+    assert lowered(rounds, np.resize(X, (MOST_ROWS + 1, X.shape[1]))) == rounds
+    assert lowered(rounds, np.resize(X, (MOST_ROWS, X.shape[1]))) != rounds
 
 
 def test_a_column_of_gaps_leaves_thresholds():

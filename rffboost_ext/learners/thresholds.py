@@ -13,6 +13,9 @@ from ..terms import Trees
 SLACK = 2.0**-19
 """How far a threshold moves, as a share of the largest value of its column: by 16 roundings in float32."""
 
+MOST_ROWS = 20_000
+"""Of more rows thresholds stay where they are: to sort 200,000 x 50 takes a tenth of the time of 50 rounds."""
+
 
 def lowered(rounds: Sequence[Trees], X: Array) -> list[Trees]:
     """Trees whose thresholds lie a little below the values that XGBoost has put them at.
@@ -20,7 +23,7 @@ def lowered(rounds: Sequence[Trees], X: Array) -> list[Trees]:
     XGBoost splits ``x < t`` at values t of the training data. A row whose features are computed in another way, as
     by the exported graph of a pipeline with a scaler, may miss its own value by a rounding and fall to the other
     side. Here a threshold moves down by :data:`SLACK`, and at most halfway to the next smaller value of its
-    column, so that every row of X stays where it is.
+    column, so that every row of X stays where it is. Of more than :data:`MOST_ROWS` rows none moves.
 
     Parameters
     ----------
@@ -29,6 +32,8 @@ def lowered(rounds: Sequence[Trees], X: Array) -> list[Trees]:
     X : ndarray of shape (n, d)
         What they were grown on.
     """
+    if len(X) > MOST_ROWS:
+        return list(rounds)
     threshold, feature = (np.concatenate([getattr(t, name) for t in rounds]) for name in ("threshold", "feature"))
     splits = np.concatenate([is_split(trees) for trees in rounds])
     for column in np.unique(feature[splits]):
