@@ -15,20 +15,25 @@ from sklearn.preprocessing import StandardScaler
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
 from rffboost_ext.interop.xgboost_json import parsed, read_rounds
-from rffboost_ext.learners.thresholds import MOST_ROWS, SLACK, lowered, moved_down
+from rffboost_ext.learners import thresholds
+from rffboost_ext.learners.thresholds import SLACK, lowered, moved_down
 
 from .test_trees import random_model
 
 numbers = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)
 
 
-@given(values=arrays(np.float32, st.integers(1, 30), elements=numbers), seed=st.integers(0, 99))
-def test_a_threshold_moves_by_its_slack_or_half_the_gap(values, seed):
-    values = np.sort(values)
-    threshold = np.random.default_rng(seed).choice(values, 5)
-    moved = moved_down(threshold, np.append(values, np.float32(np.nan)))
-    for old, new in zip(threshold, moved, strict=True):
-        smaller = values[values < old]
+@given(
+    X=arrays(np.float32, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=numbers),
+    seed=st.integers(0, 99),
+)
+def test_a_threshold_moves_by_its_slack_or_half_the_gap(X, seed):
+    rng = np.random.default_rng(seed)
+    chosen = [np.unique(rng.choice(values, rng.integers(6))) for values in X.T]
+    threshold, column = np.concatenate(chosen), np.repeat(np.arange(X.shape[1]), [len(some) for some in chosen])
+    moved = moved_down(threshold, column, rng.permutation(np.vstack([X, np.full_like(X[:1], np.nan)])))
+    for old, new, values in zip(threshold, moved, X.T[column], strict=True):
+        smaller = np.sort(values[values < old])
         assert new <= old
         assert (smaller < new).all()
         if len(smaller):
@@ -53,16 +58,18 @@ def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing
     np.testing.assert_array_equal(again(off), again(whole))
 
 
-def test_of_many_rows_thresholds_stay():
-    booster, X = random_model(0, 0.0, 1)
+@pytest.mark.parametrize("block", [1, 7, 10_000])
+def test_it_does_not_matter_how_many_rows_are_read_at_a_time(block, monkeypatch):
+    booster, X = random_model(0, 0.3, 1)
     rounds = read_rounds(parsed(booster))
-    assert lowered(rounds, np.resize(X, (MOST_ROWS + 1, X.shape[1]))) == rounds
-    assert lowered(rounds, np.resize(X, (MOST_ROWS, X.shape[1]))) != rounds
+    expected = Trees.stack(lowered(rounds, X)).threshold
+    monkeypatch.setattr(thresholds, "BLOCK", block)
+    np.testing.assert_array_equal(Trees.stack(lowered(rounds, np.asfortranarray(X))).threshold, expected)
 
 
 def test_a_column_of_gaps_leaves_thresholds():
-    threshold = np.ones(2, dtype=np.float32)
-    assert moved_down(threshold, np.full(3, np.nan, dtype=np.float32)) is threshold
+    threshold, column = np.array([1, 2], dtype=np.float32), np.zeros(2, dtype=np.int64)
+    np.testing.assert_array_equal(moved_down(threshold, column, np.full((3, 1), np.nan)), threshold)
 
 
 @pytest.mark.parametrize("learner", ["tree", "mixture"])
