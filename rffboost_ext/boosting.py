@@ -101,7 +101,7 @@ def boost(
             if index == len(start):
                 check_derivatives(loss, derivatives, raw)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-            round = Round(design, loss, y, raw, *derivatives, weight, index, rng)
+            round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
             fitted, output = outcome(learner, round)
             keep, length = step.move(round, output)
             raw = (raw if keep == 1.0 else keep * raw) + length * output

@@ -184,6 +184,8 @@ class Round:
         Number of the round, from 0.
     rng : numpy.random.Generator
         The randomness of this round.
+    shrinkage : float
+        The share of a full step along the term that will be taken, such as the learning rate.
     """
 
     design: Design
@@ -195,6 +197,7 @@ class Round:
     weight: Array
     index: int
     rng: np.random.Generator
+    shrinkage: float = 1.0
 
     @property
     def residual(self) -> Array:
@@ -261,6 +264,10 @@ class Step(Spec, ABC):
 
         keep is 1 for all but ridge and Frank-Wolfe steps.
         """
+
+    def shrinkage(self, index: int) -> float:
+        """The share of a full step that is taken in round `index`."""
+        return 1.0
 
 
 class Optimizer(Spec, ABC):

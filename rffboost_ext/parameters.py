@@ -29,15 +29,15 @@ PARAMETERS = """loss : str or Loss, default="auto"
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"
         Models that early stopping trains, each of which holds out a fold of its own; the result is their average.
-        With 1 a single model holds out `validation_fraction` of the rows. "auto" is 5 for a stack, else 4 up to
-        3,000 rows, else 1.
+        With 1 a single model holds out `validation_fraction` of the rows. "auto" is 1 with more than 3,000 rows
+        unless quality is "high", else 5 for a stack and 4 otherwise.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds.
         "auto" does so for a single model of fewer than 10,000 rows.
     quality : "auto", "fast" or "high", default="auto"
-        "high" stacks the learner with "rff_newton" in early stopping, each weighted by how it does on rows that it
-        has not seen; "fast" does not. "auto" stacks where learner is "auto" and there are up to 3,000 rows. The
-        result is one ensemble in any case.
+        "auto" stacks the learner with "rff_newton" in early stopping where learner is "auto", each weighted by how
+        it does on rows that it has not seen. "high" always does, and with five folds; "fast" never. The result is
+        one ensemble in any case.
     eval_metric : str, Loss, callable or list of these, optional
         What is computed on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means, of probabilities

@@ -10,7 +10,7 @@ from .composed import ComposedEstimator, is_auto
 from .core import Learner
 from .early_stopping import Patience
 from .ensemble import Ensemble
-from .learners import LEARNERS
+from .learners import Mixture, RFFNewton
 from .steps import Shrunk
 from .stopping import FEW, Plan, folds_for
 from .training import Rows, Trainer
@@ -25,8 +25,11 @@ LEAST_PATIENCE, SHARE_OF_ROUNDS = 40, 1.0 / 3.0
 # settled where so many rounds take less than the second off it. Fits take 0.7 of the time; over 104 splits of 13
 # small sets accuracy changes by -0.01 points (standard error 0.02), the log loss by 0.001.
 SETTLED = 0.2, 0.01
-# What a stack holds beside the learner.
-STACKED = ("rff_newton",)
+# The relative rate of cosines in a stack: of those alone, and of those in the mixture beside them up to `FEW` rows
+# and of more. By `earned` a long step earns less, so that the mixture turns to trees where cosines have a model of
+# their own. Over 216 fits of 18 small sets accuracy changes by +0.1 points (standard error 0.06), the log loss by
+# -0.002, the time by 0.8.
+ALONE, MIXED = 2.0, (2.0, 3.0)
 
 
 class PolicyEstimator(ComposedEstimator):
@@ -50,26 +53,22 @@ class PolicyEstimator(ComposedEstimator):
             return held is not None or (learner.stops_early and not self.warm_start)
         return bool(self.early_stopping)
 
-    def _stacks(self, n_samples: int, init: Ensemble | None) -> bool:
+    def _stacks(self, init: Ensemble | None) -> bool:
         """Whether early stopping trains two kinds of models."""
-        return self.quality == "high" or (
-            self.quality == "auto" and is_auto(self.learner) and n_samples <= FEW and init is None
-        )
+        return self.quality == "high" or (self.quality == "auto" and is_auto(self.learner) and init is None)
 
     def _trainers(self, trainer: Trainer, n_samples: int, init: Ensemble | None) -> list[Trainer]:
         """What is trained: one model, or the models of a stack."""
-        if not self._stacks(n_samples, init):
+        if not self._stacks(init):
             return [trainer]
-        others = [LEARNERS.create(name) for name in STACKED]
-        steps = [Shrunk(self._step_for(trainer.loss, other), self.learning_rate) for other in others]
-        return [
-            trainer,
-            *(replace(trainer, learner=other, step=step) for other, step in zip(others, steps, strict=True)),
-        ]
+        alone, mixed = RFFNewton(relative_rate=ALONE), RFFNewton(relative_rate=MIXED[n_samples > FEW])
+        first = replace(trainer, learner=Mixture(mixed)) if is_auto(self.learner) else trainer
+        step = Shrunk(self._step_for(trainer.loss, alone), self.learning_rate)
+        return [first, replace(trainer, learner=alone, step=step)]
 
     def _plan(self, n_samples: int, n_rounds: int, init: Ensemble | None) -> Plan:
         """How early stopping goes about so many rows."""
-        suitable = folds_for(n_samples, self._stacks(n_samples, init)) if init is None else 1
+        suitable = folds_for(n_samples, self._stacks(init), self.quality == "high") if init is None else 1
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
         single = n_folds == 1 and n_samples < NO_REFIT
         refit = single if is_auto(self.refit) else bool(self.refit)

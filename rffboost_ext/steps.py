@@ -131,6 +131,9 @@ class Shrunk(Step):
         keep, length = self.step.move(round, output)
         return keep, rate_of(self.rate, round.index) * length
 
+    def shrinkage(self, index: int) -> float:
+        return rate_of(self.rate, index) * self.step.shrinkage(index)
+
 
 def rate_of(rate: float | Callable[[int], float], index: int) -> float:
     """The learning rate of a round: a number, or what a function says, which must be one."""

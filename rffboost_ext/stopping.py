@@ -19,9 +19,10 @@ LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
 FEW = 3_000
 
 
-def folds_for(n_samples: int, stacks: bool) -> int:
-    """Folds that suit so many rows: the fewer there are, the more they are worth holding out in turn."""
-    suitable = 5 if stacks else 4 if n_samples <= FEW else 1
+def folds_for(n_samples: int, stacks: bool, always: bool = False) -> int:
+    """Folds that suit so many rows: where there are few, or `always`, several are worth holding out in turn."""
+    several = always or n_samples <= FEW
+    suitable = (5 if stacks else 4) if several else 1
     return max(1, min(suitable, n_samples // 2))
 
 

@@ -9,7 +9,7 @@ import pytest
 import xgboost as xgb
 
 from onnx_export import from_onnx, to_onnx, verify_onnx
-from rffboost_ext import LOSSES, RFF1, Learner, RFFBoostClassifier, Step, Tree
+from rffboost_ext import LOSSES, RFF1, Learner, RFFBoostClassifier, RFFNewton, Step, Tree
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.steps import Zero
 
@@ -55,6 +55,17 @@ def test_trees_alone_are_xgboosts_own():
     start = {"objective": "binary:logistic", "base_score": BINARY.mean()}
     own = xgb.train(PARAMS | start, matrix, 12).predict(matrix, output_margin=True)
     np.testing.assert_allclose(hybrid.bind(booster).decision_function(X32), own, atol=2e-5)
+
+
+@pytest.mark.parametrize(("learning_rate", "factor"), [(0.1, 3.0), (0.5, 2.0)])
+def test_learners_know_the_share_of_a_step_that_is_taken(learning_rate, factor):
+    weights = []
+    for relative_rate in (1.0, 3.0):
+        learner = RFFNewton(relative_rate=relative_rate)
+        hybrid = rxgb.CosineObjective("log_loss", learner, learning_rate=learning_rate, random_state=0)
+        booster, _ = trained(hybrid, rounds=1)
+        weights.append(hybrid.bind(booster).ensemble_.terms[0].weight)
+    np.testing.assert_allclose(weights[1], factor * weights[0])
 
 
 @pytest.mark.parametrize("every", [1, 3, 5])

@@ -227,6 +227,26 @@ def test_thinning_keeps_the_order(size: int) -> None:
     assert len(kept) == 200 or abs(len(kept) - size) < 5 * np.sqrt(size) + 1
 
 
+@pytest.mark.parametrize("case", LOSS_CASES, ids=repr)
+@pytest.mark.parametrize(
+    ("shrinkage", "relative_rate", "factor"),
+    [(0.1, 3.0, 3.0), (0.5, 3.0, 2.0), (1.0, 3.0, 1.0), (2.0, 3.0, 1.0), (0.1, 0.5, 0.5), (1.0, 0.5, 0.5)],
+)
+def test_a_relative_rate_lengthens_a_step_up_to_a_full_one(case, shrinkage, relative_rate, factor) -> None:
+    full, shrunk = make_round(case), replace(make_round(case), shrinkage=shrinkage)
+    term = RFFNewton(relative_rate=relative_rate).fit(shrunk)
+    X = full.design.X
+    np.testing.assert_allclose(term(X), factor * RFFNewton().fit(full)(X), rtol=1e-12)
+    np.testing.assert_allclose(shrunk.design.output(term), term(X), atol=1e-4 * np.abs(term(X)).max())
+
+
+def test_no_step_is_longer_than_a_full_one() -> None:
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    parts = {"loss": "squared_error", "n_estimators": 5, "random_state": 0}
+    usual, long = (boost(X, X[:, :1] ** 2, learner=RFFNewton(relative_rate=rate), **parts) for rate in (1.0, 9.0))
+    np.testing.assert_array_equal(usual.raw(X), long.raw(X))
+
+
 @pytest.mark.parametrize(
     ("params", "error", "text"),
     [
@@ -235,6 +255,7 @@ def test_thinning_keeps_the_order(size: int) -> None:
         ({"gamma": 1.0}, TypeError, "gamma must be a pair of positive numbers"),
         ({"dense": 1.5}, ValueError, "dense must be"),
         ({"l2": -1.0}, ValueError, "l2 must be"),
+        ({"relative_rate": 0.0}, ValueError, "relative_rate must be a number > 0"),
     ],
 )
 def test_a_wrong_parameter_is_named(params: dict[str, object], error: type[Exception], text: str) -> None:

@@ -120,6 +120,8 @@ def test_shrunk_shortens_the_length_only(case):
     step = STEPS.create("newton")
     keep, length = Shrunk(step, 0.25).move(round, outputs(round))
     assert (keep, length) == (1.0, 0.25 * step.move(round, outputs(round))[1])
+    assert (step.shrinkage(0), Shrunk(step, 0.25).shrinkage(0)) == (1.0, 0.25)
+    assert Shrunk(Shrunk(step, 0.25), lambda index: 1.0 / (1.0 + index)).shrinkage(3) == 0.25 / 4.0
     assert Shrunk(STEPS.create("confidence_rated"), 0.5).needs == STEPS.create("confidence_rated").needs
 
 

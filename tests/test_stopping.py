@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, Tree, policy
+from rffboost_ext import (
+    LEARNERS,
+    LOSSES,
+    STEPS,
+    Cosines,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    RFFNewton,
+    Tree,
+    policy,
+)
 from rffboost_ext.early_stopping import EarlyStopping, Patience
 from rffboost_ext.ensemble import mean, weighted_sum
 from rffboost_ext.steps import Shrunk
@@ -166,9 +176,30 @@ def test_high_quality_is_a_stack_of_one_ensemble() -> None:
     assert model.score(X, y) > 0.92
 
 
-@pytest.mark.parametrize(("n", "stacks", "number"), [(100, False, 4), (50_000, False, 1), (50_000, True, 5)])
-def test_few_rows_are_held_out_in_turn(n: int, stacks: bool, number: int) -> None:
-    assert folds_for(n, stacks) == number
+@pytest.mark.parametrize("n", [policy.FEW, policy.FEW + 1])
+@pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
+def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(make, n: int) -> None:
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    target = X[:, 0] > 0.0 if make is RFFBoostClassifier else np.sin(X[:, 0])
+    params = {"n_estimators": 5, "n_folds": 1, "random_state": 0}
+    alone, stacked = (make(**params, quality=quality).fit(X, target) for quality in ("fast", "auto"))
+    cosines = sum(isinstance(term, Cosines) for term in stacked.ensemble_.terms)
+    assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= 10
+    assert 5 <= cosines < stacked.n_estimators_
+
+
+@pytest.mark.parametrize(
+    ("n", "stacks", "always", "number"),
+    [
+        (100, False, False, 4),
+        (100, True, False, 5),
+        (3, True, True, 1),
+        *((50_000, stacks, False, 1) for stacks in (False, True)),
+        (50_000, True, True, 5),
+    ],
+)
+def test_few_rows_are_held_out_in_turn(n: int, stacks: bool, always: bool, number: int) -> None:
+    assert folds_for(n, stacks, always) == number
 
 
 @pytest.mark.parametrize("quality", ["fast", "high"])

@@ -243,7 +243,8 @@ class CosineObjective(ABC):
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(index,)))
         design, loss = training.design, training.loss
         derivatives = in_units(loss, loss.derivatives(training.y, raw))
-        round = Round(design, loss, training.y, raw, *derivatives, training.weight, index, rng)
+        at = index, rng, training.step.shrinkage(index)
+        round = Round(design, loss, training.y, raw, *derivatives, training.weight, *at)
         fitted = self.learner.fit(round)
         output = design.output(fitted)
         keep, length = training.step.move(round, output)

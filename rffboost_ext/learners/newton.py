@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import NON_NEGATIVE, Integer, Interval, Real
+from ..checks import NON_NEGATIVE, POSITIVE, Integer, Interval, Real
 from ..core import Array, Learner, Optimizer, Round
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..parallel import over_tiles
@@ -59,6 +59,9 @@ class RFFNewton(Learner):
         Penalty on the squared amplitudes, lambda.
     optimizer : str or Optimizer, default="auto"
         What refines the frequency; "auto" is six steps of L-BFGS.
+    relative_rate : float, default=1.0
+        What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most. A
+        cosine has two amplitudes where a tree has many leaves, and bears a higher rate than trees beside it.
 
     Notes
     -----
@@ -77,6 +80,7 @@ class RFFNewton(Learner):
         "dense": SHARE,
         "earned": SHARE,
         "l2": NON_NEGATIVE,
+        "relative_rate": POSITIVE,
     }
     roles = {"optimizer": OPTIMIZERS}
 
@@ -90,6 +94,7 @@ class RFFNewton(Learner):
         earned: float = 0.5,
         l2: float = 1.0,
         optimizer: str | Optimizer = "auto",
+        relative_rate: float = 1.0,
     ) -> None:
         self.n_candidates = n_candidates
         self.max_samples = max_samples
@@ -99,6 +104,7 @@ class RFFNewton(Learner):
         self.earned = earned
         self.l2 = l2
         self.optimizer = optimizer
+        self.relative_rate = relative_rate
 
     def merges_rows(self, n_samples: int) -> bool:
         """Where that is cheap: a row that occurs twice is then drawn once, with twice the weight."""
@@ -117,6 +123,7 @@ class RFFNewton(Learner):
         sample = sample.seeing(features) if scored is rows else Sample.of(round, rows, features)
         omega, pairs, gain = self._refined(sample, omega)
         earnings.add(features, omega, gain)
+        pairs = pairs * self._factor(round)
         term = cosines_of(omega, pairs, features, d)
         round.design.remember(term, self._output(round, features, omega, pairs))
         return term
@@ -137,6 +144,10 @@ class RFFNewton(Learner):
         omega = np.asarray(OPTIMIZERS.make(self.optimizer).minimise(profile, omega))
         value, _ = profile(omega)
         return omega, profile.pairs * sample.size, -value * profile.first * sample.gain
+
+    def _factor(self, round: Round) -> float:
+        """The relative rate, or what makes a full step of one that would be longer."""
+        return min(self.relative_rate, max(1.0, 1.0 / round.shrinkage))
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
