@@ -38,7 +38,7 @@ def section(table: Table, rows: Sequence[Row]) -> str:
     summary = Summary(rows, names if binary else able)
     parts = [f"## {table.title}\n", caption(table, rows, summary) + "\n", scores(table, names, summary)]
     if OURS in summary.general and len(summary.shared):
-        parts.append(claims(table, summary))
+        parts.append(claims(table, rows, summary.general))
     return "\n".join(parts)
 
 
@@ -133,12 +133,19 @@ def published_means() -> Any:
     return published_table("ecml2020_table2")[list(Table2.systems)]
 
 
-def claims(table: Table, summary: Summary) -> str:
-    """What the table is to show, and whether it does; claims about systems without rows are left out."""
-    checked = [claim for claim in table.claims if set(claim.needs) <= set(summary.general)]
+def claims(table: Table, rows: Sequence[Row], general: Sequence[str]) -> str:
+    """What the table is to show, and whether it does, on the data sets of all systems that it speaks of.
+
+    Claims about systems without rows are left out.
+    """
+    checked = [claim for claim in table.claims if set(claim.needs) <= set(general)]
+    if not checked:
+        return ""
+    named = {OURS}.union(*(claim.needs for claim in checked))
+    summary = Summary([row for row in rows if row.system in named], [name for name in general if name in named])
     lines = [claim_line(claim, summary) for claim in checked]
     what = f"what is to hold, here on {len(summary.shared)} of {len(table.datasets)} data sets"
-    return markdown([what, "found", "holds"], lines) if lines else ""
+    return markdown([what, "found", "holds"], lines)
 
 
 def claim_line(claim: Claim, summary: Summary) -> list[str]:

@@ -129,6 +129,20 @@ def test_report_marks_the_best_and_shows_every_set():
     assert "here on 3 of 15 data sets" in text
 
 
+def test_claims_count_the_sets_of_the_systems_that_they_name():
+    names = ["xgboost", "lightgbm", "histgb", "catboost", "rffboost", "rffboost_high"]
+    rows = [
+        replace(row(f"set{i}", 1, name, float(k)), table="development")
+        for i in (0, 1)
+        for k, name in enumerate(names)
+    ]
+    text = report([TABLES["development"]], rows[:-1], "", machine_facts())
+    assert "the 1 data sets that all of them have" in text
+    assert "here on 2 of 5 data sets" in text
+    (ahead,) = [line for line in text.splitlines() if line.startswith("| ahead of catboost")]
+    assert ahead.split("|")[2].strip() == "2 of 2"
+
+
 def machine_facts() -> dict[str, object]:
     """What a measurement was made on, in few words."""
     return {"cpu": "", "cores": 1, "vector extensions": [], "load": 0, "threads": 1, "python": "", "versions": {}}

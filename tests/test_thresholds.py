@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.compose import ColumnTransformer
@@ -23,6 +23,7 @@ from .test_trees import random_model
 numbers = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)
 
 
+@settings(deadline=None)
 @given(
     X=arrays(np.float32, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=numbers),
     seed=st.integers(0, 99),

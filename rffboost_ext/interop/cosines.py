@@ -243,8 +243,8 @@ class CosineObjective(ABC):
         rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(index,)))
         design, loss = training.design, training.loss
         derivatives = in_units(loss, loss.derivatives(training.y, raw))
-        at = index, rng, training.step.shrinkage(index)
-        round = Round(design, loss, training.y, raw, *derivatives, training.weight, *at)
+        state = design, loss, training.y, raw, *derivatives, training.weight
+        round = Round(*state, index, rng, training.step.shrinkage(index))
         fitted = self.learner.fit(round)
         output = design.output(fitted)
         keep, length = training.step.move(round, output)

@@ -31,9 +31,9 @@ def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[n
 def find_above(x, threshold, place):  # type: ignore[no-untyped-def]
     """Write the index of the first threshold above each x (m,) to place (m,), for all rows a step at a time."""
     place[:] = 0
-    count = len(threshold)
+    count = np.uint32(len(threshold))
     while count > 0:
-        half = np.uint32((count + 1) >> 1)
+        half = (count + np.uint32(1)) >> np.uint32(1)
         for i in range(len(x)):
             place[i] += half if threshold[place[i] + half - np.uint32(1)] <= x[i] else np.uint32(0)
         count -= half
