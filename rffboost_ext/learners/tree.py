@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SHARE = Real(0.0, 1.0)
 # Targets that vary less than this are measured in a unit of their own.
 SMALLEST_SPREAD = 2.0**-5
+# Boosters of one round each that are kept before they are read: each has histograms of its own.
+MOST_UNREAD = 64
 
 
 @LEARNERS.register("tree")
@@ -172,7 +174,7 @@ class Grower:
             fixed |= {"num_class": n_outputs, "objective": "multi:softprob"}
         self.params, self.sampling = params | fixed, learner.sampling
         self.unit = 1.0 if learner.has_units else unit_of_target(round)
-        self._begin(round)
+        self.forest, self.grown = Forest(design.original, separate=self.sampling), 0
 
     def _begin(self, round: Round) -> None:
         """Start a booster without trees."""
@@ -180,19 +182,20 @@ class Grower:
 
         # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
         seed = {"seed": int(round.rng.integers(2**31)), "seed_per_iteration": True}
-        self.forest, self.grown = Forest(Booster(self.params | seed, [self.matrix]), round.design.original), 0
+        self.booster = Booster(self.params | seed, [self.matrix])
+        self.forest.add(self.booster)
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
         self.margin = self._scores(round)
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
-        if self.sampling and self.grown:
+        if self.sampling or not self.grown:
             # A booster draws columns from a stream of its own, so that a round would depend on those before it.
             self._begin(round)
         grad, hess = weighted(round)
         if self.unit != 1.0:
             grad = grad / self.unit
-        self.forest.booster.boost(self.matrix, iteration=self.grown, grad=grad, hess=hess)
+        self.booster.boost(self.matrix, iteration=0 if self.sampling else self.grown, grad=grad, hess=hess)
         margin, term = self._scores(round), GrownTree(self.forest, self.grown, self.unit)
         round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
         self.margin, self.grown = margin, self.grown + 1
@@ -200,8 +203,8 @@ class Grower:
 
     def _scores(self, round: Round) -> Array:
         """The sum of all trees so far on the training rows, (n, C), float32."""
-        booster, known = self.forest.booster, {"training": True, "validate_features": False}
-        scores: Array = booster.predict(self.matrix, output_margin=True, **known)
+        known = {"training": True, "validate_features": False}
+        scores: Array = self.booster.predict(self.matrix, output_margin=True, **known)
         return scores.reshape(round.raw.shape)
 
 
@@ -254,22 +257,35 @@ def weighted(round: Round) -> tuple[Array, Array]:
 
 
 class Forest:
-    """A booster that may still be growing on X (n, d), and the trees that have been read out of it, by round."""
+    """What grows on X (n, d): one booster, or a `separate` one in each round; and its trees, read out, by round."""
 
-    def __init__(self, booster: Booster, X: Array) -> None:
-        self.booster, self.X = booster, X
+    def __init__(self, X: Array, separate: bool) -> None:
+        self.X, self.separate = X, separate
+        self.boosters: list[Booster] = []
         self._rounds: list[Trees] = []
+
+    def add(self, booster: Booster) -> None:
+        """Let a booster grow here."""
+        if len(self.boosters) >= MOST_UNREAD:
+            self.round(len(self._rounds))
+        self.boosters.append(booster)
 
     def round(self, index: int) -> Trees:
         """The trees of one round. All rounds that are new are read at once: reading has a price per call."""
         from ..interop.xgboost_json import parsed, read_rounds
 
-        done = len(self._rounds)
-        if index >= done:
-            grown = self.booster.num_boosted_rounds()
-            whole = self.booster if done == 0 else self.booster[done:grown]
-            self._rounds += lowered(read_rounds(parsed(whole)), self.X)
+        if index >= len(self._rounds):
+            new = lowered([trees for part in self._unread() for trees in read_rounds(parsed(part))], self.X)
+            # In one statement: an interrupt comes before or after it.
+            self._rounds, self.boosters = self._rounds + new, [] if self.separate else self.boosters
         return self._rounds[index]
+
+    def _unread(self) -> list[Booster]:
+        """What has grown since it was last read."""
+        done = len(self._rounds)
+        if self.separate or done == 0:
+            return self.boosters
+        return [booster[done : booster.num_boosted_rounds()] for booster in self.boosters]
 
 
 @dataclass(frozen=True)
@@ -281,9 +297,7 @@ class GrownTree(Term):
     factor: float = 1.0
 
     def __call__(self, X: Array) -> Array:
-        rounds = (self.index, self.index + 1)
-        out = self.forest.booster.inplace_predict(X, iteration_range=rounds, predict_type="margin")
-        return self.factor * out.reshape(len(X), -1).astype(np.float64)
+        return self.settled()(X)
 
     def scaled(self, factor: float) -> GrownTree:
         return replace(self, factor=factor * self.factor)
