@@ -33,8 +33,8 @@ class Mixture(Learner):
     cosines : str or Learner, default="rff_newton"
         The learner for what is smooth.
     trees : str or Learner, default="auto"
-        The learner for what is jagged; "auto" is a :class:`Tree` of depth 4, each of whose nodes sees 0.6 of the
-        features, where there are fewer than 3,000 rows, else one of a depth that is drawn anew from 4, 6, 8 and 10.
+        The learner for what is jagged. "auto" is a :class:`Tree` of depth 4, each of whose nodes sees 0.6 of the
+        features, where there are fewer than 3,000 rows, else one of depth 4, 6, 8 or 10, drawn anew in each round.
     subsample : float, default=0.9
         Share of the rows that a round's term is fitted to.
     memory : float, default=0.8

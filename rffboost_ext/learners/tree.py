@@ -257,7 +257,7 @@ def weighted(round: Round) -> tuple[Array, Array]:
 
 
 class Forest:
-    """What grows on X (n, d): one booster, or a `separate` one in each round; and its trees, read out, by round."""
+    """What grows on X (n, d): one booster or, in each round, a `separate` one; and its trees, by round."""
 
     def __init__(self, X: Array, separate: bool) -> None:
         self.X, self.separate = X, separate
