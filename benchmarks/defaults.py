@@ -68,7 +68,9 @@ class Found:
 def variants() -> dict[str, dict[str, Any]]:
     """Parameters of the estimators by the name of the variant."""
     from rffboost_ext.learners import Mixture, RFFNewton, Tree
+    from rffboost_ext.policy import MIXED
 
+    cosines = RFFNewton(relative_rate=MIXED[0])
     return {
         REFERENCE: {},
         "fast": {"quality": "fast"},
@@ -81,10 +83,17 @@ def variants() -> dict[str, dict[str, Any]]:
         "rate 0.2": {"learning_rate": 0.2},
         "patience 40": {"n_iter_no_change": 40},
         "patience 80": {"n_iter_no_change": 80},
-        "all rows in each round": {"learner": Mixture(subsample=1.0), "quality": "high"},
-        "trees of depth 6": {"learner": Mixture(trees=Tree(max_depth=6)), "quality": "high"},
-        "features drawn evenly": {"learner": Mixture(cosines=RFFNewton(earned=0.0)), "quality": "high"},
+        "all rows in each round": of_stack(Mixture(cosines, subsample=1.0)),
+        "trees of depth 6": of_stack(Mixture(cosines, Tree(max_depth=6, colsample_bynode=0.6))),
+        "nodes see all features": of_stack(Mixture(cosines, Tree(max_depth=4))),
+        "features drawn evenly": of_stack(Mixture(RFFNewton(earned=0.0, relative_rate=MIXED[0]))),
+        "cosines at the rate of trees": of_stack(Mixture()),
     }
+
+
+def of_stack(learner: Any) -> dict[str, Any]:
+    """Parameters by which a learner takes the place of the mixture in the stack of small sets."""
+    return {"learner": learner, "quality": "high"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

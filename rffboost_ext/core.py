@@ -114,6 +114,9 @@ class Loss(Spec, ABC):
         """
         return self
 
+    def check_target(self, y: Array) -> None:
+        """Raise a ValueError if no row may have such a target, in a fit or beside it; by default all may."""
+
     @abstractmethod
     def value(self, y: Array, raw: Array) -> Array:
         """Loss of each row, (n,)."""

@@ -67,6 +67,10 @@ def evaluation_of(
                 f"{type(model).__name__}: eval_set {label!r}: y must have as many columns as in the fit, "
                 f"{rows.y.shape[1]}, got {held.y.shape[1]}"
             )
+        try:
+            loss.check_target(held.y)
+        except ValueError as error:
+            raise ValueError(f"{type(model).__name__}: eval_set {label!r}: {error}") from error
     return Evaluation(sets, metrics_of(model.eval_metric, view))
 
 

@@ -333,3 +333,12 @@ def test_metrics_and_rates_go_through_a_grid_search():
         {"eval_metric": ["roc_auc", None], "n_estimators": [2, 5]},
     )
     assert search.fit(X[::4], y[::4]).best_score_ > 0.8
+
+
+@pytest.mark.parametrize(("loss", "least"), [("poisson", 0.0), ("tweedie", 0.0), ("gamma", 1e-3)])
+def test_targets_that_a_loss_is_not_for_are_named_with_their_set(loss, least):
+    X, y = np.arange(20.0)[:, None], np.linspace(1.0, 2.0, 20)
+    model = RFFBoostRegressor(loss, n_estimators=2, learner="tree", early_stopping=False)
+    model.fit(X, y, eval_set={"fine": (X, np.full(20, least))})
+    with pytest.raises(ValueError, match=rf"eval_set 'below': loss {type(model.loss_).__name__}\(.*y must be"):
+        model.fit(X, y, eval_set={"fine": (X, y), "below": (X, y - 1.5)})

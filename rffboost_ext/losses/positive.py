@@ -40,13 +40,16 @@ class Positive(Loss):
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with its unit taken from the target, which must be at least 0, and positive somewhere."""
-        require_targets(self, y, y >= 0.0, "at least 0")
+        self.check_target(y)
         if not y.any():
             raise ValueError(f"loss {self!r}: y must have a positive sum, got only zeros")
         if not isinstance(self.unit, str):
             return self
         mean = float(np.average(y[:, 0], weights=weight))
         return clone(self).set_params(unit=rounded(mean ** (self._power - 2.0)))
+
+    def check_target(self, y: Array) -> None:
+        require_targets(self, y, y >= 0.0, "at least 0")
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
         raw, p = cut(raw), self._power
@@ -99,8 +102,11 @@ class Gamma(Positive):
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss itself, if all targets are positive."""
-        require_targets(self, y, y > 0.0, "positive")
+        self.check_target(y)
         return self
+
+    def check_target(self, y: Array) -> None:
+        require_targets(self, y, y > 0.0, "positive")
 
     def value(self, y: Array, raw: Array) -> Array:
         return (raw + y * np.exp(-cut(raw)))[:, 0]
