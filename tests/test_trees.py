@@ -154,7 +154,8 @@ def test_draws_are_the_rounds_own(params):
     wanted = fit(12).decision_function(X)
     np.testing.assert_array_equal(fit(12, callbacks=[disturb]).decision_function(X), wanted)
     goes_on = fit(5, warm_start=True).set_params(n_estimators=12).fit(X, y)
-    np.testing.assert_array_equal(goes_on.decision_function(X), wanted)
+    # The same trees; the booster's own scores, in float32, start anew.
+    np.testing.assert_allclose(goes_on.decision_function(X), wanted, atol=1e-6)
     assert np.abs(fit(12, seed=1).decision_function(X) - wanted).max() > 1e-3
 
 

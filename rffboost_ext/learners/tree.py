@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 SHARE = Real(0.0, 1.0)
 # Targets that vary less than this are measured in a unit of their own.
 SMALLEST_SPREAD = 2.0**-5
-# Boosters of one round each that are kept before they are read: each has histograms of its own.
-MOST_UNREAD = 64
 
 
 @LEARNERS.register("tree")
@@ -165,37 +163,37 @@ class Grower:
     """A booster of XGBoost that grows by one tree per round, and the matrix that it grows on."""
 
     def __init__(self, learner: Tree, round: Round) -> None:
+        from xgboost import Booster
+
         design, n_outputs = round.design, round.raw.shape[1]
         params, threads = learner.native(design.original.shape[1]), design.n_jobs
         require_single_precision(design.original)
         self.matrix = design.view((Grower, learner.max_bin), lambda: binned(round, learner.max_bin))
+        # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
         fixed = {"eta": 1.0, "base_score": 0.0, "tree_method": "hist", "nthread": threads}
+        fixed["seed_per_iteration"] = True
         if n_outputs > 1:
             fixed |= {"num_class": n_outputs, "objective": "multi:softprob"}
         self.params, self.sampling = params | fixed, learner.sampling
         self.unit = 1.0 if learner.has_units else unit_of_target(round)
-        self.forest, self.grown = Forest(design.original, separate=self.sampling), 0
-
-    def _begin(self, round: Round) -> None:
-        """Start a booster without trees."""
-        from xgboost import Booster
-
-        # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
-        seed = {"seed": int(round.rng.integers(2**31)), "seed_per_iteration": True}
-        self.booster = Booster(self.params | seed, [self.matrix])
-        self.forest.add(self.booster)
+        self.booster = Booster(self.params, [self.matrix])
+        self.forest, self.grown = Forest(self.booster, design.original), 0
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
         self.margin = self._scores(round)
+        self.config = self.booster.save_config()
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
-        if self.sampling or not self.grown:
-            # A booster draws columns from a stream of its own, so that a round would depend on those before it.
-            self._begin(round)
+        iteration = self.grown
+        if self.sampling:
+            # What grows trees draws columns from a stream of its own, so that a round would depend on those before
+            # it. A booster that is configured anew makes another, of the seed that goes with the iteration.
+            self.booster.load_config(self.config)
+            iteration = int(round.rng.integers(2**31))
         grad, hess = weighted(round)
         if self.unit != 1.0:
             grad = grad / self.unit
-        self.booster.boost(self.matrix, iteration=0 if self.sampling else self.grown, grad=grad, hess=hess)
+        self.booster.boost(self.matrix, iteration=iteration, grad=grad, hess=hess)
         margin, term = self._scores(round), GrownTree(self.forest, self.grown, self.unit)
         round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
         self.margin, self.grown = margin, self.grown + 1
@@ -257,35 +255,22 @@ def weighted(round: Round) -> tuple[Array, Array]:
 
 
 class Forest:
-    """What grows on X (n, d): one booster or, in each round, a `separate` one; and its trees, by round."""
+    """A booster that may still be growing on X (n, d), and the trees that have been read out of it, by round."""
 
-    def __init__(self, X: Array, separate: bool) -> None:
-        self.X, self.separate = X, separate
-        self.boosters: list[Booster] = []
+    def __init__(self, booster: Booster, X: Array) -> None:
+        self.booster, self.X = booster, X
         self._rounds: list[Trees] = []
-
-    def add(self, booster: Booster) -> None:
-        """Let a booster grow here."""
-        if len(self.boosters) >= MOST_UNREAD:
-            self.round(len(self._rounds))
-        self.boosters.append(booster)
 
     def round(self, index: int) -> Trees:
         """The trees of one round. All rounds that are new are read at once: reading has a price per call."""
         from ..interop.xgboost_json import parsed, read_rounds
 
-        if index >= len(self._rounds):
-            new = lowered([trees for part in self._unread() for trees in read_rounds(parsed(part))], self.X)
-            # In one statement: an interrupt comes before or after it.
-            self._rounds, self.boosters = self._rounds + new, [] if self.separate else self.boosters
-        return self._rounds[index]
-
-    def _unread(self) -> list[Booster]:
-        """What has grown since it was last read."""
         done = len(self._rounds)
-        if self.separate or done == 0:
-            return self.boosters
-        return [booster[done : booster.num_boosted_rounds()] for booster in self.boosters]
+        if index >= done:
+            grown = self.booster.num_boosted_rounds()
+            whole = self.booster if done == 0 else self.booster[done:grown]
+            self._rounds += lowered(read_rounds(parsed(whole)), self.X)
+        return self._rounds[index]
 
 
 @dataclass(frozen=True)
@@ -297,7 +282,9 @@ class GrownTree(Term):
     factor: float = 1.0
 
     def __call__(self, X: Array) -> Array:
-        return self.settled()(X)
+        rounds = (self.index, self.index + 1)
+        out = self.forest.booster.inplace_predict(X, iteration_range=rounds, predict_type="margin")
+        return self.factor * out.reshape(len(X), -1).astype(np.float64)
 
     def scaled(self, factor: float) -> GrownTree:
         return replace(self, factor=factor * self.factor)
