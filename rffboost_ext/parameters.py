@@ -33,7 +33,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         unless quality is "high", else 5 for a stack and 4 otherwise.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds.
-        "auto" does so for a single model of fewer than 10,000 rows.
+        "auto" does so where one part is held out of fewer than 10,000 rows; of a stack, with both models.
     quality : "auto", "fast" or "high", default="auto"
         "auto" stacks the learner with "rff_newton" in early stopping where learner is "auto", each weighted by how
         it does on rows that it has not seen. "high" always does, and with five folds; "fast" never. The result is

@@ -166,26 +166,25 @@ class Grower:
         from xgboost import Booster
 
         design, n_outputs = round.design, round.raw.shape[1]
-        params, threads = learner.native(design.original.shape[1]), design.n_jobs
+        params = learner.native(design.original.shape[1])
         require_single_precision(design.original)
         self.matrix = design.view((Grower, learner.max_bin), lambda: binned(round, learner.max_bin))
         # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
-        fixed = {"eta": 1.0, "base_score": 0.0, "tree_method": "hist", "nthread": threads}
-        fixed["seed_per_iteration"] = True
+        params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
+        params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
         if n_outputs > 1:
-            fixed |= {"num_class": n_outputs, "objective": "multi:softprob"}
-        self.params, self.sampling = params | fixed, learner.sampling
+            params |= {"num_class": n_outputs, "objective": "multi:softprob"}
         self.unit = 1.0 if learner.has_units else unit_of_target(round)
-        self.booster = Booster(self.params, [self.matrix])
+        self.booster = Booster(params, [self.matrix])
         self.forest, self.grown = Forest(self.booster, design.original), 0
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
         self.margin = self._scores(round)
-        self.config = self.booster.save_config()
+        self.config = self.booster.save_config() if learner.sampling else None
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
         iteration = self.grown
-        if self.sampling:
+        if self.config is not None:
             # What grows trees draws columns from a stream of its own, so that a round would depend on those before
             # it. A booster that is configured anew makes another, of the seed that goes with the iteration.
             self.booster.load_config(self.config)
