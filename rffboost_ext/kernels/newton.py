@@ -13,7 +13,7 @@ import numpy as np
 
 from .calls import INLINED
 from .cosine import sine_cosine_of
-from .search import DONE, RUNNING, advance
+from .search import DONE, RUNNING, advance, same
 from .tiles import correlate_tile, project_tile
 
 # Rows whose sums are taken in the precision of the block before they join the float64 ones.
@@ -246,8 +246,8 @@ def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # t
     slope, tried, first = np.empty_like(omega), np.empty_like(omega), 0.0
     running, known = RUNNING, False
     while not known:
-        tried[:] = omega
-        at[:] = omega
+        for k in range(len(omega)):
+            tried[k], at[k] = omega[k], omega[k]
         gain = profile_into(x, at, g, h, l2, pairs, slope, sine, cosine, pull, part, sums)
         if running == DONE:
             break
@@ -258,7 +258,7 @@ def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # t
         limits = max_iter, tol, rel_tol
         running = advance(state, flags, vectors, moves, changes, omega, -gain / first, slope, *limits)
         # A search that goes back to where its last line began leaves off at another point than the last one tried.
-        known = running == DONE and (tried == omega).all()
+        known = running == DONE and same(tried, omega)
     return gain
 
 

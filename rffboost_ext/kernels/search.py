@@ -16,7 +16,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-RUNNING, DONE = 0, 1
+RUNNING, DONE, TURN = range(3)
 
 # Line search: sufficient decrease, curvature, relative width of the bracket, evaluations at most.
 DECREASE, CURVATURE, WIDTH, EVALUATIONS = 1e-3, 0.9, 0.1, 20
@@ -149,17 +149,16 @@ def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     step = state[STEP]
     test = DECREASE * state[START_SLOPE]
     smallest, largest = state[SMALLEST], state[LARGEST]
-    if flags[STAGE] == 1 and value <= state[LOW_VALUE] and value > state[START_VALUE] + step * test:
-        # The first stage works on the function less its sufficient decrease.
-        for s, v, g in ((LOW, LOW_VALUE, LOW_SLOPE), (HIGH, HIGH_VALUE, HIGH_SLOPE)):
-            state[v] -= state[s] * test
-            state[g] -= test
-        step = trial_step(state, flags, step, value - step * test, slope - test, smallest, largest)
-        for s, v, g in ((LOW, LOW_VALUE, LOW_SLOPE), (HIGH, HIGH_VALUE, HIGH_SLOPE)):
-            state[v] += state[s] * test
-            state[g] += test
-    else:
-        step = trial_step(state, flags, step, value, slope, smallest, largest)
+    # The first stage works on the function less its sufficient decrease.
+    first = flags[STAGE] == 1 and state[START_VALUE] + step * test < value <= state[LOW_VALUE]
+    less = test if first else 0.0
+    for s, v, g in ((LOW, LOW_VALUE, LOW_SLOPE), (HIGH, HIGH_VALUE, HIGH_SLOPE)):
+        state[v] -= state[s] * less
+        state[g] -= less
+    step = trial_step(state, flags, step, value - step * less, slope - less, smallest, largest)
+    for s, v, g in ((LOW, LOW_VALUE, LOW_SLOPE), (HIGH, HIGH_VALUE, HIGH_SLOPE)):
+        state[v] += state[s] * less
+        state[g] += less
     low, high = state[LOW], state[HIGH]
     if flags[BRACKETED] == 1:
         if abs(high - low) >= 0.66 * state[INTERVAL_BEFORE]:
@@ -197,6 +196,15 @@ def scale(a, factor, out):  # type: ignore[no-untyped-def]
     """Write ``factor * a`` into out."""
     for i in range(len(out)):
         out[i] = factor * a[i]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def same(a, b):  # type: ignore[no-untyped-def]
+    """Whether two vectors are equal in every component."""
+    different = 0
+    for i in range(len(a)):
+        different += a[i] != b[i]
+    return different == 0
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -261,13 +269,33 @@ def begin_iteration(state, flags, vectors, moves, changes, x, value, gradient): 
 
 
 @numba.njit(cache=True, error_model="numpy")
-def retreat(state, flags, vectors, moves, changes, x):  # type: ignore[no-untyped-def]
-    """Go back to where a failed line search began; try again along the gradient if that is another direction."""
+def go_on(state, flags, vectors, x, value, slope):  # type: ignore[no-untyped-def]
+    """Choose the next point along a line that is not over, or go back to where it began, if it has failed.
+
+    TURN asks for another direction from there; DONE says that there is none.
+    """
+    flags[TRIES] += 1
+    if flags[TRIES] < EVALUATIONS:
+        next_step(state, flags, value, slope)
+        # A step that is no number comes of values that contradict their slopes.
+        if np.isfinite(state[STEP]):
+            combine(vectors[0], state[STEP], vectors[1], x)
+            return RUNNING
     scale(vectors[0], 1.0, x)
-    if flags[PAIRS] == 0:
-        return DONE
+    steepest = flags[PAIRS] == 0
     flags[PAIRS] = 0
-    return begin_iteration(state, flags, vectors, moves, changes, x, state[START_VALUE], vectors[2])
+    return DONE if steepest else TURN
+
+
+@numba.njit(cache=True, error_model="numpy")
+def arrive(state, flags, vectors, moves, changes, x, value, gradient, slope, rel_tol):  # type: ignore[no-untyped-def]
+    """End a line at x and remember the move; whether the value has hardly changed."""
+    flags[ITERATION] += 1
+    decrease = state[START_VALUE] - value
+    curvature = (slope - state[START_SLOPE]) * state[STEP]
+    if curvature > EPS * -state[START_SLOPE] * state[STEP]:
+        remember_pair(flags, moves, changes, x, vectors[0], gradient, vectors[2])
+    return decrease <= rel_tol * max(abs(state[START_VALUE]), abs(value), 1.0)
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -278,28 +306,17 @@ def advance(state, flags, vectors, moves, changes, x, value, gradient, max_iter,
     the remembered moves and changes (m, d), the point (d,), and the stopping rules: iterations, largest component
     of the gradient, decrease relative to the value.
     """
-    if flags[STARTED] == 0:
-        flags[STARTED] = 1
-        if largest(gradient) <= tol:
+    started, flags[STARTED] = flags[STARTED], 1
+    slope = dot(gradient, vectors[1])
+    if started == 1 and not line_is_over(state, flags, value, slope):
+        verdict = go_on(state, flags, vectors, x, value, slope)
+        if verdict != TURN:
+            return verdict
+        value, gradient = state[START_VALUE], vectors[2]
+    else:
+        at = x, value, gradient, slope
+        settled = started == 1 and arrive(state, flags, vectors, moves, changes, *at, rel_tol)
+        if settled or largest(gradient) <= tol or flags[ITERATION] >= max_iter:
             return DONE
-        return begin_iteration(state, flags, vectors, moves, changes, x, value, gradient)
-    base, direction, base_gradient = vectors[0], vectors[1], vectors[2]
-    slope = dot(gradient, direction)
-    if not line_is_over(state, flags, value, slope):
-        flags[TRIES] += 1
-        if flags[TRIES] < EVALUATIONS:
-            next_step(state, flags, value, slope)
-            # A step that is no number comes of values that contradict their slopes.
-            if np.isfinite(state[STEP]):
-                combine(base, state[STEP], direction, x)
-                return RUNNING
-        return retreat(state, flags, vectors, moves, changes, x)
-    flags[ITERATION] += 1
-    decrease = state[START_VALUE] - value
-    size = max(abs(state[START_VALUE]), abs(value), 1.0)
-    if largest(gradient) <= tol or decrease <= rel_tol * size or flags[ITERATION] >= max_iter:
-        return DONE
-    curvature = (slope - state[START_SLOPE]) * state[STEP]
-    if curvature > EPS * -state[START_SLOPE] * state[STEP]:
-        remember_pair(flags, moves, changes, x, base, gradient, base_gradient)
+    # One call for all that begin: each call is compiled again where it is made.
     return begin_iteration(state, flags, vectors, moves, changes, x, value, gradient)
