@@ -49,6 +49,13 @@ def test_every_target_has_a_tiny_plan():
     assert set(TINY) == set(TARGETS)
 
 
+@pytest.mark.parametrize("name", TARGETS)
+def test_names_can_be_given_in_a_list(name: str) -> None:
+    """On the command line names are separated by commas."""
+    plan = TARGETS[name].full
+    assert not [name for name in (*plan.systems, *plan.datasets) if "," in name]
+
+
 @pytest.mark.parametrize("name", TINY)
 def test_target_from_end_to_end_and_again(name, tmp_path, monkeypatch, capsys):
     arguments = ["reproduce", name, "--quick", "--out", str(tmp_path / "out")]
@@ -140,8 +147,8 @@ def test_the_svm_of_one_target_serves_the_others(tmp_path, monkeypatch):
     target = type(TARGETS["letarte2019-figure1"])
     measure = target.measure
     monkeypatch.setattr(target, "measure", lambda self, task: [seen.append(task), measure(self, task)][1])
-    run("letarte2019-figure1", tmp_path, systems=["SVM_RBF", "RBF, random"])
-    assert {task.system for task in seen} == {"RBF, random"}
+    run("letarte2019-figure1", tmp_path, systems=["SVM_RBF", "RBF (random)"])
+    assert {task.system for task in seen} == {"RBF (random)"}
     (found,) = Journal(tmp_path / "letarte2019-table1-quick.csv").rows().values()
     assert all(task.given == json.loads(found.chosen)["gamma"] for task in seen)
 

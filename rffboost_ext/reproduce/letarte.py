@@ -130,8 +130,8 @@ class Table1(LetarteTarget):
         SVM: SVM_VARIANT,
         "RBF_landmarks": Variant("RBF_landmarks", Mapped, "centroids"),
         "PB": pb(),
-        "PB, beta = 1": pb({"mapping__beta": 1.0}),
-        "PB, K = 64": pb({"mapping__n_components": 64}),
+        "PB (beta = 1)": pb({"mapping__beta": 1.0}),
+        "PB (K = 64)": pb({"mapping__n_components": 64}),
     }
     columns = ("SVM_RBF", "RBF_landmarks", "PB", "PB_beta_or_features_fixed_a", "PB_beta_or_features_fixed_b")
     borrows = ("letarte2019-figure1", "letarte2019-figure3")
@@ -178,7 +178,7 @@ class Figure1(LetarteTarget):
         "paper gives its values as a drawing only."
     )
     variants = {SVM: SVM_VARIANT} | {
-        f"{name}, {how}": Variant(system, kind, selection)
+        f"{name} ({how})": Variant(system, kind, selection)
         for how, selection in (("random", "random"), ("clustering", "centroids"))
         for name, system, kind in (("RBF", "RBF_landmarks", Mapped), ("PB", "PB", Landmarked))
     }
