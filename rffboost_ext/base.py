@@ -13,13 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .boosting import Interrupted, prepared
-from .callbacks import Callback, KeepScores, Printer, told_of_the_end
+from .callbacks import CALLBACKS, Callback, KeepScores, Printer, told_of_the_end
 from .checkpoint import Checkpoint, journal_of
 from .checks import (
     BOOL,
     NON_NEGATIVE,
     OPTIONAL,
-    Callables,
     Exactly,
     Instance,
     Integer,
@@ -73,7 +72,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         "refit": BOOL | AUTO,
         "quality": Exactly(("auto", "fast", "high")),
         "eval_metric": Metrics(),
-        "callbacks": Callables() | OPTIONAL,
+        "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
         "random_state": Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL,
         "precision": Exactly(("float32", "float64")),

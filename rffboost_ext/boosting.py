@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .callbacks import Callback, Progress
+from .callbacks import CALLBACKS, Callback, Progress
 from .checks import POSITIVE, Integer, require
 from .core import Array, Learner, Loss, Round, Step, Term, check_composition
 from .design import Design
@@ -83,6 +83,7 @@ def boost(
     loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
     given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
     require("boost", "n_estimators", n_estimators, Integer(1))
+    require("boost", "callbacks", callbacks, CALLBACKS)
     design, y, weight = checked_data(design, y, weight)
     # An ensemble of several outputs to go on from knows classes that these rows may lack.
     loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .checks import Integer, require
+from .checks import Functions, Integer, require
 from .core import Array, Round, Term
 
 # Rounds without a word from a fit that is to print.
 LONGEST_SILENCE = 50
+CALLBACKS = Functions("the progress")
 
 
 @dataclass(frozen=True)

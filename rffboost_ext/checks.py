@@ -136,20 +136,6 @@ class Instance(Check):
 
 
 @dataclass(frozen=True)
-class Callables(Check):
-    """A sequence of callables."""
-
-    def fits(self, value: object) -> bool:
-        return isinstance(value, Sequence) and all(callable(item) for item in value)
-
-    def accepts(self, value: object) -> bool:
-        return True
-
-    def __str__(self) -> str:
-        return "a sequence of callables"
-
-
-@dataclass(frozen=True)
 class Function(Check):
     """Something that can be called with one argument, but no class, described by what it is a function of."""
 
@@ -166,6 +152,20 @@ class Function(Check):
 
     def __str__(self) -> str:
         return f"a function of {self.of}"
+
+
+@dataclass(frozen=True)
+class Functions(Function):
+    """A sequence of such functions."""
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, Sequence) and all(super(Functions, self).fits(item) for item in value)
+
+    def accepts(self, value: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"a sequence of functions of {self.of}"
 
 
 @dataclass(frozen=True, init=False)

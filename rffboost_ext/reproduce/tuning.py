@@ -24,7 +24,7 @@ Arrays = tuple[Array, Array]
 Candidate = dict[str, Any]
 MAPPING = "mapping__"
 BETA = "mapping__beta"
-GRAM_ROWS, KERNEL_ROWS = 4_000, 12_000
+KERNEL_ROWS = 12_000
 """Rows whose dot products, or whose distances and kernel values, are held in memory, all of them at once."""
 
 
@@ -202,7 +202,7 @@ def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[floa
     a time, and again for each SVM.
     """
     (F, y), (F_test, y_test) = train, test
-    if isinstance(solvers[0], SVC) and len(F) <= GRAM_ROWS:
+    if isinstance(solvers[0], SVC) and len(F) <= KERNEL_ROWS:
         solvers = [solver.set_params(kernel="precomputed") for solver in solvers]
         F, F_test = F @ F.T, F_test @ F.T
     return [float(np.mean(solver.fit(F, y).predict(F_test) == y_test)) for solver in solvers]
