@@ -144,6 +144,15 @@ def line_is_over(state, flags, value, slope):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, error_model="numpy")
+def tilt(state, slope):  # type: ignore[no-untyped-def]
+    """Add a linear function of that slope to what is known of the interval's ends."""
+    state[LOW_VALUE] += state[LOW] * slope
+    state[LOW_SLOPE] += slope
+    state[HIGH_VALUE] += state[HIGH] * slope
+    state[HIGH_SLOPE] += slope
+
+
+@numba.njit(cache=True, error_model="numpy")
 def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     """Choose the next trial step of a line search that is not over."""
     step = state[STEP]
@@ -152,13 +161,9 @@ def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     # The first stage works on the function less its sufficient decrease.
     first = flags[STAGE] == 1 and state[START_VALUE] + step * test < value <= state[LOW_VALUE]
     less = test if first else 0.0
-    for s, v, g in ((LOW, LOW_VALUE, LOW_SLOPE), (HIGH, HIGH_VALUE, HIGH_SLOPE)):
-        state[v] -= state[s] * less
-        state[g] -= less
+    tilt(state, -less)
     step = trial_step(state, flags, step, value - step * less, slope - less, smallest, largest)
-    for s, v, g in ((LOW, LOW_VALUE, LOW_SLOPE), (HIGH, HIGH_VALUE, HIGH_SLOPE)):
-        state[v] += state[s] * less
-        state[g] += less
+    tilt(state, less)
     low, high = state[LOW], state[HIGH]
     if flags[BRACKETED] == 1:
         if abs(high - low) >= 0.66 * state[INTERVAL_BEFORE]:
