@@ -1,11 +1,20 @@
-"""How one kernel calls another."""
+"""How kernels are compiled: those that Python calls, and those that only other kernels call.
+
+What nobody calls is not compiled: wrappers for C and for Python take as long as the kernel itself.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-INLINED: Final = {"cache": True, "forceinline": True}
-"""Options of a kernel that others call and that may reorder its sums.
+KERNEL: Final = {"cache": True, "no_cfunc_wrapper": True}
+"""Options of a kernel that Python calls. It is kept on disk, with all that it calls."""
+
+INNER: Final = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of a kernel that only kernels call. A call from Python would crash."""
+
+INLINED: Final = INNER | {"forceinline": True}
+"""Options of an inner kernel that may reorder its sums.
 
 A call that stays a call goes to whichever copy of the callee was loaded first: to the one compiled on its own
 where this process compiles, to the caller's where the caller comes from the cache on disk. They are optimised

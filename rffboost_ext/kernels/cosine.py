@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .calls import INLINED
+from .calls import INLINED, KERNEL
 from .elementary import cosine, sincos
 from .matches import match_cosine, match_value
 from .tiles import correlate_tile, stream_tile
@@ -25,7 +25,7 @@ def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
         z[i] = cosine(z[i] - phase)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B)."""
     h = np.empty_like(z[0])
@@ -41,7 +41,7 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
         z[i], out[i] = sincos(z[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 

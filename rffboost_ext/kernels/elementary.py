@@ -17,7 +17,7 @@ import numpy as np
 from numba.extending import overload
 
 from .bits import fma, halved, is_odd, negate_if_odd, times_power_of_two
-from .calls import INLINED
+from .calls import INLINED, KERNEL
 
 # What trigonometry can bear: no reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
@@ -261,28 +261,28 @@ def _(x):  # type: ignore[no-untyped-def]
     return lambda x: _exp64(x)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def sincos_array(z, sine, cosine):  # type: ignore[no-untyped-def]
     """Write sine and cosine of z (n,) into two arrays of the same shape and precision."""
     for i in range(len(z)):
         sine[i], cosine[i] = sincos(z[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def cosine_array(z, out):  # type: ignore[no-untyped-def]
     """Write the cosine of z (n,) into an array of the same shape and precision."""
     for i in range(len(z)):
         out[i] = cosine(z[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def cospi_array(z, out):  # type: ignore[no-untyped-def]
     """Write the cosine of pi z (n,) into an array of the same shape and precision."""
     for i in range(len(z)):
         out[i] = cospi(z[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def exp_array(x, out):  # type: ignore[no-untyped-def]
     """Write the exponential of x (n,) into an array of the same shape and precision."""
     for i in range(len(x)):

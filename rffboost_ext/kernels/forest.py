@@ -5,10 +5,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .calls import KERNEL
+
 ROWS = 64
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def is_member(members, subset, x):  # type: ignore[no-untyped-def]
     """Whether code x is a member of a set: of a row of `members` (S, B), whose bits are the codes from 0 on."""
     if not 0 <= x < 8 * members.shape[1]:
@@ -17,7 +19,7 @@ def is_member(members, subset, x):  # type: ignore[no-untyped-def]
     return (members[subset, code >> 3] >> np.uint8(code & 7)) & 1 == 1
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
     """Whether a row with the value x goes to the left child of an inner node, of either kind."""
     if np.isnan(x):
@@ -27,7 +29,7 @@ def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignor
     return x < threshold[node]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def add_trees(X, roots, left, right, feature, threshold, missing_left, value, out):  # type: ignore[no-untyped-def]
     """Add to `out` (n, C) the leaf values, (nodes, C), that each row of X (n, d) falls into.
 
@@ -49,7 +51,7 @@ def add_trees(X, roots, left, right, feature, threshold, missing_left, value, ou
                     out[i, c] += value[node, c]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def add_trees_with_sets(X, roots, left, right, feature, threshold, missing_left, subset, members, value, out):  # type: ignore[no-untyped-def]
     """The same where nodes may ask for sets of categories: those with ``subset >= 0``, a row of `members`.
 

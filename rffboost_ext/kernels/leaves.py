@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numba
 
+from .calls import KERNEL
 from .forest import goes_left
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def add_to_leaves(X, weight, roots, left, right, feature, threshold, missing_left, subset, members, cover):  # type: ignore[no-untyped-def]
     """Add the weight (n,) of each row of X (n, d) to `cover` (nodes,) of the leaf it falls into, in each tree.
 

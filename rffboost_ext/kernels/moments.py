@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numba
 
+from .calls import KERNEL
+
 # Rows whose sums are taken together: the order of additions does not depend on the number of threads.
 BLOCK = 4096
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def weighted_sums(X, weight, sums, first, last):  # type: ignore[no-untyped-def]
     """Write ``sum_i w_i x_i`` of blocks first .. last-1 of X (n, d) to sums (blocks, d)."""
     for b in range(first, last):
@@ -19,7 +21,7 @@ def weighted_sums(X, weight, sums, first, last):  # type: ignore[no-untyped-def]
                 total[f] += weight[i] * X[i, f]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def weighted_squares(X, weight, center, sums, first, last):  # type: ignore[no-untyped-def]
     """Write ``sum_i w_i (x_i - center)^2`` of blocks first .. last-1 of X (n, d) to sums (blocks, d)."""
     for b in range(first, last):

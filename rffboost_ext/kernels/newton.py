@@ -11,7 +11,7 @@ import math
 import numba
 import numpy as np
 
-from .calls import INLINED
+from .calls import INLINED, INNER, KERNEL
 from .cosine import sine_cosine_of
 from .search import DONE, RUNNING, advance, same
 from .tiles import correlate_tile, project_tile
@@ -20,7 +20,7 @@ from .tiles import correlate_tile, project_tile
 CHUNK = 2048
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def smallest(values, k):  # type: ignore[no-untyped-def]
     """The k-th smallest of some values, from 1, which are put in another order: Hoare's selection."""
     low, high, target = 0, len(values) - 1, k - 1
@@ -45,7 +45,7 @@ def smallest(values, k):  # type: ignore[no-untyped-def]
     return values[target]
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def choose_supports(probability, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
     """Draw the supports of M candidates, and their frequencies.
 
@@ -75,7 +75,7 @@ def choose_supports(probability, chance, dense, low, high, arrival, normal, size
                 k += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**INNER)
 def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
     """Write the features (s,) of ascending rows (m,) of tiles (T, d, B) into x (s, m)."""
     _, d, size = tiles.shape
@@ -90,7 +90,7 @@ def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
             x[k, i] = flat[where[i] + shift]
 
 
-@numba.njit(cache=True)
+@numba.njit(**INNER)
 def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
     """Write weighted values (n, C) of some rows into out (C, m), in a unit of their order that is returned.
 
@@ -107,7 +107,7 @@ def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
     return unit
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def gather_sample(tiles, rows, features, gradient, hessian, weight, x, g, h):  # type: ignore[no-untyped-def]
     """Features and weighted derivatives of some rows, as of the two above; the units of the derivatives."""
     gather_block(tiles, rows, features, x)
@@ -150,7 +150,7 @@ def add_sums(cosine, sine, g, h, sums):  # type: ignore[no-untyped-def]
     sums[4] += cs
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(error_model="numpy", **KERNEL)
 def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     """The pair (a, b) that minimises the second-order expansion plus ``l2 (a^2 + b^2) / 2``, and what it gains."""
     gc, gs, cs = sums[0], sums[1], sums[4]
@@ -167,7 +167,7 @@ def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     return a, b, -0.5 * (gc * a + gs * b)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type: ignore[no-untyped-def]
     """Write what candidates first .. last-1 gain, summed over outputs.
 
@@ -222,7 +222,7 @@ def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, 
     return gain
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
     """What the frequency omega (s,) gains with the best pairs, which go to pairs (C, 2), and its gradient (s,).
 
@@ -233,7 +233,7 @@ def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untype
     return profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(nogil=True, error_model="numpy", **KERNEL)
 def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
     """Refine the frequency omega (s,), float64, in its place by L-BFGS; its gain, and its pairs to pairs (C, 2).
 
@@ -262,7 +262,7 @@ def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # t
     return gain
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignore[no-untyped-def]
     """Write ``a cos + b sin`` of every row of tiles first .. last-1 to out (n, C)."""
     size = tiles.shape[2]
@@ -276,7 +276,7 @@ def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignor
                 out[start + i, c] = pairs[c, 0] * cosine[i] + pairs[c, 1] * sine[i]
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def gain_of_step(gradient, hessian, weight, output, counted):  # type: ignore[no-untyped-def]
     """Weighted sums over the rows that are `counted`, and over outputs.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .calls import INLINED
+from .calls import INLINED, INNER, KERNEL
 from .elementary import cospi
 from .landmark import add_scaled
 from .tiles import project_tile
@@ -14,7 +14,7 @@ from .tiles import project_tile
 BLOCK = 256
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**INNER)
 def gather_rows(X, center, start, stop, x):  # type: ignore[no-untyped-def]
     """Write rows start .. stop-1 of ``X - center`` feature-major into x (d, BLOCK), in the precision of x."""
     for i in range(start, stop):
@@ -66,7 +66,7 @@ def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
         out[i] += (w0 * cospi(z0[i]) + w1 * cospi(z1[i])) + (w2 * cospi(z2[i]) + w3 * cospi(z3[i]))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
 
@@ -104,7 +104,7 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
                 out[i, c] += sums[c, i - start]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def each_pass(X, center, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
     """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
     n, d = X.shape

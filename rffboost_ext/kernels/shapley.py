@@ -5,10 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .calls import KERNEL
 from .forest import goes_left
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
     r"""Add to `out` (n, s) the Shapley values of products, summed over the rows of B.
 
@@ -34,14 +35,14 @@ def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
                     after *= factor[k]
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def child(x, node, left, right, feature, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
     """Where a row (d,) goes at an inner node."""
     leftwards = goes_left(x[feature[node]], node, threshold, missing_left, subset, members)
     return left[node] if leftwards else right[node]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(nogil=True, **KERNEL)
 def add_paths(  # type: ignore[no-untyped-def]
     X, Z, roots, left, right, feature, threshold, missing_left, subset, members, value, gain, depth, out
 ):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .calls import INNER, KERNEL
 
-@numba.njit(cache=True, nogil=True)
+
+@numba.njit(nogil=True, **KERNEL)
 def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[no-untyped-def]
     """Raise `below` to the largest value less than each threshold, and `largest` to the largest of each column.
 
@@ -27,7 +29,7 @@ def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[n
                 below[j] = max(below[j], below[j - 1])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(**INNER)
 def find_above(x, threshold, place):  # type: ignore[no-untyped-def]
     """Write the index of the first threshold above each x (m,) to place (m,), for all rows a step at a time."""
     place[:] = 0
