@@ -192,13 +192,14 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         init, given = self._beginning(init_model, loss, rows, classes)
         evaluation = evaluation_of(self, sets or {}, loss, rows, classes)
         stops = self._stops(learner, evaluation.watched)
+        n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + given
+        self._require_room(init, n_rounds)
         # Rows are held out as they came: how often one occurs is part of what is to be predicted.
         if learner.merges_rows(len(rows)) and not stops:
             rows = Rows(*distinct_rows(rows.X, rows.y, rows.weight))
         self._learn_columns(rows.X, rows.weight)
         journal = journal_of(self, rows, sets or None, init)
         split_seed, seed = journal.seeds(self._seeds())
-        n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + given
         lasting = deepcopy(self._lasting) if self._goes_on() else {}
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
@@ -273,12 +274,15 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
                 f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
                 f"is set, got {loss!r}"
             )
-        if len(self.ensemble_) > (self.n_estimators or ROUNDS) + self._rounds_given:
-            raise ValueError(
-                f"{type(self).__name__}: n_estimators must be at least the {len(self.ensemble_)} rounds already "
-                f"fitted when warm_start is set, got {self.n_estimators}"
-            )
         return self.ensemble_
+
+    def _require_room(self, init: Ensemble | None, n_rounds: int) -> None:
+        """Raise a ValueError if a model to go on from has more rounds than there are to be."""
+        if init is not None and len(init) > n_rounds:
+            raise ValueError(
+                f"{type(self).__name__}: n_estimators must be at least the {len(init)} rounds already fitted when "
+                f"warm_start is set (all models of a fit with early stopping counted), got {self.n_estimators}"
+            )
 
     def _given(self, model: Any, loss: Loss, rows: Rows, classes: Array | None) -> Ensemble:
         """The ensemble of the user's model, whose rounds come on top of ``n_estimators``."""
@@ -289,7 +293,8 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
                 f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
             )
         n_outputs = np.size(loss.baseline(rows.y, rows.weight))
-        given = initial_ensemble(model, loss, rows.X.shape[1], n_outputs, classes, self._coding)
+        names = getattr(self, "feature_names_in_", None)
+        given = initial_ensemble(model, loss, rows.X.shape[1], n_outputs, classes, self._coding, names)
         self._require_scores(given, rows.X)
         return given
 

@@ -99,8 +99,7 @@ def boost(
     try:
         for index in range(len(start), n_estimators):
             derivatives = in_units(loss, loss.derivatives(y, raw))
-            if index == len(start):
-                check_derivatives(loss, derivatives, raw)
+            check_derivatives(loss, derivatives, raw, index)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
             round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
             fitted, output = outcome(learner, round)
@@ -214,13 +213,14 @@ def check_baseline(loss: Loss, baseline: Array) -> None:
         raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
 
 
-def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array) -> None:
-    """Raise a ValueError unless a loss's derivatives are what the vocabulary says; asked in the first round."""
+def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
+    """Raise a ValueError unless a loss's derivatives in round `index` are what the vocabulary says."""
     for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
         if np.shape(values) != raw.shape:
             raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {np.shape(values)}")
-        if not np.isfinite(values).all():
-            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity")
+        # A sum is cheap; one that overflows need not mean that a value has.
+        if not np.isfinite(np.sum(values)) and not np.isfinite(values).all():
+            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
 
 
 def settled(terms: Sequence[Term]) -> tuple[Term, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 
 class Check(ABC):
     """A condition on one parameter that can describe itself."""
@@ -105,15 +107,16 @@ class Interval(Check):
 
 @dataclass(frozen=True)
 class Exactly(Check):
-    """One of a few values, compared by type and value."""
+    """One of a few values, compared by type and value; a NumPy scalar counts as the Python value that it is."""
 
     values: tuple[object, ...]
 
     def fits(self, value: object) -> bool:
-        return any(type(value) is type(allowed) for allowed in self.values)
+        return any(type(plain(value)) is type(allowed) for allowed in self.values)
 
     def accepts(self, value: object) -> bool:
-        return any(type(value) is type(allowed) and value == allowed for allowed in self.values)
+        found = plain(value)
+        return any(type(found) is type(allowed) and found == allowed for allowed in self.values)
 
     def __str__(self) -> str:
         return " or ".join(repr(value) for value in self.values)
@@ -185,6 +188,11 @@ class Either(Check):
 
     def __str__(self) -> str:
         return " or ".join(str(option) for option in self.options)
+
+
+def plain(value: object) -> object:
+    """The Python value of a NumPy scalar, such as arrays of choices yield; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def takes_one(function: Callable[..., object]) -> bool:

@@ -18,7 +18,7 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -160,6 +160,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
             raise TypeError(
                 f"{type(self).__name__}: estimator must be a regressor with fit and predict, got {given!r}"
             )
+        if is_classifier(given):
+            raise TypeError(f"{type(self).__name__}: estimator must be a regressor, got the classifier {given!r}")
         regressor = clone(given)
         params = regressor.get_params(deep=False)
         if self.random_state is not None and "random_state" in params and params["random_state"] is None:

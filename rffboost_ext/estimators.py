@@ -308,8 +308,12 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        X, y = self._taken(X, y, multi_output=parts[0].multi_output)
+        X, y = self._taken(X, y, multi_output=True)
         y = real_numbers(y)
+        if y.shape[1] > 1 and not parts[0].multi_output:
+            raise ValueError(
+                f"{type(self).__name__}: y must have one column for loss {parts[0]!r}, got {y.shape[1]}"
+            )
         X, y, weight = weighted_rows(X, y, sample_weight)
         sets = sets_of(self, eval_set, real_numbers)
         self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, sets)

@@ -91,8 +91,9 @@ class ExplainMixin:
         found = self._known_importances()
         if found is None:
             raise AttributeError(
-                f"{type(self).__name__}: feature_importances_ needs a rule for each type of term in the ensemble; "
-                f"register one with rffboost_ext.importance.variances.register"
+                f"{type(self).__name__}: feature_importances_ needs the rows of a fit, which a model that was "
+                f"grown elsewhere has not, and a rule for each type of term in the ensemble; register one with "
+                f"rffboost_ext.importance.variances.register"
             )
         return found
 

@@ -4,7 +4,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         What is minimised: a registered name or an instance; "auto" is {loss}.
     learner : str or Learner, default="auto"
         What is fitted in each round: a registered name or an instance; "auto" is "mixture", second-order cosines
-        mixed with trees.
+        mixed with trees. With a parameter of its own set, such as ``learner__memory``, it is that mixture and no
+        longer "auto": one model, unless quality is "high".
     step : str or Step, default="auto"
         How far each round moves; "auto" takes what suits loss and learner.
     n_estimators : int, optional
@@ -18,7 +19,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         features as they come in either case.
     early_stopping : "auto" or bool, default="auto"
         Whether to hold out rows and stop when their loss no longer improves. "auto" leaves it to the learner,
-        which asks for it if it is "auto", "mixture" or "rff_newton", and means no in a warm start.
+        which asks for it if it is "auto", "mixture" or "rff_newton", and means no in a warm start; quality="high",
+        n_folds and n_iter_no_change ask for it too.
     validation_fraction : float, default=0.15
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
     n_iter_no_change : "auto" or int, default="auto"

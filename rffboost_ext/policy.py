@@ -50,8 +50,12 @@ class PolicyEstimator(ComposedEstimator):
     def _stops(self, learner: Learner, held: Rows | None) -> bool:
         """Whether the fit uses early stopping."""
         if is_auto(self.early_stopping):
-            return held is not None or (learner.stops_early and not self.warm_start)
+            return held is not None or ((learner.stops_early or self._asks_to_stop()) and not self.warm_start)
         return bool(self.early_stopping)
+
+    def _asks_to_stop(self) -> bool:
+        """Whether a parameter is given that means nothing without early stopping."""
+        return self.quality == "high" or not (is_auto(self.n_folds) and is_auto(self.n_iter_no_change))
 
     def _stacks(self, init: Ensemble | None) -> bool:
         """Whether early stopping trains two kinds of models."""

@@ -76,7 +76,8 @@ class LineSearch(Step):
     tol : float, default=1e-8
         Tolerance on the length, relative to it.
     max_length : float, default=1e6
-        Longest move; met where the loss has no minimum along the output, as on separable data.
+        Longest move, as a multiple of the largest target in size where that is above 1; met where the loss has no
+        minimum along the output, as on separable data.
     """
 
     constraints = {"tol": POSITIVE, "max_length": POSITIVE}
@@ -97,10 +98,11 @@ class LineSearch(Step):
             return 1.0, 0.0
         # The loss is convex, so its slope changes sign once: double the stride until it has.
         near, far = 0.0, -np.sign(start)
+        longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
         while slope(far) * start > 0.0:
             near, far = far, 2.0 * far
-            if abs(far) > self.max_length:
-                return 1.0, float(np.sign(far) * self.max_length)
+            if abs(far) > longest:
+                return 1.0, float(np.sign(far) * longest)
         # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
         return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
 

@@ -17,8 +17,10 @@ def encoded(y: Array) -> tuple[Array, Array]:
     if y.dtype.kind in "iu" and y.ndim == 1:
         low, high = int(y.min()), int(y.max())
         if high - low < MOST_COUNTED:
-            found = np.bincount(y - low) > 0
-            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[y - low]
+            # Differences may be too large for the type of the labels.
+            place = y.astype(np.int64) - low
+            found = np.bincount(place) > 0
+            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[place]
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -261,3 +263,38 @@ def test_an_interrupt_before_the_first_round_leaves_the_model_of_the_fit_before(
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :2], X[:, 0])
     np.testing.assert_array_equal(model.predict(X), found)
+
+
+class Failing(SquaredError):
+    """Its gradient is a number only near the start."""
+
+    def derivatives(self, y, raw):
+        gradient, hessian = super().derivatives(y, raw)
+        return np.where(np.abs(raw) > 0.1, np.nan, gradient), hessian
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "rff_k", "rff_newton", "tree", "mixture"])
+def test_derivatives_that_fail_late_are_named(learner):
+    model = RFFBoostRegressor(Failing(), learner, n_estimators=30, early_stopping=False, random_state=0)
+    with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity in round"):
+        model.fit(X, 10.0 * X[:, 0])
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
+@pytest.mark.parametrize("unit", [1e100, 1e155, 1e200])
+def test_targets_of_any_size_end_in_a_model_or_an_error(learner, unit):
+    model = RFFBoostRegressor(learner=learner, n_estimators=5, early_stopping=False, random_state=0)
+    with suppress(ValueError):
+        assert np.isfinite(model.fit(X, unit * X[:, 0]).predict(X)).all()
+
+
+def test_choices_may_come_from_arrays():
+    for quality, standardize in zip(np.array(["fast", "high"]), np.array([True, False]), strict=True):
+        RFFBoostClassifier(quality=quality, standardize=standardize, n_estimators=2).fit(X, Y)
+
+
+def test_labels_of_a_narrow_type():
+    y = np.where(Y, 100, -100).astype(np.int8)
+    model = RFFBoostClassifier(n_estimators=2, early_stopping=False).fit(X, y)
+    assert model.classes_.tolist() == [-100, 100]

@@ -173,3 +173,25 @@ def test_models_that_do_not_suit_are_named(shell, y, given, error, words):
     with pytest.raises(error, match=words):
         shell.fit(X, y, init_model=given())
     assert not hasattr(shell, "ensemble_")
+
+
+@pytest.mark.parametrize("host", [RFFBoostClassifier, xgb.XGBClassifier])
+def test_columns_in_another_order_are_refused(host):
+    table = pd.DataFrame(X[:, :3], columns=["a", "b c", "d"])
+    model = host(n_estimators=3).fit(table, BINARY)
+    shell = RFFBoostClassifier(n_estimators=1, learner="tree")
+    with pytest.raises(ValueError, match="init_model must have the columns of X"):
+        shell.fit(table[["d", "b c", "a"]], BINARY, init_model=model)
+    shell.fit(table, BINARY, init_model=model)
+
+
+def test_a_bound_booster_knows_its_columns_and_takes_its_gaps():
+    table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).mask(X[:, :3] > 1.0)
+    data = xgb.DMatrix(table, BINARY)
+    params = {"max_depth": 2} | rxgb.intercept("log_loss", data)
+    booster = xgb.train(params, data, 5, obj=rxgb.objective("log_loss"))
+    bound = rxgb.bind(booster, "log_loss")
+    raw = np.ravel(rxgb.to_ensemble(booster).raw(table.to_numpy()))
+    np.testing.assert_allclose(bound.decision_function(table), raw)
+    with pytest.raises(ValueError, match="feature names"):
+        bound.predict(table[["c", "b", "a"]])

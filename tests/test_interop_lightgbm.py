@@ -90,6 +90,8 @@ def test_labels_early_stopping_and_search():
         ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
         ({"objective": "binary"}, BINARY, "objective must be left alone"),
         ({"class_weight": "balanced"}, BINARY, "class_weight"),
+        ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight is not seen by the loss; give sample_weight"),
+        ({"is_unbalance": True}, BINARY, "is_unbalance is not seen by the loss"),
         ({}, TWO, "one column"),
     ],
 )
@@ -205,3 +207,16 @@ def test_without_lightgbm_the_extra_is_named():
     assert run.returncode == 1
     assert last.startswith("ImportError")
     assert "rffboost-ext[peers]" in last
+
+
+@pytest.mark.parametrize("where", ["metric", "eval_metric"])
+def test_metrics_that_would_miss_the_baseline_are_refused(where):
+    for name, known in (("binary_logloss", False), ("auc", True)):
+        model = rlgb.LGBMClassifier(n_estimators=3, verbose=-1, **({where: name} if where == "metric" else {}))
+        given = {"eval_metric": name} if where == "eval_metric" else {}
+        if known:
+            model.fit(X, BINARY, eval_set=[(X[::2], BINARY[::2])], **given)
+            assert max(model.evals_result_["valid_0"]["auc"]) > 0.5
+        else:
+            with pytest.raises(ValueError, match=f"{where} must be left alone"):
+                model.fit(X, BINARY, **given)

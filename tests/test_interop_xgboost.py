@@ -141,6 +141,9 @@ def test_early_stopping_and_grid_search_see_the_loss():
         ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
         ({"objective": "binary:hinge"}, BINARY, "objective must be left alone"),
         ({"base_score": 0.3}, BINARY, "base_score must be left alone"),
+        ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight is not seen by the loss; give sample_weight"),
+        ({}, np.where(BINARY, np.nan, 0.0), "y must be finite, got nan"),
+        ({}, np.where(BINARY, "a", "b"), "y must be numbers, classes encoded as 0"),
         ({}, 2 * BINARY - 1, "class indices"),
         ({}, 2 * BINARY, "got no row of class 1"),
     ],
@@ -280,3 +283,20 @@ def test_older_xgboost(version, tmp_path):
     command = [python, "-m", "pytest", "-q", *files, "-k", "not classes and not targets and not file_tells"]
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-3000:]
+
+
+@pytest.mark.parametrize("loss", ["huber", "squared_error"])
+def test_a_loaded_model_is_fitted_again(loss, tmp_path):
+    model = rxgb.XGBRegressor(loss=loss, n_estimators=3).fit(X, SIGNAL)
+    model.save_model(tmp_path / "model.json")
+    loaded = rxgb.XGBRegressor()
+    loaded.load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    again = clone(loaded).set_params(n_estimators=3).fit(X, 7.0 * SIGNAL)
+    assert repr(again.loss_) == repr(clone(model).fit(X, 7.0 * SIGNAL).loss_)
+
+
+def test_metrics_that_would_see_raw_scores_are_refused():
+    with pytest.raises(ValueError, match="eval_metric must be left alone or a function"):
+        rxgb.XGBRegressor(loss="poisson", eval_metric="rmse").fit(X, np.abs(SIGNAL))
+    rxgb.XGBRegressor(eval_metric="rmse", n_estimators=2).fit(X, SIGNAL)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from rffboost_ext import STEPS, Shrunk, Tree
+from rffboost_ext import STEPS, RFFBoostRegressor, Shrunk, Tree
 from rffboost_ext.learners import RFF1
 from rffboost_ext.steps import natural_step
 
@@ -143,3 +143,12 @@ def test_natural_step_of_a_bounded_hessian_is_the_line_search():
         exact_hessian = False
 
     assert STEPS.name_of(natural_step(Bounded(), RFF1())) == "line_search"
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("loss", ["absolute_error", "huber"])
+def test_a_line_search_goes_as_far_as_the_targets_do(loss, unit):
+    X = np.random.default_rng(0).uniform(-3.0, 3.0, (200, 2))
+    y = unit * np.sin(X[:, 0])
+    model = RFFBoostRegressor(loss, "rff_1", n_estimators=20, learning_rate=0.3, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.7

@@ -13,7 +13,7 @@ from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rffboost_ext import ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor
+from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 from rffboost_ext.conformal import rank_of
 
 CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
@@ -148,6 +148,7 @@ def test_it_wraps_any_regressor_and_keeps_columns():
         ({"alpha": "a"}, TypeError, "alpha must be"),
         ({"calibration_fraction": 1.0}, ValueError, "calibration_fraction must be"),
         ({"estimator": 3}, TypeError, "estimator must be"),
+        ({"estimator": RFFBoostClassifier()}, TypeError, "estimator must be a regressor"),
         ({"random_state": -1}, ValueError, "random_state must be"),
         ({"alpha": 0.01}, ValueError, "more than the 99 rows"),
     ],

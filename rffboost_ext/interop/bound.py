@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import BaseRFFBoost
-from ..core import Learner, Loss
+from ..core import Array, Learner, Loss
 from ..ensemble import Ensemble
 from ..estimators import RFFBoostClassifier, RFFBoostRegressor
+from ..terms import Trees
 
 
-def fitted(ensemble: Ensemble, loss: Loss, n_features: int, learner: str | Learner = "tree") -> BaseRFFBoost:
+def fitted(
+    ensemble: Ensemble,
+    loss: Loss,
+    n_features: int,
+    learner: str | Learner = "tree",
+    names: Array | None = None,
+) -> BaseRFFBoost:
     """A fitted estimator that predicts by `ensemble`: of classes 0 .. K-1 for a classification loss.
 
     Parameters
@@ -23,6 +30,8 @@ def fitted(ensemble: Ensemble, loss: Loss, n_features: int, learner: str | Learn
         Columns of X.
     learner : str or Learner, default="tree"
         What a later fit of the estimator would take.
+    names : ndarray of shape (n_features,), optional
+        Names of the columns.
 
     Returns
     -------
@@ -31,6 +40,10 @@ def fitted(ensemble: Ensemble, loss: Loss, n_features: int, learner: str | Learn
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     model = shell(loss, learner, n_estimators=max(1, len(ensemble)))
     model.ensemble_, model.loss_, model.n_features_in_, model._seed = ensemble, loss, n_features, 0
+    if names is not None:
+        model.feature_names_in_ = names
+    # Trees know where a missing value goes; whether there were any in training is not known here.
+    model._gaps = np.full(n_features, all(isinstance(term, Trees) for term in ensemble.terms))
     if isinstance(model, RFFBoostClassifier):
         model.classes_ = np.arange(max(2, ensemble.n_outputs))
     return model

@@ -35,11 +35,14 @@ class Hosted:
     task: ClassVar[str]
     untouched: ClassVar[Sequence[Any]] = (None,)
     """What the parameter objective is where it was left alone."""
+    weighing: ClassVar[Sequence[str]] = ("scale_pos_weight",)
+    """Parameters by which the host's own objectives weigh classes; a loss of ours would not see them."""
 
     loss: str | Loss
     loss_: Loss
     baseline_: Array
     objective: Any
+    get_params: Any
 
     def _accept(self, y: Any, sample_weight: Any) -> None:
         """Set ``loss_`` and ``baseline_`` for class indices or real targets, or raise a ValueError."""
@@ -50,7 +53,11 @@ class Hosted:
             raise ValueError(
                 f"{name}: objective must be left alone, the loss takes its place; got {self.objective!r}"
             )
-        y = np.asarray(y, dtype=np.float64)
+        for weighing in self.weighing:
+            given = self.get_params().get(weighing)
+            if given is True or given not in (None, False, 1):
+                raise ValueError(f"{name}: {weighing} is not seen by the loss; give sample_weight, got {given!r}")
+        y = real_targets(name, y)
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
         self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
@@ -61,3 +68,14 @@ class Hosted:
 
     def _own_metric(self) -> ArrayMetric:
         return ArrayMetric(self.loss_, metric_name(self.loss_), self._reading(len(self.baseline_)))
+
+
+def real_targets(owner: str, y: Any) -> Array:
+    """Targets as finite float64, or a ValueError."""
+    try:
+        found = np.asarray(y, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"{owner}: y must be numbers, classes encoded as 0 .. K-1; {error}") from error
+    if not np.isfinite(found).all():
+        raise ValueError(f"{owner}: y must be finite, got {found[~np.isfinite(found)][0]}")
+    return found

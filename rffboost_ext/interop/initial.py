@@ -31,6 +31,8 @@ class Given:
         Categories of the columns; None where all are numbers.
     knows_codes : bool
         Whether the categories are known.
+    names : ndarray, optional
+        Names of the columns, where it knows them.
     """
 
     ensemble: Ensemble
@@ -39,10 +41,17 @@ class Given:
     classes: Array | None = None
     coding: Coding | None = None
     knows_codes: bool = True
+    names: Array | None = None
 
 
 def initial_ensemble(
-    model: Any, loss: Loss, n_features: int, n_outputs: int, classes: Array | None, coding: Coding | None = None
+    model: Any,
+    loss: Loss,
+    n_features: int,
+    n_outputs: int,
+    classes: Array | None,
+    coding: Coding | None = None,
+    names: Array | None = None,
 ) -> Ensemble:
     """The ensemble of a model, if boosting with `loss` can go on from it.
 
@@ -56,6 +65,7 @@ def initial_ensemble(
     given = read(model)
     if given.n_features is not None and given.n_features != n_features:
         raise ValueError(f"init_model must have the {n_features} features of X, got {given.n_features}")
+    require_same_names(given.names, names)
     if given.knows_codes and listed(given.coding) != listed(coding):
         raise ValueError(
             f"init_model must have the categories of X, by column {listed(coding)}, got {listed(given.coding)}; "
@@ -79,7 +89,9 @@ def read(model: Any) -> Given:
     if isinstance(model, BaseRFFBoost):
         check_is_fitted(model)
         classes = getattr(model, "classes_", None)
-        return Given(model.ensemble_, model.loss_.inverse_link, model.n_features_in_, classes, model._coding)
+        names = getattr(model, "feature_names_in_", None)
+        link, d = model.loss_.inverse_link, model.n_features_in_
+        return Given(model.ensemble_, link, d, classes, model._coding, names=names)
     packages = {cls.__module__.partition(".")[0] for cls in type(model).__mro__}
     if "xgboost" in packages:
         return from_xgboost(model)
@@ -104,16 +116,27 @@ def from_xgboost(model: Any) -> Given:
         coding = Coding(tuple(None if entry is None else np.sort(entry) for entry in known))
         codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
         ensemble = replace(ensemble, terms=tuple(recoded(term, codes) for term in ensemble.terms))
-    return Given(ensemble, xgboost.response_of(model), booster.num_features(), coding=coding)
+    response, names = xgboost.response_of(model), xgboost.names_of(booster)
+    return Given(ensemble, response, booster.num_features(), coding=coding, names=names)
 
 
 def from_lightgbm(model: Any) -> Given:
     """A model of LightGBM, which knows its classes unless it is a Booster."""
     from . import lightgbm
 
-    n_features = lightgbm.booster_of(model).num_feature()
-    classes = getattr(model, "classes_", None)
-    return Given(lightgbm.to_ensemble(model), lightgbm.response_of(model), n_features, classes)
+    booster, classes = lightgbm.booster_of(model), getattr(model, "classes_", None)
+    ensemble, response = lightgbm.to_ensemble(model), lightgbm.response_of(model)
+    return Given(ensemble, response, booster.num_feature(), classes, names=lightgbm.names_of(booster))
+
+
+def require_same_names(given: Array | None, names: Array | None) -> None:
+    """Raise a ValueError if both know the names of their columns, and these differ by more than blanks."""
+    if given is None or names is None:
+        return
+    # LightGBM puts underscores in the place of blanks.
+    theirs, ours = ([str(name).replace(" ", "_") for name in known] for known in (given, names))
+    if theirs != ours:
+        raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(given)}")
 
 
 def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:

@@ -170,7 +170,8 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     ensemble = to_ensemble(booster)
     start = np.array(np.broadcast_to(np.asarray(baseline, dtype=np.float64), ensemble.n_outputs))
     whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
-    return fitted(whole, for_outputs(LOSSES.create(loss), ensemble.n_outputs), booster.num_feature())
+    loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
+    return fitted(whole, loss, booster.num_feature())
 
 
 class CosineObjective(cosines.CosineObjective):
@@ -214,6 +215,13 @@ def booster_of(model: Any) -> Booster:
     if not isinstance(model, Booster):
         raise TypeError(f"model must be a Booster or a scikit-learn estimator of LightGBM, got {model!r}")
     return model
+
+
+def names_of(booster: Booster) -> Array | None:
+    """Names of its columns with underscores for blanks, unless they are those that LightGBM gives."""
+    names = booster.feature_name()
+    known = any(name != f"Column_{j}" for j, name in enumerate(names))
+    return np.array(names, dtype=object) if known else None
 
 
 def response_of(model: Booster | LGBMModel) -> Any:

@@ -16,6 +16,8 @@ from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading
 
 WITHOUT = "objective and class_weight"
+RANKING = {"auc", "average_precision"}
+"""Metrics that look at the order of scores only."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Shell(Hosted):
     """
 
     _other_params: dict[str, Any]
+    weighing = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
 
     @classmethod
     def _host(cls) -> Any:
@@ -65,6 +68,8 @@ class Shell(Hosted):
             If the loss is unknown, for another task, or not for such targets.
         """
         self._prepare(y, sample_weight)
+        self._require_readable("eval_metric", kwargs.get("eval_metric"))
+        self._require_readable("metric", self._other_params.get("metric"))
         kwargs.setdefault("eval_metric", Evaluation(self._own_metric()))
         super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         return self
@@ -98,6 +103,16 @@ class Shell(Hosted):
         indices = np.unique(y, return_inverse=True)[1] if self.task == "classification" else y
         self._accept(indices.ravel(), sample_weight)
         self.objective = self._objective = ArrayObjective(self.loss_, self._reading(len(self.baseline_)))
+
+    def _require_readable(self, parameter: str, metrics: Any) -> None:
+        """Raise a ValueError for a metric of LightGBM's that would miss the baseline and the link."""
+        names = metrics if isinstance(metrics, list | tuple) else [metrics]
+        others = [name for name in names if isinstance(name, str) and name not in {*RANKING, "None"}]
+        if others:
+            raise ValueError(
+                f"{type(self).__name__}: {parameter} must be left alone, a function, or one of {sorted(RANKING)}: "
+                f"LightGBM's other metrics see scores without baseline and link; got {others[0]!r}"
+            )
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         # "loss" is LightGBM's other name for its objective: its own class is asked, which has no such parameter.

@@ -175,7 +175,8 @@ def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
         Fitted: ``predict_proba``, pickle, ONNX export.
     """
     ensemble = to_ensemble(booster)
-    return fitted(ensemble, for_outputs(LOSSES.create(loss), ensemble.n_outputs), booster.num_features())
+    loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
+    return fitted(ensemble, loss, booster.num_features(), names=names_of(booster))
 
 
 class CosineObjective(cosines.CosineObjective):
@@ -226,6 +227,11 @@ def booster_of(model: Any) -> Booster:
     if not isinstance(model, Booster):
         raise TypeError(f"model must be a Booster or a scikit-learn estimator of XGBoost, got {model!r}")
     return model
+
+
+def names_of(booster: Booster) -> Array | None:
+    """Names of its columns, if it knows any."""
+    return None if booster.feature_names is None else np.array(booster.feature_names, dtype=object)
 
 
 def objective_name(learner: dict[str, Any]) -> str:

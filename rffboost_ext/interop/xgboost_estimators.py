@@ -8,6 +8,7 @@ import numpy as np
 import xgboost
 
 from ..core import Array, Loss
+from ..losses import LOSSES
 from ..targets import squeeze
 from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayMetric, ArrayObjective
@@ -15,7 +16,8 @@ from .reading import columns
 from .stored import described, restored
 from .xgboost_start import base_score_of
 
-ATTRIBUTE = "rffboost_loss"
+FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
+"""Attributes of the booster: the loss that was minimised, and the parameter."""
 WITHOUT = "objective and base_score"
 
 
@@ -49,7 +51,8 @@ class Shell(Hosted):
         """
         self._prepare(y, sample_weight)
         super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
-        self.get_booster().set_attr(**{ATTRIBUTE: described(self.loss_)})
+        given = described(LOSSES.create(self.loss))
+        self.get_booster().set_attr(**{FITTED: described(self.loss_), GIVEN: given})
         return self
 
     def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
@@ -89,12 +92,15 @@ class Shell(Hosted):
             If it was not trained by this class, or its loss is not known here.
         """
         super().load_model(fname)  # type: ignore[misc]
-        text = self.get_booster().attr(ATTRIBUTE)
+        text, given = (self.get_booster().attr(name) for name in (FITTED, GIVEN))
         if text is None:
             raise ValueError(
                 f"{type(self).__name__}: the model knows of no loss; load it with XGBoost's own class"
             )
-        self.loss = self.loss_ = restored(text, self.loss)
+        self.loss_ = restored(text, self.loss)
+        self.loss = self.loss_ if given is None else restored(given, self.loss)
+        # What XGBoost has read from the file is fitted, and not a parameter of a fit to come.
+        self.base_score = self.objective = self.eval_metric = None
 
     def _prepare(self, y: Any, sample_weight: Any) -> None:
         """Set what XGBoost's own fit reads: objective, intercept and metric."""
@@ -103,6 +109,7 @@ class Shell(Hosted):
                 f"{type(self).__name__}: base_score must be left alone, it is fitted; got {self.base_score!r}"
             )
         self._accept(y, sample_weight)
+        self._require_readable(self.eval_metric)
         n_outputs = len(self.baseline_)
         reading = self._reading(n_outputs)
         many = self.task == "classification" and n_outputs > 1
@@ -110,6 +117,16 @@ class Shell(Hosted):
         self.objective = ArrayObjective(self.loss_, reading)
         if self.eval_metric is None or isinstance(self.eval_metric, ArrayMetric):
             self.eval_metric = self._own_metric()
+
+    def _require_readable(self, metric: Any) -> None:
+        """Raise a ValueError for a metric of XGBoost's that would be given raw scores in the place of means."""
+        names = [metric] if isinstance(metric, str) else metric if isinstance(metric, list) else []
+        raw = np.linspace(-2.0, 2.0, 5)[:, None]
+        if names and self.task == "regression" and not np.array_equal(self.loss_.inverse_link(raw), raw):
+            raise ValueError(
+                f"{type(self).__name__}: eval_metric must be left alone or a function with loss {self.loss!r}, "
+                f"whose means XGBoost's own metrics do not see; got {metric!r}"
+            )
 
     def _raw(self, margin: Array) -> Array:
         """Raw scores, (n, C), for XGBoost's margins."""

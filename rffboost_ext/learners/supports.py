@@ -81,7 +81,7 @@ class Earnings:
         """Share the gain of a round among its features, by their part in the squared frequency."""
         share = np.square(omega)
         total = share.sum()
-        if gain > 0.0 and total > 0.0:
+        if 0.0 < gain < np.inf and total > 0.0:
             self.gains[features] += gain * share / total
 
     def probability(self, earned: float) -> Array:

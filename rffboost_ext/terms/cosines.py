@@ -60,7 +60,10 @@ class Cosines(Term):
         """
         center = np.zeros(self.omega.shape[1]) if self.center is None else self.center
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
-        return {dtype: (center, *(np.ascontiguousarray(array, dtype=dtype) for array in arrays)) for dtype in "fd"}
+        # Weights beyond float32 are infinite in it.
+        with np.errstate(over="ignore"):
+            made = {dtype: [np.ascontiguousarray(array, dtype=dtype) for array in arrays] for dtype in "fd"}
+        return {dtype: (center, *given) for dtype, given in made.items()}
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
