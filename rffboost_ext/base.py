@@ -203,9 +203,8 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         lasting = deepcopy(self._lasting) if self._goes_on() else {}
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
-            way = self.standardize, seed, n_jobs, self.precision
-            shrunk = Shrunk(step, self.learning_rate)
-            trainer = Trainer(loss, learner, shrunk, *way, lasting, journal, evaluation.error, self._expansion)
+            way = Shrunk(step, self.learning_rate), self.standardize, seed, n_jobs, self.precision
+            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, self._expansion)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:

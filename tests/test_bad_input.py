@@ -291,7 +291,9 @@ def test_targets_of_any_size_end_in_a_model_or_an_error(learner, unit):
 
 def test_choices_may_come_from_arrays():
     for quality, standardize in zip(np.array(["fast", "high"]), np.array([True, False]), strict=True):
-        RFFBoostClassifier(quality=quality, standardize=standardize, n_estimators=2).fit(X, Y)
+        model = RFFBoostClassifier(quality=quality, standardize=standardize, n_estimators=2, random_state=0)
+        plain = clone(model).set_params(quality=str(quality), standardize=bool(standardize))
+        np.testing.assert_array_equal(model.fit(X, Y).predict_proba(X), plain.fit(X, Y).predict_proba(X))
 
 
 def test_labels_of_a_narrow_type():

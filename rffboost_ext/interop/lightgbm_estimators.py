@@ -15,7 +15,7 @@ from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading
 
-WITHOUT = "objective and class_weight"
+WITHOUT = "objective, class_weight, scale_pos_weight and is_unbalance"
 RANKING = {"auc", "average_precision"}
 """Metrics that look at the order of scores only."""
 

@@ -18,7 +18,7 @@ from .xgboost_start import base_score_of
 
 FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
 """Attributes of the booster: the loss that was minimised, and the parameter."""
-WITHOUT = "objective and base_score"
+WITHOUT = "objective, base_score and scale_pos_weight"
 
 
 class Shell(Hosted):
