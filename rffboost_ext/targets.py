@@ -42,7 +42,7 @@ def real_numbers(y: Array) -> Array:
     """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers."""
     odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
     if odd or y.dtype.kind not in "biufO":
-        raise ValueError(f"y must be real numbers, got {y.ravel()[0]!r} of type {y.dtype}")
+        raise ValueError(f"y must be real numbers, got {y.ravel()[:1].tolist()[0]!r} of type {y.dtype}")
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     return y.astype(np.float64).reshape(len(y), -1)

@@ -282,7 +282,7 @@ def test_derivatives_that_fail_late_are_named(learner):
 
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 @pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
-@pytest.mark.parametrize("unit", [1e100, 1e155, 1e200])
+@pytest.mark.parametrize("unit", [1e100, 1e153, 3e153, 1e154, 1e155, 1e200])
 def test_targets_of_any_size_end_in_a_model_or_an_error(learner, unit):
     model = RFFBoostRegressor(learner=learner, n_estimators=5, early_stopping=False, random_state=0)
     with suppress(ValueError):

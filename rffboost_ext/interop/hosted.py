@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 
 from ..core import Array, Loss
 from ..losses import LOSSES
+from ..targets import real_numbers
 from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name
 from .reading import Reading, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
         A {task} loss: a registered name or an instance.
     **kwargs
-        Parameters of ``{host}`` but for {without}.
+        Parameters of ``{host}`` but for {without}, which the loss would not see.
 
     Attributes
     ----------
@@ -57,7 +59,8 @@ class Hosted:
             given = self.get_params().get(weighing)
             if given is True or given not in (None, False, 1):
                 raise ValueError(f"{name}: {weighing} is not seen by the loss; give sample_weight, got {given!r}")
-        y = real_targets(name, y)
+        y = real_numbers(np.asarray(y))
+        assert_all_finite(y, input_name="y")
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
         self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
@@ -68,14 +71,3 @@ class Hosted:
 
     def _own_metric(self) -> ArrayMetric:
         return ArrayMetric(self.loss_, metric_name(self.loss_), self._reading(len(self.baseline_)))
-
-
-def real_targets(owner: str, y: Any) -> Array:
-    """Targets as finite float64, or a ValueError."""
-    try:
-        found = np.asarray(y, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(f"{owner}: y must be numbers, classes encoded as 0 .. K-1; {error}") from error
-    if not np.isfinite(found).all():
-        raise ValueError(f"{owner}: y must be finite, got {found[~np.isfinite(found)][0]}")
-    return found

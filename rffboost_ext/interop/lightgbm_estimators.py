@@ -148,7 +148,8 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
     Notes
     -----
     Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``, as for
-    LightGBM's own logistic loss; ``raw_score=True`` gives raw.
+    LightGBM's own logistic loss; ``raw_score=True`` gives raw. Of LightGBM's own metrics those of ranking apply,
+    auc and average_precision: the others would miss the baseline.
     """
 
     task = "classification"

@@ -199,6 +199,10 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
     Parameters
     ----------
     {PARAMETERS.format(loss="squared_error", task="regression", host="xgboost.XGBRegressor", without=WITHOUT)}
+
+    Notes
+    -----
+    XGBoost's own metrics see raw scores, and are refused where the loss reads these as anything but the mean.
     """
 
     task, native = "regression", "reg:squarederror"
