@@ -73,6 +73,18 @@ def test_warm_start_after_other_fits():
     np.testing.assert_allclose(seen[0].round.raw, before.raw(X), rtol=0, atol=1e-10)
 
 
+def test_warm_start_needs_room_for_more_rounds():
+    # All rounds of the models that early stopping averages count, so that the same number again may be too few.
+    X, y = make_data(BINARY, n=100)
+    params = {"early_stopping": True, "n_folds": 3, "refit": False, "warm_start": True, "random_state": 0}
+    model = RFFBoostClassifier(learner="tree", n_estimators=5, n_iter_no_change=5, **params).fit(X, y)
+    rounds = len(model.ensemble_)
+    assert rounds > 5
+    with pytest.raises(ValueError, match=f"n_estimators must be at least the {rounds} rounds .* got 5"):
+        model.fit(X, y)
+    assert len(model.set_params(n_estimators=None).fit(X, y).ensemble_) >= rounds
+
+
 def test_without_warm_start_a_fit_starts_anew():
     X, y = make_data(BINARY)
     model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, y)

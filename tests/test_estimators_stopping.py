@@ -64,6 +64,14 @@ def test_learners_say_whether_fits_stop_early(learner):
     assert not hasattr(model.set_params(early_stopping=False).__sklearn_clone__().fit(X, y), "validation_scores_")
 
 
+@pytest.mark.parametrize("learner", LEARNERS.names())
+@pytest.mark.parametrize("asked", [{"quality": "high"}, {"n_folds": 1}, {"n_iter_no_change": 2}])
+def test_what_means_nothing_without_early_stopping_asks_for_it(learner, asked):
+    X, y = make_data(BINARY, n=80)
+    model = RFFBoostClassifier(learner=learner, n_estimators=4, random_state=0, **asked).fit(X, y)
+    assert hasattr(model, "validation_scores_")
+
+
 def test_rounds_without_a_number():
     X, y = make_data(BINARY, n=40)
     assert RFFBoostClassifier(learner=Tree(max_depth=1), random_state=0).fit(X, y).n_estimators_ == 100

@@ -195,3 +195,5 @@ def test_a_bound_booster_knows_its_columns_and_takes_its_gaps():
     np.testing.assert_allclose(bound.decision_function(table), raw)
     with pytest.raises(ValueError, match="feature names"):
         bound.predict(table[["c", "b", "a"]])
+    with pytest.raises(AttributeError, match="needs the rows of a fit, which a model that was grown"):
+        _ = bound.feature_importances_
