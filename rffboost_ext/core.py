@@ -284,6 +284,13 @@ class Optimizer(Spec, ABC):
         ``fun(x) -> value``. `fun` is valid only until this returns: it may work in buffers that are used again.
         """
 
+    def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:
+        """Return the best point found for `fun`, beginning at the one found for `rough`.
+
+        `rough` is cheaper and much like `fun`, as the mean over a part of the rows is like that over all.
+        """
+        return self.minimise(fun, self.minimise(rough, x0))
+
 
 FACTS = {
     "bounded_ratio": "|gradient| <= hessian everywhere",

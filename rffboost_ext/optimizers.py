@@ -14,6 +14,9 @@ from .registry import Registry
 
 OPTIMIZERS: Registry[Optimizer] = Registry("optimizer", Optimizer)  # type: ignore[type-abstract]
 
+# Iterations of L-BFGS on all rows after a start on a part. On 700,000 rows 5 gain no more than they cost.
+FINISH = 3
+
 
 @OPTIMIZERS.register("lbfgs")
 class LBFGS(Optimizer):
@@ -46,18 +49,30 @@ class LBFGS(Optimizer):
     def minimise(
         self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None
     ) -> np.ndarray:
-        from .kernels.search import DONE, advance
-
         if bounds is not None:
             raise ValueError(f"LBFGS: bounds must be None, got {bounds!r}")
+        return self._run([(fun, self.max_iter)], x0)
+
+    def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> np.ndarray:
+        """All iterations on `rough`, and a few on `fun` with the curvature that is known by then."""
+        return self._run([(rough, self.max_iter), (fun, min(FINISH, self.max_iter))], x0)
+
+    def _run(self, stages: Sequence[tuple[Callable[[Any], Any], int]], x0: Any) -> np.ndarray:
+        """Minimise functions, each from where the one before ended, in so many iterations."""
+        from .kernels.search import DONE, ITERATION, STARTED, advance
+
         x = np.array(x0, dtype=np.float64)
         state, flags, vectors = np.zeros(13), np.zeros(7, dtype=np.int64), np.zeros((3, len(x)))
-        moves, changes = np.zeros((2, min(self.memory, self.max_iter), len(x)))
-        limits = (self.max_iter, self.tol, self.rel_tol)
-        while True:
-            value, gradient = fun(x)
-            if advance(state, flags, vectors, moves, changes, x, value, gradient, *limits) == DONE:
-                return x
+        pairs = min(self.memory, sum(iterations for _, iterations in stages))
+        moves, changes = np.zeros((2, pairs, len(x)))
+        for fun, iterations in stages:
+            flags[STARTED], last = 0, int(flags[ITERATION]) + iterations
+            limits = (last, self.tol, self.rel_tol)
+            done = False
+            while not done:
+                value, gradient = fun(x)
+                done = advance(state, flags, vectors, moves, changes, x, value, gradient, *limits) == DONE
+        return x
 
 
 @OPTIMIZERS.register("bounded")

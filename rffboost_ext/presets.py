@@ -1,7 +1,8 @@
 """The published algorithms, each a composition of the same parts. Names and symbols are the papers'.
 
-They compute in float32 unless told otherwise; ``precision="float64"`` follows the published implementations to
-rounding.
+They compute in float32 unless told otherwise, and GBRFF2 then starts each search of a frequency on a part of the rows
+where there are more than 262,144 (``RFF1(start_rows=...)``); ``precision="float64"`` follows the published
+implementations to rounding.
 
 References
 ----------

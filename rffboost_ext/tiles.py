@@ -68,9 +68,10 @@ class Tiles:
         """Values (T, B) as (n,)."""
         return tiled.reshape(-1)[: self.n_samples]
 
-    def run(self, kernel: Callable[..., Any], *args: Any) -> None:
-        """Run a compiled pass ``kernel(*args, first, last)`` over all tiles."""
+    def run(self, kernel: Callable[..., Any], *args: Any, number: int | None = None) -> None:
+        """Run a compiled pass ``kernel(*args, first, last)`` over all tiles, or over a `number` of them."""
+        number = self.n_tiles if number is None else number
         if self.n_jobs == 1:
-            kernel(*args, 0, self.n_tiles)
+            kernel(*args, 0, number)
         else:
-            over_tiles(kernel, self.n_tiles, self.n_jobs, *args)
+            over_tiles(kernel, number, self.n_jobs, *args)

@@ -42,18 +42,20 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, **KERNEL)
-def frequency_pass(tiles, omega, phase, kind, p, q, outputs, sums, first, last):  # type: ignore[no-untyped-def]
+def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 
-    h goes to outputs (T, B), the sums to sums (T, 1 + d), in float64.
+    Tiles 0, every, 2 every, ... are visited, S of them. h goes to outputs (T, B), the sums to sums (S, 1 + d), in
+    float64; first and last count the tiles that are visited.
     """
     z = np.empty_like(p[0])
     gradient = np.empty_like(omega)
-    for t in range(first, last):
+    for s in range(first, last):
+        t = s * every
         z[:] = -phase
         stream_tile(tiles[t], omega, z)
-        sums[t, 0] = match_cosine(kind, z, p[t], q[t], outputs[t])
+        sums[s, 0] = match_cosine(kind, z, p[t], q[t], outputs[t])
         correlate_tile(tiles[t], z, gradient)
         # A loop: assigning to a slice would compile its error message too, which takes seconds.
         for f in range(len(gradient)):
-            sums[t, 1 + f] = gradient[f]
+            sums[s, 1 + f] = gradient[f]

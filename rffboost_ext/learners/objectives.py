@@ -7,6 +7,7 @@ NumPy for a user's own match. Both are functions of float64 arguments with float
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,9 @@ import numpy as np
 
 from ..core import Array, Round
 from .matches import Compiled, Match
+
+AtFrequency = Callable[[Array, float], tuple[float, Array]]
+"""From frequency (d,) and phase, the mean match of one cosine and its gradient by the frequency."""
 
 
 class CosineObjective(ABC):
@@ -31,6 +35,10 @@ class CosineObjective(ABC):
     @abstractmethod
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
         """Mean match of ``cos(omega . x - phase)`` and its gradient by omega, (d,)."""
+
+    def roughly(self, n_rows: int) -> AtFrequency | None:
+        """As :meth:`at_frequency`, on a part of the rows, at least so many; None where that would be all."""
+        return None
 
     @abstractmethod
     def at_phases(self, phases: Array) -> tuple[float, Array]:
@@ -126,10 +134,23 @@ class TiledObjective(CosineObjective):
         return self.factor * value + self.offset
 
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
-        dtype = self.tiles.dtype
-        point = self.tiles.blocks, omega.astype(dtype), dtype.type(phase)
         self.newest = omega.tobytes(), phase
-        return self._sums(1 + len(omega), passes().frequency, *point, results=(self.outputs,))
+        return self._at_frequency(omega, phase, 1)
+
+    def roughly(self, n_rows: int) -> AtFrequency | None:
+        T, B = self.tiles.shape
+        every = T // -(-n_rows // B)
+        if every < 2:
+            return None
+        # Outputs of the tiles that are visited no longer belong to the newest frequency.
+        self.newest = None
+        return lambda omega, phase: self._at_frequency(omega, phase, every)
+
+    def _at_frequency(self, omega: Array, phase: float, every: int) -> tuple[float, Array]:
+        dtype, number = self.tiles.dtype, -(-self.tiles.n_tiles // every)
+        point = self.tiles.blocks, omega.astype(dtype), dtype.type(phase)
+        results = self.outputs, every
+        return self._sums(1 + len(omega), passes().frequency, *point, results=results, number=number)
 
     def at_phases(self, phases: Array) -> tuple[float, Array]:
         return self._sums(1 + len(phases), passes().landmark, self.z, phases.astype(self.tiles.dtype))
@@ -149,12 +170,17 @@ class TiledObjective(CosineObjective):
             self.at_frequency(omega, phase)
         return self.tiles.flat(self.outputs)
 
-    def _sums(self, width: int, kernel: Any, *point: Any, results: tuple[Array, ...] = ()) -> tuple[float, Array]:
-        """Run a pass that leaves a value and a gradient per tile, and take their means over rows."""
-        sums = np.empty((self.tiles.n_tiles, width))
-        self.tiles.run(kernel, *point, *self.arrays, *results, sums)
+    def _sums(
+        self, width: int, kernel: Any, *point: Any, results: tuple[Any, ...] = (), number: int | None = None
+    ) -> tuple[float, Array]:
+        """Run a pass that leaves a value and a gradient per tile, and take their means over rows.
+
+        It visits all tiles, or a `number` of them, which then stand for the others.
+        """
+        sums = np.empty((number or self.tiles.n_tiles, width))
+        self.tiles.run(kernel, *point, *self.arrays, *results, sums, number=number)
         total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
-        total *= self.factor
+        total *= self.factor * (self.tiles.n_tiles / len(sums))
         return float(total[0]) + self.offset, total[1:]
 
 
