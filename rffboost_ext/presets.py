@@ -1,7 +1,7 @@
 """The published algorithms, each a composition of the same parts. Names and symbols are the papers'.
 
-They compute in float32 unless told otherwise, and GBRFF2 then starts each search of a frequency on a part of the rows
-where there are more than 262,144 (``RFF1(start_rows=...)``); ``precision="float64"`` follows the published
+They compute in float32 unless told otherwise. On more than 260,000 rows GBRFF2 then starts the search of a
+frequency on a part of them (``RFF1(start_rows=...)``). ``precision="float64"`` follows the published
 implementations to rounding.
 
 References

@@ -55,7 +55,7 @@ class ConfidenceRated(Step):
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         correlation = ratio(-round.inner(round.gradient, output), round.inner(round.hessian))
-        return 1.0, float(np.arctanh(np.clip(correlation, -LARGEST_CORRELATION, LARGEST_CORRELATION)))
+        return 1.0, float(np.arctanh(min(max(correlation, -LARGEST_CORRELATION), LARGEST_CORRELATION)))
 
 
 @STEPS.register("newton")

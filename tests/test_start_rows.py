@@ -52,7 +52,7 @@ def problem(match: str, precision: str = "float64", n_jobs: int = 1):
 @matches
 def test_the_part_is_every_kth_tile(match):
     round, made, tiled = problem(match)
-    part = tiled.roughly(2 * ROWS)
+    part = tiled.roughly_by_frequency(PHASE, 2 * ROWS)
     # Three tiles of six, which count twice.
     visited = np.arange(len(round.weight)) // ROWS % 3 == 0
     weight = round.weight * np.where(visited, 6 / 2, 0.0)
@@ -60,9 +60,9 @@ def test_the_part_is_every_kth_tile(match):
     counted_ = float(weight @ np.square(round.residual[:, 0])) if match == "squared" else 0.0
     value, _ = made(round, np.cos(round.design.X @ OMEGA - PHASE))
     expected = (weight @ value - counted_ + constant) / round.total_weight
-    assert part(OMEGA, PHASE)[0] == pytest.approx(expected, rel=1e-10)
-    numeric = approx_fprime(OMEGA, lambda omega: part(omega, PHASE)[0], 1e-7)
-    np.testing.assert_allclose(part(OMEGA, PHASE)[1], numeric, rtol=1e-4, atol=1e-5)
+    assert part(OMEGA)[0] == pytest.approx(expected, rel=1e-10)
+    numeric = approx_fprime(OMEGA, lambda omega: part(omega)[0], 1e-7)
+    np.testing.assert_allclose(part(OMEGA)[1], numeric, rtol=1e-4, atol=1e-5)
 
 
 @matches
@@ -70,21 +70,22 @@ def test_a_part_leaves_no_outputs_behind(match):
     round, _, tiled = problem(match)
     expected = np.cos(round.design.X @ OMEGA - PHASE)
     tiled.at_frequency(OMEGA, PHASE)
-    tiled.roughly(ROWS)(2.0 * OMEGA, PHASE)
+    tiled.roughly_by_frequency(PHASE, ROWS)(2.0 * OMEGA)
     np.testing.assert_allclose(tiled.output(OMEGA, PHASE), expected, atol=1e-10)
 
 
 def test_there_is_no_part_of_more_than_half_the_rows():
     round, made, tiled = problem("exponential")
-    assert tiled.roughly(3 * ROWS) is not None
-    assert tiled.roughly(3 * ROWS + 1) is None
-    assert tiled.roughly(10**9) is None
-    assert PlainObjective(round, made).roughly(1) is None
+    assert tiled.roughly_by_frequency(PHASE, 3 * ROWS) is not None
+    assert tiled.roughly_by_frequency(PHASE, 3 * ROWS + 1) is None
+    assert tiled.roughly_by_frequency(PHASE, 10**9) is None
+    assert PlainObjective(round, made).roughly_by_frequency(PHASE, 1) is None
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_threads_change_no_bit_of_a_part(precision):
-    one, two = (problem("exponential", precision, n_jobs)[2].roughly(ROWS)(OMEGA, PHASE) for n_jobs in (1, 2))
+    tiled = (problem("exponential", precision, n_jobs)[2] for n_jobs in (1, 2))
+    one, two = (objective.roughly_by_frequency(PHASE, ROWS)(OMEGA) for objective in tiled)
     assert one[0] == two[0]
     np.testing.assert_array_equal(one[1], two[1])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..registry import Registry
 from ..terms import Cosines
 from . import LEARNERS
 from .matches import MATCHES, Match, choose_match
-from .objectives import AtFrequency, CosineObjective, cosine_objective
+from .objectives import ByFrequency, CosineObjective, cosine_objective
 from .placement import PLACEMENTS, Placement
 from .spectrum import GAMMA, SPECTRA, Spectrum, bandwidth
 from .weighting import WEIGHTINGS, Weighting
@@ -182,18 +181,20 @@ class RFF1(Learner):
         return term
 
     def _search_frequency(self, objective: CosineObjective, start: Array, phase: float, precision: str) -> Array:
-        optimizer, fun = OPTIMIZERS.make(self.optimizer), self._penalised(objective.at_frequency, phase)
+        optimizer, fun = OPTIMIZERS.make(self.optimizer), self._penalised(objective.by_frequency(phase))
         rows: Any = START_ROWS[precision] if self.start_rows == "auto" else self.start_rows
-        part = None if rows is None else objective.roughly(rows)
-        if part is None:
+        rough = None if rows is None else objective.roughly_by_frequency(phase, rows)
+        if rough is None:
             return np.asarray(optimizer.minimise(fun, start))
-        return np.asarray(optimizer.minimise_in_stages(self._penalised(part, phase), fun, start))
+        return np.asarray(optimizer.minimise_in_stages(self._penalised(rough), fun, start))
 
-    def _penalised(self, match: AtFrequency, phase: float) -> Callable[[Array], tuple[float, Array]]:
+    def _penalised(self, match: ByFrequency) -> ByFrequency:
+        """The match plus the penalty on the frequency."""
+        if self.l2 == 0.0:
+            return match
+
         def fun(omega: Array) -> tuple[float, Array]:
-            value, gradient = match(omega, phase)
-            if self.l2 > 0.0:
-                value, gradient = value + self.l2 * float(omega @ omega), gradient + 2.0 * self.l2 * omega
-            return value, gradient
+            value, gradient = match(omega)
+            return value + self.l2 * float(omega @ omega), gradient + 2.0 * self.l2 * omega
 
         return fun

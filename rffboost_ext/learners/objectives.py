@@ -17,8 +17,8 @@ import numpy as np
 from ..core import Array, Round
 from .matches import Compiled, Match
 
-AtFrequency = Callable[[Array, float], tuple[float, Array]]
-"""From frequency (d,) and phase, the mean match of one cosine and its gradient by the frequency."""
+ByFrequency = Callable[[Array], tuple[float, Array]]
+"""From a frequency (d,), the mean match of one cosine and its gradient, (d,)."""
 
 
 class CosineObjective(ABC):
@@ -33,12 +33,16 @@ class CosineObjective(ABC):
         """Mean match of one cosine with that phase."""
 
     @abstractmethod
+    def by_frequency(self, phase: float) -> ByFrequency:
+        """Mean match of ``cos(omega . x - phase)`` as a function of omega."""
+
+    def roughly_by_frequency(self, phase: float, n_rows: int) -> ByFrequency | None:
+        """As :meth:`by_frequency`, on a part of the rows, at least so many; None where that would be all."""
+        return None
+
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
         """Mean match of ``cos(omega . x - phase)`` and its gradient by omega, (d,)."""
-
-    def roughly(self, n_rows: int) -> AtFrequency | None:
-        """As :meth:`at_frequency`, on a part of the rows, at least so many; None where that would be all."""
-        return None
+        return self.by_frequency(phase)(omega)
 
     @abstractmethod
     def at_phases(self, phases: Array) -> tuple[float, Array]:
@@ -69,11 +73,14 @@ class PlainObjective(CosineObjective):
     def at_phase(self, phase: float) -> float:
         return float(self.round.mean(self.match(self.round, np.cos(self.z[:, 0] - phase))[0]))
 
-    def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
-        z = self.X @ omega - phase
-        value, slope = self.match(self.round, np.cos(z))
-        gradient = -(self.round.weight * slope * np.sin(z)) @ self.X
-        return float(self.round.mean(value)), gradient / self.round.total_weight
+    def by_frequency(self, phase: float) -> ByFrequency:
+        def fun(omega: Array) -> tuple[float, Array]:
+            z = self.X @ omega - phase
+            value, slope = self.match(self.round, np.cos(z))
+            gradient = -(self.round.weight * slope * np.sin(z)) @ self.X
+            return float(self.round.mean(value)), gradient / self.round.total_weight
+
+        return fun
 
     def at_phases(self, phases: Array) -> tuple[float, Array]:
         z = self.z - phases
@@ -128,32 +135,39 @@ class TiledObjective(CosineObjective):
         self.tiles.run(passes().project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
 
     def at_phase(self, phase: float) -> float:
-        # On few rows a call of NumPy takes longer than the pass: no arrays are made, as in _sums.
+        # On few rows a call of NumPy takes longer than the pass: no arrays are made.
         self.tiles.run(passes().phase, self.first, self.tiles.dtype.type(phase), *self.arrays, self.values)
         value: float = self.values.item() if len(self.values) == 1 else self.values.sum()
         return self.factor * value + self.offset
 
-    def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
-        self.newest = omega.tobytes(), phase
-        return self._at_frequency(omega, phase, 1)
+    def by_frequency(self, phase: float) -> ByFrequency:
+        return self._by_frequency(phase, 1)
 
-    def roughly(self, n_rows: int) -> AtFrequency | None:
-        T, B = self.tiles.shape
-        every = T // -(-n_rows // B)
-        if every < 2:
-            return None
-        # Outputs of the tiles that are visited no longer belong to the newest frequency.
-        self.newest = None
-        return lambda omega, phase: self._at_frequency(omega, phase, every)
+    def roughly_by_frequency(self, phase: float, n_rows: int) -> ByFrequency | None:
+        every = self.tiles.n_tiles // -(-n_rows // self.tiles.shape[1])
+        return self._by_frequency(phase, every) if every > 1 else None
 
-    def _at_frequency(self, omega: Array, phase: float, every: int) -> tuple[float, Array]:
-        dtype, number = self.tiles.dtype, -(-self.tiles.n_tiles // every)
-        point = self.tiles.blocks, omega.astype(dtype), dtype.type(phase)
-        results = self.outputs, every
-        return self._sums(1 + len(omega), passes().frequency, *point, results=results, number=number)
+    def _by_frequency(self, phase: float, every: int) -> ByFrequency:
+        """The function on every so manieth tile, which stands for the others."""
+        tiles, kernel, offset = self.tiles, passes().frequency, self.offset
+        number = -(-tiles.n_tiles // every)
+        factor = self.factor * (tiles.n_tiles / number)
+        fixed = tiles.dtype.type(phase), *self.arrays, self.outputs, every
+        sums = np.empty((number, 1 + tiles.blocks.shape[1]))
+
+        def fun(omega: Array) -> tuple[float, Array]:
+            self.newest = (omega.tobytes(), phase) if every == 1 else None
+            tiles.run(kernel, tiles.blocks, omega.astype(tiles.dtype), *fixed, sums, number=number)
+            total = (sums[0] if number == 1 else sums.sum(axis=0)) * factor
+            return float(total[0]) + offset, total[1:]
+
+        return fun
 
     def at_phases(self, phases: Array) -> tuple[float, Array]:
-        return self._sums(1 + len(phases), passes().landmark, self.z, phases.astype(self.tiles.dtype))
+        sums = np.empty((self.tiles.n_tiles, 1 + len(phases)))
+        self.tiles.run(passes().landmark, self.z, phases.astype(self.tiles.dtype), *self.arrays, sums)
+        total = (sums[0] if len(sums) == 1 else sums.sum(axis=0)) * self.factor
+        return float(total[0]) + self.offset, total[1:]
 
     def alone(self, phases: Array) -> Array:
         risks = np.empty((self.tiles.n_tiles, len(phases)))
@@ -169,19 +183,6 @@ class TiledObjective(CosineObjective):
         if self.newest != (omega.tobytes(), phase):
             self.at_frequency(omega, phase)
         return self.tiles.flat(self.outputs)
-
-    def _sums(
-        self, width: int, kernel: Any, *point: Any, results: tuple[Any, ...] = (), number: int | None = None
-    ) -> tuple[float, Array]:
-        """Run a pass that leaves a value and a gradient per tile, and take their means over rows.
-
-        It visits all tiles, or a `number` of them, which then stand for the others.
-        """
-        sums = np.empty((number or self.tiles.n_tiles, width))
-        self.tiles.run(kernel, *point, *self.arrays, *results, sums, number=number)
-        total = sums[0] if len(sums) == 1 else sums.sum(axis=0)
-        total *= self.factor * (self.tiles.n_tiles / len(sums))
-        return float(total[0]) + self.offset, total[1:]
 
 
 def cosine_objective(round: Round, match: Match) -> CosineObjective:
