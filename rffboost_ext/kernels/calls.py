@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-KERNEL: Final = {"cache": True, "no_cfunc_wrapper": True}
+COMMON: Final = {"no_cfunc_wrapper": True, "error_model": "numpy"}
+"""Options of all kernels: what a kernel calls is compiled once per set of options, NumPy's functions too."""
+
+KERNEL: Final = COMMON | {"cache": True, "nogil": True}
 """Options of a kernel that Python calls. It is kept on disk, with all that it calls."""
 
-INNER: Final = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of a kernel that only kernels call. A call from Python would crash."""
+INNER: Final = COMMON | {"no_cpython_wrapper": True}
+"""Options of an inner kernel, which only kernels call. A call from Python would crash."""
 
 INLINED: Final = INNER | {"forceinline": True}
 """Options of an inner kernel that may reorder its sums.

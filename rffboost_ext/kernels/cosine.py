@@ -25,7 +25,7 @@ def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
         z[i] = cosine(z[i] - phase)
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B)."""
     h = np.empty_like(z[0])
@@ -41,7 +41,7 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
         z[i], out[i] = sincos(z[i])
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 

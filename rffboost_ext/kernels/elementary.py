@@ -261,28 +261,28 @@ def _(x):  # type: ignore[no-untyped-def]
     return lambda x: _exp64(x)
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def sincos_array(z, sine, cosine):  # type: ignore[no-untyped-def]
     """Write sine and cosine of z (n,) into two arrays of the same shape and precision."""
     for i in range(len(z)):
         sine[i], cosine[i] = sincos(z[i])
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def cosine_array(z, out):  # type: ignore[no-untyped-def]
     """Write the cosine of z (n,) into an array of the same shape and precision."""
     for i in range(len(z)):
         out[i] = cosine(z[i])
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def cospi_array(z, out):  # type: ignore[no-untyped-def]
     """Write the cosine of pi z (n,) into an array of the same shape and precision."""
     for i in range(len(z)):
         out[i] = cospi(z[i])
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def exp_array(x, out):  # type: ignore[no-untyped-def]
     """Write the exponential of x (n,) into an array of the same shape and precision."""
     for i in range(len(x)):

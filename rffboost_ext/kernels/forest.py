@@ -29,7 +29,7 @@ def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignor
     return x < threshold[node]
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def add_trees(X, roots, left, right, feature, threshold, missing_left, value, out):  # type: ignore[no-untyped-def]
     """Add to `out` (n, C) the leaf values, (nodes, C), that each row of X (n, d) falls into.
 
@@ -51,7 +51,7 @@ def add_trees(X, roots, left, right, feature, threshold, missing_left, value, ou
                     out[i, c] += value[node, c]
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def add_trees_with_sets(X, roots, left, right, feature, threshold, missing_left, subset, members, value, out):  # type: ignore[no-untyped-def]
     """The same where nodes may ask for sets of categories: those with ``subset >= 0``, a row of `members`.
 

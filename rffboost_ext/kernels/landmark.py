@@ -28,7 +28,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of the mean of K cosines and its gradient by their phases, summed over each tile.
 
@@ -49,7 +49,7 @@ def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-
             sums[t, 1 + k] = share * dot(slope, sines[k])
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-untyped-def]
     """Match of each of K cosines alone, summed over each tile: z becomes the cosines, risks are (T, K)."""
     for t in range(first, last):
@@ -58,7 +58,7 @@ def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-unt
             risks[t, k] = match_value(kind, z[t, k], p[t], q[t])
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def combine_pass(cosines, weight, outputs, first, last):  # type: ignore[no-untyped-def]
     """Weighted sums over k of cosines (T, K, B): outputs (T, B)."""
     for t in range(first, last):

@@ -8,7 +8,7 @@ from .calls import KERNEL
 from .forest import goes_left
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def add_to_leaves(X, weight, roots, left, right, feature, threshold, missing_left, subset, members, cover):  # type: ignore[no-untyped-def]
     """Add the weight (n,) of each row of X (n, d) to `cover` (nodes,) of the leaf it falls into, in each tree.
 

@@ -13,7 +13,7 @@ from .calls import KERNEL
 from .elementary import exp
 
 
-@numba.njit(fastmath=True, nogil=True, error_model="numpy", **KERNEL)
+@numba.njit(fastmath=True, **KERNEL)
 def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``exp(-s raw)`` with s = 2 y - 1; all arrays are (n, 1), exponents are cut at largest."""
     y, raw = np.ascontiguousarray(y).reshape(-1), np.ascontiguousarray(raw).reshape(-1)
@@ -25,7 +25,7 @@ def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore
         hessian[i] = weight
 
 
-@numba.njit(fastmath=True, nogil=True, error_model="numpy", **KERNEL)
+@numba.njit(fastmath=True, **KERNEL)
 def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``log(1 + exp(-s raw))`` with s = 2 y - 1; all arrays are (n, 1)."""
     y, raw = np.ascontiguousarray(y).reshape(-1), np.ascontiguousarray(raw).reshape(-1)

@@ -10,7 +10,7 @@ from .calls import KERNEL
 BLOCK = 4096
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def weighted_sums(X, weight, sums, first, last):  # type: ignore[no-untyped-def]
     """Write ``sum_i w_i x_i`` of blocks first .. last-1 of X (n, d) to sums (blocks, d)."""
     for b in range(first, last):
@@ -21,7 +21,7 @@ def weighted_sums(X, weight, sums, first, last):  # type: ignore[no-untyped-def]
                 total[f] += weight[i] * X[i, f]
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def weighted_squares(X, weight, center, sums, first, last):  # type: ignore[no-untyped-def]
     """Write ``sum_i w_i (x_i - center)^2`` of blocks first .. last-1 of X (n, d) to sums (blocks, d)."""
     for b in range(first, last):

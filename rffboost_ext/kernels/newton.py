@@ -107,7 +107,7 @@ def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
     return unit
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def gather_sample(tiles, rows, features, gradient, hessian, weight, x, g, h):  # type: ignore[no-untyped-def]
     """Features and weighted derivatives of some rows, as of the two above; the units of the derivatives."""
     gather_block(tiles, rows, features, x)
@@ -150,7 +150,7 @@ def add_sums(cosine, sine, g, h, sums):  # type: ignore[no-untyped-def]
     sums[4] += cs
 
 
-@numba.njit(error_model="numpy", **KERNEL)
+@numba.njit(**KERNEL)
 def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     """The pair (a, b) that minimises the second-order expansion plus ``l2 (a^2 + b^2) / 2``, and what it gains."""
     gc, gs, cs = sums[0], sums[1], sums[4]
@@ -167,7 +167,7 @@ def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     return a, b, -0.5 * (gc * a + gs * b)
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type: ignore[no-untyped-def]
     """Write what candidates first .. last-1 gain, summed over outputs.
 
@@ -222,7 +222,7 @@ def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, 
     return gain
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
     """What the frequency omega (s,) gains with the best pairs, which go to pairs (C, 2), and its gradient (s,).
 
@@ -233,7 +233,7 @@ def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untype
     return profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums)
 
 
-@numba.njit(nogil=True, error_model="numpy", **KERNEL)
+@numba.njit(**KERNEL)
 def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
     """Refine the frequency omega (s,), float64, in its place by L-BFGS; its gain, and its pairs to pairs (C, 2).
 
@@ -262,7 +262,7 @@ def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # t
     return gain
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignore[no-untyped-def]
     """Write ``a cos + b sin`` of every row of tiles first .. last-1 to out (n, C)."""
     size = tiles.shape[2]

@@ -66,7 +66,7 @@ def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
         out[i] += (w0 * cospi(z0[i]) + w1 * cospi(z1[i])) + (w2 * cospi(z2[i]) + w3 * cospi(z3[i]))
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
 
@@ -104,7 +104,7 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
                 out[i, c] += sums[c, i - start]
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def each_pass(X, center, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
     """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
     n, d = X.shape

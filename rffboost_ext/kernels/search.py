@@ -45,7 +45,7 @@ EPS = float(np.finfo(np.float64).eps)
 ITERATION, PAIRS, NEWEST, BRACKETED, STAGE, TRIES, STARTED = range(7)
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def cubic_step(a, fa, ga, b, fb, gb):  # type: ignore[no-untyped-def]
     """Theta and gamma of Moré and Thuente: the cubic through two points with their slopes."""
     theta = 3.0 * (fa - fb) / (b - a) + ga + gb
@@ -54,7 +54,7 @@ def cubic_step(a, fa, ga, b, fb, gb):  # type: ignore[no-untyped-def]
     return theta, gamma
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def trial_step(state, flags, step, value, slope, smallest, largest):  # type: ignore[no-untyped-def]
     """The next trial step, and the interval shrunk around a minimiser: section 4 of Moré and Thuente."""
     low, low_value, low_slope = state[LOW], state[LOW_VALUE], state[LOW_SLOPE]
@@ -106,7 +106,7 @@ def trial_step(state, flags, step, value, slope, smallest, largest):  # type: ig
     return trial
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def shrink(state, step, value, slope, opposite):  # type: ignore[no-untyped-def]
     """Make a step one end of the interval, and the best so far the other where the slope changed its sign."""
     if value > state[LOW_VALUE]:
@@ -117,7 +117,7 @@ def shrink(state, step, value, slope, opposite):  # type: ignore[no-untyped-def]
     state[LOW], state[LOW_VALUE], state[LOW_SLOPE] = step, value, slope
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def start_line(state, flags, step, value, slope):  # type: ignore[no-untyped-def]
     """Begin a line search from a point with this value and slope along the direction."""
     state[STEP], state[START_VALUE], state[START_SLOPE] = step, value, slope
@@ -128,7 +128,7 @@ def start_line(state, flags, step, value, slope):  # type: ignore[no-untyped-def
     flags[BRACKETED], flags[STAGE], flags[TRIES] = 0, 1, 0
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def line_is_over(state, flags, value, slope):  # type: ignore[no-untyped-def]
     """Whether the step satisfies the strong Wolfe conditions, or no better one can be found."""
     step = state[STEP]
@@ -145,7 +145,7 @@ def line_is_over(state, flags, value, slope):  # type: ignore[no-untyped-def]
     return stuck or longest or shortest or wolfe
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def tilt(state, slope):  # type: ignore[no-untyped-def]
     """Add a linear function of that slope to what is known of the interval's ends."""
     state[LOW_VALUE] += state[LOW] * slope
@@ -154,7 +154,7 @@ def tilt(state, slope):  # type: ignore[no-untyped-def]
     state[HIGH_SLOPE] += slope
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     """Choose the next trial step of a line search that is not over."""
     step = state[STEP]
@@ -182,7 +182,7 @@ def next_step(state, flags, value, slope):  # type: ignore[no-untyped-def]
     state[STEP] = step
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def dot(a, b):  # type: ignore[no-untyped-def]
     """The scalar product of two vectors; loops compile in a fraction of the time that array expressions take."""
     total = 0.0
@@ -191,21 +191,21 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def combine(a, factor, b, out):  # type: ignore[no-untyped-def]
     """Write ``a + factor * b`` into out, which may be one of them."""
     for i in range(len(out)):
         out[i] = a[i] + factor * b[i]
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def scale(a, factor, out):  # type: ignore[no-untyped-def]
     """Write ``factor * a`` into out."""
     for i in range(len(out)):
         out[i] = factor * a[i]
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def same(a, b):  # type: ignore[no-untyped-def]
     """Whether two vectors are equal in every component."""
     different = 0
@@ -214,7 +214,7 @@ def same(a, b):  # type: ignore[no-untyped-def]
     return different == 0
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def largest(a):  # type: ignore[no-untyped-def]
     """The largest size of a component."""
     size = 0.0
@@ -223,7 +223,7 @@ def largest(a):  # type: ignore[no-untyped-def]
     return size
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def remember_pair(flags, moves, changes, x, base, gradient, base_gradient):  # type: ignore[no-untyped-def]
     """Keep the newest move and change of gradient in the place of the oldest."""
     size = len(moves)
@@ -234,7 +234,7 @@ def remember_pair(flags, moves, changes, x, base, gradient, base_gradient):  # t
     flags[PAIRS] = min(flags[PAIRS] + 1, size)
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def descend(flags, moves, changes, gradient, direction):  # type: ignore[no-untyped-def]
     """Write the quasi-Newton direction: the two-loop recursion."""
     size, pairs = len(moves), flags[PAIRS]
@@ -254,7 +254,7 @@ def descend(flags, moves, changes, gradient, direction):  # type: ignore[no-unty
         combine(direction, shares[age] - back, moves[slot], direction)
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def begin_iteration(state, flags, vectors, moves, changes, x, value, gradient):  # type: ignore[no-untyped-def]
     """Choose a direction and the first trial point along it; DONE where there is no descent."""
     base, direction, base_gradient = vectors[0], vectors[1], vectors[2]
@@ -275,7 +275,7 @@ def begin_iteration(state, flags, vectors, moves, changes, x, value, gradient): 
     return RUNNING
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def go_on(state, flags, vectors, x, value, slope):  # type: ignore[no-untyped-def]
     """Choose the next point along a line that is not over, or go back to where it began, if it has failed.
 
@@ -294,7 +294,7 @@ def go_on(state, flags, vectors, x, value, slope):  # type: ignore[no-untyped-de
     return DONE if steepest else TURN
 
 
-@numba.njit(error_model="numpy", **INNER)
+@numba.njit(**INNER)
 def arrive(state, flags, vectors, moves, changes, x, value, gradient, slope, rel_tol):  # type: ignore[no-untyped-def]
     """End a line at x and remember the move; whether the value has hardly changed."""
     flags[ITERATION] += 1
@@ -305,7 +305,7 @@ def arrive(state, flags, vectors, moves, changes, x, value, gradient, slope, rel
     return decrease <= rel_tol * max(abs(state[START_VALUE]), abs(value), 1.0)
 
 
-@numba.njit(error_model="numpy", **KERNEL)
+@numba.njit(**KERNEL)
 def advance(state, flags, vectors, moves, changes, x, value, gradient, max_iter, tol, rel_tol):  # type: ignore[no-untyped-def]
     """Take value and gradient at x, and write the next point to x; DONE leaves x at the result.
 

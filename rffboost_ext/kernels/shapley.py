@@ -9,7 +9,7 @@ from .calls import KERNEL
 from .forest import goes_left
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
     r"""Add to `out` (n, s) the Shapley values of products, summed over the rows of B.
 
@@ -42,7 +42,7 @@ def child(x, node, left, right, feature, threshold, missing_left, subset, member
     return left[node] if leftwards else right[node]
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def add_paths(  # type: ignore[no-untyped-def]
     X, Z, roots, left, right, feature, threshold, missing_left, subset, members, value, gain, depth, out
 ):

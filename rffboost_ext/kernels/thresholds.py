@@ -8,7 +8,7 @@ import numpy as np
 from .calls import INNER, KERNEL
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[no-untyped-def]
     """Raise `below` to the largest value less than each threshold, and `largest` to the largest of each column.
 

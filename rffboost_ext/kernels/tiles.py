@@ -11,7 +11,7 @@ import numba
 from .calls import INLINED, KERNEL
 
 
-@numba.njit(nogil=True, error_model="numpy", **KERNEL)
+@numba.njit(**KERNEL)
 def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
     """Write ``(X - center) / scale`` of X (n, d) into tiles (T, d, B), tiles first .. last-1."""
     n, d = X.shape
@@ -84,7 +84,7 @@ def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
         out[f] = s
 
 
-@numba.njit(nogil=True, **KERNEL)
+@numba.njit(**KERNEL)
 def project(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
     """Write ``omega . x`` for K frequencies (K, d) into z (T, K, B), tiles first .. last-1."""
     for t in range(first, last):
