@@ -59,19 +59,18 @@ class LBFGS(Optimizer):
 
     def _run(self, stages: Sequence[tuple[Callable[[Any], Any], int]], x0: Any) -> np.ndarray:
         """Minimise functions, each from where the one before ended, in so many iterations."""
-        from .kernels.search import DONE, ITERATION, STARTED, advance
+        from .kernels.search import DONE, ITERATION, STARTED, advance, memory_of
 
         x = np.array(x0, dtype=np.float64)
-        state, flags, vectors = np.zeros(13), np.zeros(7, dtype=np.int64), np.zeros((3, len(x)))
-        pairs = min(self.memory, sum(iterations for _, iterations in stages))
-        moves, changes = np.zeros((2, pairs, len(x)))
+        memory = memory_of(len(x), min(self.memory, sum(iterations for _, iterations in stages)))
+        flags = memory[1]
         for fun, iterations in stages:
             flags[STARTED], last = 0, int(flags[ITERATION]) + iterations
             limits = (last, self.tol, self.rel_tol)
             done = False
             while not done:
                 value, gradient = fun(x)
-                done = advance(state, flags, vectors, moves, changes, x, value, gradient, *limits) == DONE
+                done = advance(*memory, x, value, gradient, *limits) == DONE
         return x
 
 

@@ -28,7 +28,7 @@ def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
 @numba.njit(**KERNEL)
 def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B)."""
-    h = np.empty_like(z[0])
+    h = np.empty(z.shape[1], z.dtype)
     for t in range(first, last):
         cosines_of(z[t], phase, h)
         sums[t, 0] = match_value(kind, h, p[t], q[t])
@@ -48,8 +48,8 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
     Tiles 0, every, 2 every, ... are visited, S of them. h goes to outputs (T, B), the sums to sums (S, 1 + d), in
     float64; first and last count the tiles that are visited.
     """
-    z = np.empty_like(p[0])
-    gradient = np.empty_like(omega)
+    z = np.empty(p.shape[1], p.dtype)
+    gradient = np.empty(len(omega), omega.dtype)
     for s in range(first, last):
         t = s * every
         z[:] = -phase

@@ -56,7 +56,7 @@ def choose_supports(probability, chance, dense, low, high, arrival, normal, size
     (M, d).
     """
     d = len(probability)
-    times, octaves = np.empty_like(arrival[0]), math.log2(d + 1.0)
+    times, octaves = np.empty(d, arrival.dtype), math.log2(d + 1.0)
     for j in range(len(sizes)):
         size = d if chance[1, j] < dense else min(int(2.0 ** (chance[0, j] * octaves)), d)
         scale = normal.dtype.type(math.sqrt(2.0 * math.exp(low + (high - low) * chance[2, j]) / size))
@@ -80,7 +80,7 @@ def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
     """Write the features (s,) of ascending rows (m,) of tiles (T, d, B) into x (s, m)."""
     _, d, size = tiles.shape
     flat = tiles.reshape(-1)
-    where = np.empty(len(rows), dtype=np.int64)
+    where = np.empty(len(rows), rows.dtype)
     for i in range(len(rows)):
         tile = rows[i] // size
         where[i] = tile * d * size + (rows[i] - tile * size)
@@ -173,7 +173,8 @@ def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type
 
     Candidate j has the first ``sizes[j]`` of its rows of features and omega (M, d).
     """
-    z, cosine, sums = np.empty_like(x[0]), np.empty_like(x[0]), np.empty(5)
+    m = x.shape[1]
+    z, cosine, sums = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(5, gains.dtype)
     for j in range(first, last):
         project_support(x, features[j, : sizes[j]], omega[j, : sizes[j]], z)
         sine_cosine_of(z, cosine)
@@ -228,22 +229,23 @@ def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untype
 
     At the best pair its own derivatives vanish, so the gradient is that at fixed pairs.
     """
-    sine, cosine, pull = np.empty_like(x[0]), np.empty_like(x[0]), np.empty_like(x[0, :CHUNK])
-    part, sums = np.empty_like(omega), np.empty((len(g), 5))
+    m = x.shape[1]
+    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, CHUNK), x.dtype)
+    part, sums = np.empty(len(omega), x.dtype), np.empty((len(g), 5), gradient.dtype)
     return profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums)
 
 
 @numba.njit(**KERNEL)
-def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
+def refine_pass(x, omega, g, h, l2, state, flags, vectors, moves, changes, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
     """Refine the frequency omega (s,), float64, in its place by L-BFGS; its gain, and its pairs to pairs (C, 2).
 
-    The optimizer sees gains as a share of the first, so that its tolerances mean the same for any sample.
+    The optimizer, whose state is that of :func:`.search.advance`, sees gains as a share of the first, so that its
+    tolerances mean the same for any sample.
     """
-    state, flags, vectors = np.zeros(13), np.zeros(7, dtype=np.int64), np.zeros((3, len(omega)))
-    moves, changes = np.zeros((memory, len(omega))), np.zeros((memory, len(omega)))
-    sine, cosine, pull = np.empty_like(x[0]), np.empty_like(x[0]), np.empty_like(x[0, :CHUNK])
-    part, at, sums = np.empty(len(omega), x.dtype), np.empty(len(omega), x.dtype), np.empty((len(g), 5))
-    slope, tried, first = np.empty_like(omega), np.empty_like(omega), 0.0
+    s, m = x.shape
+    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, CHUNK), x.dtype)
+    part, at, sums = np.empty(s, x.dtype), np.empty(s, x.dtype), np.empty((len(g), 5), omega.dtype)
+    slope, tried, first = np.empty(s, omega.dtype), np.empty(s, omega.dtype), 0.0
     running, known = RUNNING, False
     while not known:
         for k in range(len(omega)):
@@ -266,7 +268,7 @@ def refine_pass(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # t
 def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignore[no-untyped-def]
     """Write ``a cos + b sin`` of every row of tiles first .. last-1 to out (n, C)."""
     size = tiles.shape[2]
-    sine, cosine = np.empty_like(tiles[0, 0]), np.empty_like(tiles[0, 0])
+    sine, cosine = np.empty(size, tiles.dtype), np.empty(size, tiles.dtype)
     for t in range(first, last):
         project_support(tiles[t], features, omega, sine)
         sine_cosine_of(sine, cosine)

@@ -75,9 +75,10 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
     """
     n, d = X.shape
     M, C = weight.shape
-    x = np.zeros((d, BLOCK), dtype=omega.dtype)
-    z = np.empty((4, BLOCK), dtype=omega.dtype)
-    sums = np.empty((C, BLOCK), dtype=omega.dtype)
+    x = np.empty((d, BLOCK), omega.dtype)
+    z = np.empty((4, BLOCK), omega.dtype)
+    sums = np.empty((C, BLOCK), omega.dtype)
+    x[:] = 0
     for b in range(first, last):
         start = b * BLOCK
         stop = min(start + BLOCK, n)
@@ -109,8 +110,9 @@ def each_pass(X, center, omega, phase, weight, term, out, first, last):  # type:
     """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
     n, d = X.shape
     M, C = weight.shape
-    x = np.zeros((d, BLOCK), dtype=omega.dtype)
-    z = np.empty(BLOCK, dtype=omega.dtype)
+    x = np.empty((d, BLOCK), omega.dtype)
+    z = np.empty(BLOCK, omega.dtype)
+    x[:] = 0
     for b in range(first, last):
         start = b * BLOCK
         stop = min(start + BLOCK, n)

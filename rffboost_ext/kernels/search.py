@@ -41,8 +41,20 @@ EPS = float(np.finfo(np.float64).eps)
     INTERVAL,
     INTERVAL_BEFORE,
 ) = range(13)
+# After them the product of each move with its change of gradient, and each pair's share in a direction.
+PRODUCTS = 13
 # Slots of the integer state.
 ITERATION, PAIRS, NEWEST, BRACKETED, STAGE, TRIES, STARTED = range(7)
+
+
+def memory_of(size, pairs):  # type: ignore[no-untyped-def]
+    """What :func:`advance` keeps of a search in `size` dimensions that remembers so many moves."""
+    return (
+        np.zeros(PRODUCTS + 2 * pairs),
+        np.zeros(7, dtype=np.int64),
+        np.zeros((3, size)),
+        *np.zeros((2, pairs, size)),
+    )
 
 
 @numba.njit(**INNER)
@@ -224,49 +236,48 @@ def largest(a):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def remember_pair(flags, moves, changes, x, base, gradient, base_gradient):  # type: ignore[no-untyped-def]
-    """Keep the newest move and change of gradient in the place of the oldest."""
+def remember_pair(state, flags, moves, changes, x, base, gradient, base_gradient):  # type: ignore[no-untyped-def]
+    """Keep the newest move, change of gradient and their product in the place of the oldest."""
     size = len(moves)
     slot = (flags[NEWEST] + 1) % size
     combine(x, -1.0, base, moves[slot])
     combine(gradient, -1.0, base_gradient, changes[slot])
+    state[PRODUCTS + slot] = dot(moves[slot], changes[slot])
     flags[NEWEST] = slot
     flags[PAIRS] = min(flags[PAIRS] + 1, size)
 
 
 @numba.njit(**INNER)
-def descend(flags, moves, changes, gradient, direction):  # type: ignore[no-untyped-def]
-    """Write the quasi-Newton direction: the two-loop recursion."""
-    size, pairs = len(moves), flags[PAIRS]
-    shares = np.empty(pairs)
+def descend(state, flags, moves, changes, gradient, direction):  # type: ignore[no-untyped-def]
+    """Write the quasi-Newton direction: the two-loop recursion. With no pairs it is against the gradient."""
+    size, pairs, newest = len(moves), flags[PAIRS], flags[NEWEST]
+    shares = PRODUCTS + size
     scale(gradient, -1.0, direction)
     for age in range(pairs):
-        slot = (flags[NEWEST] - age) % size
-        shares[age] = dot(moves[slot], direction) / dot(moves[slot], changes[slot])
-        combine(direction, -shares[age], changes[slot], direction)
+        slot = (newest - age) % size
+        state[shares + age] = dot(moves[slot], direction) / state[PRODUCTS + slot]
+        combine(direction, -state[shares + age], changes[slot], direction)
     if pairs > 0:
-        newest = flags[NEWEST]
-        curvature = dot(changes[newest], changes[newest])
-        scale(direction, dot(moves[newest], changes[newest]) / curvature, direction)
+        scale(direction, state[PRODUCTS + newest] / dot(changes[newest], changes[newest]), direction)
     for age in range(pairs - 1, -1, -1):
-        slot = (flags[NEWEST] - age) % size
-        back = dot(changes[slot], direction) / dot(moves[slot], changes[slot])
-        combine(direction, shares[age] - back, moves[slot], direction)
+        slot = (newest - age) % size
+        back = dot(changes[slot], direction) / state[PRODUCTS + slot]
+        combine(direction, state[shares + age] - back, moves[slot], direction)
 
 
 @numba.njit(**INNER)
 def begin_iteration(state, flags, vectors, moves, changes, x, value, gradient):  # type: ignore[no-untyped-def]
     """Choose a direction and the first trial point along it; DONE where there is no descent."""
     base, direction, base_gradient = vectors[0], vectors[1], vectors[2]
-    descend(flags, moves, changes, gradient, direction)
-    slope = dot(gradient, direction)
-    if slope >= 0.0:
-        if flags[PAIRS] == 0:
-            return DONE
-        # The memory has gone bad: forget it and follow the gradient.
-        flags[PAIRS] = 0
-        scale(gradient, -1.0, direction)
+    slope = 0.0
+    while slope >= 0.0:
+        descend(state, flags, moves, changes, gradient, direction)
         slope = dot(gradient, direction)
+        if slope >= 0.0:
+            if flags[PAIRS] == 0:
+                return DONE
+            # The memory has gone bad: forget it and follow the gradient.
+            flags[PAIRS] = 0
     step = min(1.0 / np.sqrt(-slope), LONGEST) if flags[ITERATION] == 0 else 1.0
     scale(x, 1.0, base)
     scale(gradient, 1.0, base_gradient)
@@ -301,7 +312,7 @@ def arrive(state, flags, vectors, moves, changes, x, value, gradient, slope, rel
     decrease = state[START_VALUE] - value
     curvature = (slope - state[START_SLOPE]) * state[STEP]
     if curvature > EPS * -state[START_SLOPE] * state[STEP]:
-        remember_pair(flags, moves, changes, x, vectors[0], gradient, vectors[2])
+        remember_pair(state, flags, moves, changes, x, vectors[0], gradient, vectors[2])
     return decrease <= rel_tol * max(abs(state[START_VALUE]), abs(value), 1.0)
 
 
@@ -309,9 +320,9 @@ def arrive(state, flags, vectors, moves, changes, x, value, gradient, slope, rel
 def advance(state, flags, vectors, moves, changes, x, value, gradient, max_iter, tol, rel_tol):  # type: ignore[no-untyped-def]
     """Take value and gradient at x, and write the next point to x; DONE leaves x at the result.
 
-    Parameters are the float state (13,), the integer state (7,), base point, direction and base gradient (3, d),
-    the remembered moves and changes (m, d), the point (d,), and the stopping rules: iterations, largest component
-    of the gradient, decrease relative to the value.
+    Parameters are the float state (13 + 2 m,), the integer state (7,), base point, direction and base gradient
+    (3, d), the remembered moves and changes (m, d), the point (d,), and the stopping rules: iterations, largest
+    component of the gradient, decrease relative to the value.
     """
     started, flags[STARTED] = flags[STARTED], 1
     slope = dot(gradient, vectors[1])
