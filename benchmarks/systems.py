@@ -29,6 +29,12 @@ def gbrff2(X: Array, y: Array, rounds: int, threads: int) -> Any:
     return presets.gbrff2(n_estimators=rounds, random_state=0, n_jobs=threads).fit(X, y)
 
 
+def gbrff2_throughout(X: Array, y: Array, rounds: int, threads: int) -> Any:
+    """GBRFF2 whose searches see all rows throughout, however many there are."""
+    model = presets.gbrff2(n_estimators=rounds, random_state=0, n_jobs=threads)
+    return model.set_params(learner__start_rows=None).fit(X, y)
+
+
 def plain_gbrff1(X: Array, y: Array, rounds: int, threads: int) -> Any:
     """GBRFF1 in NumPy and SciPy; the environment holds BLAS to the threads."""
     return plain.gbrff1(X, y, rounds)

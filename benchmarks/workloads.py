@@ -22,7 +22,7 @@ from rffboost_ext.parallel import threads as threads_for_predictions
 
 from .loops import processes_in_turns
 from .machine import cores
-from .systems import SYSTEMS, figure_data, wave_data
+from .systems import SYSTEMS, figure_data, gbrff2_throughout, wave_data
 from .timing import AtLeast, AtMost, Row, in_turns
 
 Array = np.ndarray
@@ -272,7 +272,10 @@ def landmark_row(n: int, sizes: Sizes) -> Row:
 
 
 def growth_in_rows(sizes: Sizes, threads: int) -> list[Row]:
-    """Time per row and round over a range of n: the slowest beside the fastest."""
+    """Time per row and round over a range of n: the slowest beside the fastest.
+
+    Searches see all rows throughout, to tell what a pass costs; a start on a part only makes many rows cheaper.
+    """
     X, y = wave_data(sizes.growth_rows[-1], 20)
     times = fit_times([(X[:n], y[:n]) for n in sizes.growth_rows], sizes, threads)
     shares = [[t / (n * sizes.growth_rounds) for t in ts] for n, ts in zip(sizes.growth_rows, times, strict=True)]
@@ -296,8 +299,8 @@ def growth_in_features(sizes: Sizes, threads: int) -> list[Row]:
 
 
 def fit_times(data: Sequence[tuple[Array, Array]], sizes: Sizes, threads: int) -> list[list[float]]:
-    """Times of short fits of ``gbrff2`` to several data sets, in turns."""
-    runs = [partial(SYSTEMS["gbrff2"], X, y, sizes.growth_rounds, threads) for X, y in data]
+    """Times of short fits of ``gbrff2`` on all rows throughout to several data sets, in turns."""
+    runs = [partial(gbrff2_throughout, X, y, sizes.growth_rounds, threads) for X, y in data]
     return in_turns(*runs, turns=sizes.turns)
 
 
