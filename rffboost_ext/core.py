@@ -285,11 +285,11 @@ class Optimizer(Spec, ABC):
         """
 
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:
-        """Return the best point found for `fun`, beginning at the one found for `rough`.
+        """Return the best point found for `fun`, of which `rough` is a cheap likeness, on a part of the rows.
 
-        `rough` is cheaper and much like `fun`, as the mean over a part of the rows is like that over all.
+        An optimizer that can end on `fun` in a few steps may begin on `rough`; any other works on `fun` alone.
         """
-        return self.minimise(fun, self.minimise(rough, x0))
+        return self.minimise(fun, x0)
 
 
 FACTS = {

@@ -1,6 +1,6 @@
 """The published algorithms, each a composition of the same parts. Names and symbols are the papers'.
 
-They compute in float32 unless told otherwise. On more than 260,000 rows GBRFF2 then starts the search of a
+They compute in float32 unless told otherwise. On more than 520,000 rows GBRFF2 then starts the search of a
 frequency on a part of them (``RFF1(start_rows=...)``). ``precision="float64"`` follows the published
 implementations to rounding.
 

@@ -143,7 +143,10 @@ def test_early_stopping_and_grid_search_see_the_loss():
         ({"base_score": 0.3}, BINARY, "base_score must be left alone"),
         ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight is not seen by the loss; give sample_weight"),
         ({}, np.where(BINARY, np.nan, 0.0), "Input y contains NaN"),
-        ({}, np.where(BINARY, "a", "b"), "y must be real numbers, got 'b'"),
+        ({}, np.where(BINARY, "a", "b"), "XGBClassifier: y must be class indices 0 .. K-1, got 'b'"),
+        ({}, None, "XGBClassifier: y must have shape .*, got None"),
+        ({}, 1, r"XGBClassifier: y must have shape .*, got \(\)"),
+        ({}, np.array([]), r"XGBClassifier: y must have shape .*, got \(0,\)"),
         ({}, 2 * BINARY - 1, "class indices"),
         ({}, 2 * BINARY, "got no row of class 1"),
     ],
@@ -151,6 +154,11 @@ def test_early_stopping_and_grid_search_see_the_loss():
 def test_bad_input_is_named(params, y, words):
     with pytest.raises(ValueError, match=words):
         rxgb.XGBClassifier(**params).fit(X, y)
+
+
+def test_a_target_of_one_column_is_taken():
+    one, two = (rxgb.XGBClassifier(n_estimators=3).fit(X, y).predict_proba(X) for y in (BINARY, BINARY[:, None]))
+    np.testing.assert_array_equal(one, two)
 
 
 @cases_of_xgboost

@@ -197,6 +197,14 @@ def test_features_are_drawn_by_their_probability() -> None:
     assert chisquare(np.bincount(single, minlength=4), len(single) * probability).pvalue > 1e-4
 
 
+def test_features_that_cannot_be_drawn_are_not() -> None:
+    # As where all odds are earned, and by a few only.
+    probability = np.array([0.0, 0.0, 0.7, 0.0, 0.3, 0.0])
+    drawn = draw_candidates(np.random.default_rng(1), 2_000, probability, 0.0, (1.0, 1.0), np.dtype(np.float32))
+    assert set(drawn.sizes) == {1, 2}
+    assert {feature for j in range(len(drawn)) for feature in drawn[j][0]} == {2, 4}
+
+
 def test_what_features_earn_becomes_their_probability() -> None:
     earnings = Earnings(4)
     np.testing.assert_allclose(earnings.probability(0.5), 0.25)

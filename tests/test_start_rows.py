@@ -41,26 +41,28 @@ def counted(fun):
     return count, calls
 
 
-def problem(match: str, precision: str = "float64", n_jobs: int = 1):
-    """A round of five tiles and a bit, and its two objectives."""
-    round = make_round(BINARY, 0, 5 * ROWS + 7, len(OMEGA))
+def problem(match: str, precision: str = "float64", n_jobs: int = 1, weight: Array | None = None):
+    """A round of eleven tiles and a bit, a match and the compiled objective."""
+    round = make_round(BINARY, 0, 11 * ROWS + 7, len(OMEGA), weight=weight)
     round = replace(round, design=Design(round.design.original, n_jobs=n_jobs, precision=precision))
     made = MATCHES.create(match)
     return round, made, TiledObjective(round, made.compiled(round))
 
 
 @matches
-def test_the_part_is_every_kth_tile(match):
-    round, made, tiled = problem(match)
-    part = tiled.roughly_by_frequency(PHASE, 2 * ROWS)
-    # Three tiles of six, which count twice.
-    visited = np.arange(len(round.weight)) // ROWS % 3 == 0
-    weight = round.weight * np.where(visited, 6 / 2, 0.0)
-    constant = float(round.weight @ np.square(round.residual[:, 0])) if match == "squared" else 0.0
-    counted_ = float(weight @ np.square(round.residual[:, 0])) if match == "squared" else 0.0
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_part_is_every_kth_tile(match, weighted):
+    n = 11 * ROWS + 7
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, n) if weighted else np.ones(n)
+    round, made, tiled = problem(match, weight=weight)
+    part = tiled.roughly_by_frequency(PHASE, 2 * ROWS + 1)
+    # Tiles 0, 4 and 8 of twelve: the largest step that leaves three.
+    visited = np.where(np.arange(len(round.weight)) // ROWS % 4 == 0, round.weight, 0.0)
     value, _ = made(round, np.cos(round.design.X @ OMEGA - PHASE))
-    expected = (weight @ value - counted_ + constant) / round.total_weight
-    assert part(OMEGA)[0] == pytest.approx(expected, rel=1e-10)
+    if match == "squared":
+        # What no cosine changes is that of all rows.
+        value -= np.square(round.residual[:, 0]) - round.mean(np.square(round.residual[:, 0]))
+    assert part(OMEGA)[0] == pytest.approx(visited @ value / visited.sum(), rel=1e-10)
     numeric = approx_fprime(OMEGA, lambda omega: part(omega)[0], 1e-7)
     np.testing.assert_allclose(part(OMEGA)[1], numeric, rtol=1e-4, atol=1e-5)
 
@@ -70,11 +72,13 @@ def test_a_part_leaves_no_outputs_behind(match):
     round, _, tiled = problem(match)
     expected = np.cos(round.design.X @ OMEGA - PHASE)
     tiled.at_frequency(OMEGA, PHASE)
-    tiled.roughly_by_frequency(PHASE, ROWS)(2.0 * OMEGA)
-    np.testing.assert_allclose(tiled.output(OMEGA, PHASE), expected, atol=1e-10)
+    for omega in (2.0 * OMEGA, OMEGA):
+        tiled.at_frequency(2.0 * OMEGA, PHASE)
+        tiled.roughly_by_frequency(PHASE, ROWS)(omega)
+        np.testing.assert_allclose(tiled.output(OMEGA, PHASE), expected, atol=1e-10)
 
 
-def test_there_is_no_part_of_more_than_half_the_rows():
+def test_there_is_no_part_that_would_save_little():
     round, made, tiled = problem("exponential")
     assert tiled.roughly_by_frequency(PHASE, 3 * ROWS) is not None
     assert tiled.roughly_by_frequency(PHASE, 3 * ROWS + 1) is None
@@ -82,12 +86,23 @@ def test_there_is_no_part_of_more_than_half_the_rows():
     assert PlainObjective(round, made).roughly_by_frequency(PHASE, 1) is None
 
 
+def test_blocks_that_hardly_count_do_not_stand_for_the_others():
+    n = 11 * ROWS + 7
+    weight = np.where(np.arange(n) // ROWS % 4 == 0, 1e-9, 1.0)
+    assert problem("exponential", weight=weight)[2].roughly_by_frequency(PHASE, 3 * ROWS) is None
+
+
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_threads_change_no_bit_of_a_part(precision):
-    tiled = (problem("exponential", precision, n_jobs)[2] for n_jobs in (1, 2))
-    one, two = (objective.roughly_by_frequency(PHASE, ROWS)(OMEGA) for objective in tiled)
-    assert one[0] == two[0]
-    np.testing.assert_array_equal(one[1], two[1])
+    # Eight of 32 tiles are visited, four per thread.
+    rows = make_round(BINARY, 0, 32 * ROWS, len(OMEGA))
+    results = []
+    for n_jobs in (1, 2):
+        round = replace(rows, design=Design(rows.design.original, n_jobs=n_jobs, precision=precision))
+        tiled = TiledObjective(round, MATCHES.create("exponential").compiled(round))
+        results.append(tiled.roughly_by_frequency(PHASE, 8 * ROWS)(OMEGA))
+    assert results[0][0] == results[1][0]
+    np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
 def test_stages_end_at_the_function_itself_with_what_is_known_of_its_curvature():
@@ -109,16 +124,51 @@ def test_stages_of_the_same_function_go_on_where_the_first_ended():
     np.testing.assert_allclose(near[:2], 1.0, atol=0.01)
 
 
-def test_an_optimizer_of_the_users_takes_one_function_after_the_other():
-    class Steps(Optimizer):
-        def minimise(self, fun, x0, bounds=None):
-            for _ in range(3):
-                x0 = x0 - 1e-3 * fun(x0)[1]
+class Steps(Optimizer):
+    """A user's own."""
+
+    def minimise(self, fun, x0, bounds=None):
+        for _ in range(3):
+            x0 = x0 - 1e-3 * fun(x0)[1]
+        return x0
+
+
+class Clipped(LBFGS):
+    """A user's change of ours."""
+
+    def minimise(self, fun, x0, bounds=None):
+        return np.clip(super().minimise(fun, x0, bounds), -0.5, 0.5)
+
+
+@pytest.mark.parametrize("optimizer", [Steps(), Clipped()])
+def test_an_optimizer_of_the_users_works_on_the_function_itself(optimizer):
+    start = np.full(2, -1.2)
+    found = optimizer.minimise_in_stages(moved, rosenbrock, start)
+    np.testing.assert_array_equal(found, optimizer.minimise(rosenbrock, start))
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+def test_the_search_starts_on_the_part_and_ends_on_all_rows(l2):
+    seen = {}
+
+    class Look(LBFGS):
+        def minimise_in_stages(self, rough, fun, x0):
+            seen.update(rough=rough(x0), fun=fun(x0), start=x0)
             return x0
 
-    start, steps = np.full(2, -1.2), Steps()
-    expected = steps.minimise(rosenbrock, steps.minimise(moved, start))
-    np.testing.assert_array_equal(steps.minimise_in_stages(moved, rosenbrock, start), expected)
+    round, made, tiled = problem("exponential")
+    RFF1(l2=l2, match=made, optimizer=Look(), start_rows=3 * ROWS).fit(round)
+    (rough, rough_slope), (value, slope), omega = seen["rough"], seen["fun"], seen["start"]
+    phase = RFF1(l2=l2, match=made, optimizer=Look(), start_rows=3 * ROWS).fit(problem("exponential")[0]).phase[0]
+    tiled.project(omega[None])
+    for found, of in (
+        ((rough, rough_slope), tiled.roughly_by_frequency(phase, 3 * ROWS)),
+        ((value, slope), tiled.by_frequency(phase)),
+    ):
+        expected, gradient = of(omega)
+        assert found[0] == pytest.approx(expected + l2 * omega @ omega, rel=1e-12)
+        np.testing.assert_allclose(found[1], gradient + 2.0 * l2 * omega, rtol=1e-9, atol=1e-12)
+    assert rough != value
 
 
 def classes(n: int, seed: int = 0) -> tuple[Array, Array]:
@@ -140,10 +190,10 @@ def test_a_start_on_a_part_costs_no_accuracy(l2):
 
 
 @pytest.mark.parametrize(
-    ("precision", "tiles", "same"), [("float64", 2, True), ("float32", 2, False), ("float32", 1, True)]
+    ("precision", "times", "same"), [("float64", 4, True), ("float32", 4, False), ("float32", 3, True)]
 )
-def test_auto_is_by_precision_and_number_of_rows(precision, tiles, same):
-    X, y = classes(tiles * START_ROWS["float32"])
+def test_auto_is_by_precision_and_number_of_rows(precision, times, same):
+    X, y = classes(times * START_ROWS["float32"])
     auto, whole = (
         presets.gbrff2(2, random_state=0, precision=precision)
         .set_params(**more)

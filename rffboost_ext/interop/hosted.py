@@ -59,8 +59,7 @@ class Hosted:
             given = self.get_params().get(weighing)
             if given is True or given not in (None, False, 1):
                 raise ValueError(f"{name}: {weighing} is not seen by the loss; give sample_weight, got {given!r}")
-        y = real_numbers(np.asarray(y))
-        assert_all_finite(y, input_name="y")
+        y = checked_target(name, self.task, y)
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
         self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
@@ -71,3 +70,16 @@ class Hosted:
 
     def _own_metric(self) -> ArrayMetric:
         return ArrayMetric(self.loss_, metric_name(self.loss_), self._reading(len(self.baseline_)))
+
+
+def checked_target(owner: str, task: str, y: Any) -> Array:
+    """A target, (n,) or (n, C), as finite float64 of shape (n, C), or a ValueError."""
+    found = np.asarray(y)
+    if found.ndim not in (1, 2) or len(found) == 0:
+        given = y if y is None else found.shape
+        raise ValueError(f"{owner}: y must have shape (n,) or (n, C) and at least one row, got {given}")
+    if task == "classification" and found.dtype.kind not in "biufO":
+        raise ValueError(f"{owner}: y must be class indices 0 .. K-1, got {found.ravel().tolist()[0]!r}")
+    numbers = real_numbers(found.ravel() if found.ndim == 2 and found.shape[1] == 1 else found)
+    assert_all_finite(numbers, input_name="y")
+    return numbers

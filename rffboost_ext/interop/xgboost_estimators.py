@@ -202,7 +202,7 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
 
     Notes
     -----
-    XGBoost's own metrics see raw scores, and are refused where the loss reads these as anything but the mean.
+    XGBoost's own metrics see raw scores, and are refused where the loss has a link.
     """
 
     task, native = "regression", "reg:squarederror"

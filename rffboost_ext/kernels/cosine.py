@@ -45,8 +45,8 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first, last):  # type: ignore[no-untyped-def]
     """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 
-    Tiles 0, every, 2 every, ... are visited, S of them. h goes to outputs (T, B), the sums to sums (S, 1 + d), in
-    float64; first and last count the tiles that are visited.
+    Tiles 0, every, 2 every, ... are visited, S of them. Their h goes to outputs (T, B), their sums to sums
+    (S, 1 + d), in float64; first and last count the tiles that are visited.
     """
     z = np.empty(p.shape[1], p.dtype)
     gradient = np.empty(len(omega), omega.dtype)

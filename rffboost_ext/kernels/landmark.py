@@ -35,11 +35,10 @@ def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-
     ``h = 1/K sum_k cos(z_k - phase_k)`` with z (T, K, B); value and gradient go to sums (T, 1 + K),
     in float64. Phases that stem from a landmark, ``omega_k . x_t``, pass their gradient on by the chain rule.
     """
-    K = z.shape[1]
+    _, K, size = z.shape
     share = z.dtype.type(1.0 / K)
-    sines = np.empty_like(z[0])
-    h = np.empty_like(z[0, 0])
-    slope = np.empty_like(h)
+    sines = np.empty((K, size), z.dtype)
+    h, slope = np.empty(size, z.dtype), np.empty(size, z.dtype)
     for t in range(first, last):
         h[:] = 0
         for k in range(K):

@@ -13,7 +13,7 @@ import numpy as np
 
 from .calls import INLINED, INNER, KERNEL
 from .cosine import sine_cosine_of
-from .search import DONE, RUNNING, advance, same
+from .search import DONE, RUNNING, advance, memory_of, same
 from .tiles import correlate_tile, project_tile
 
 # Rows whose sums are taken in the precision of the block before they join the float64 ones.
@@ -49,6 +49,8 @@ def smallest(values, k):  # type: ignore[no-untyped-def]
 def choose_supports(probability, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
     """Draw the supports of M candidates, and their frequencies.
 
+    A feature of probability 0 is in dense supports only.
+
     From uniform draws chance (3, M) come sizes (M,), d with probability `dense`, else log-uniform, and the kernel
     parameter, log-uniform between exp(low) and exp(high). A support is an exponential race: the first of the
     standard draws arrival (M, d), divided by the probability of their feature, are in. Ascending features of
@@ -56,15 +58,17 @@ def choose_supports(probability, chance, dense, low, high, arrival, normal, size
     (M, d).
     """
     d = len(probability)
-    times, octaves = np.empty(d, arrival.dtype), math.log2(d + 1.0)
+    times, octaves, possible = np.empty(d, arrival.dtype), math.log2(d + 1.0), 0
+    for f in range(d):
+        possible += probability[f] > 0.0
     for j in range(len(sizes)):
-        size = d if chance[1, j] < dense else min(int(2.0 ** (chance[0, j] * octaves)), d)
+        size = d if chance[1, j] < dense else min(int(2.0 ** (chance[0, j] * octaves)), possible)
         scale = normal.dtype.type(math.sqrt(2.0 * math.exp(low + (high - low) * chance[2, j]) / size))
         sizes[j] = size
         last = times.dtype.type(np.inf)
         if size < d:
             for f in range(d):
-                arrival[j, f] /= probability[f]
+                arrival[j, f] = arrival[j, f] / probability[f] if probability[f] > 0.0 else np.inf
                 times[f] = arrival[j, f]
             last = smallest(times, size)
         k = 0
@@ -262,6 +266,12 @@ def refine_pass(x, omega, g, h, l2, state, flags, vectors, moves, changes, max_i
         # A search that goes back to where its last line began leaves off at another point than the last one tried.
         known = running == DONE and same(tried, omega)
     return gain
+
+
+def refine(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
+    """As :func:`refine_pass`, with a state made for it: NumPy's functions for that would take long to compile."""
+    state = memory_of(len(omega), min(memory, max_iter))
+    return refine_pass(x, omega, g, h, l2, *state, max_iter, tol, rel_tol, pairs)
 
 
 @numba.njit(**KERNEL)

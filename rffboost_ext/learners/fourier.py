@@ -21,9 +21,8 @@ from .weighting import WEIGHTINGS, Weighting
 # The phase is found to a hundredth of a turn, as in the experiments behind the papers.
 PHASE_SEARCH = Bounded(tol=0.01)
 
-# Rows on which the search of a frequency starts if nothing else is said. On 1,000,000 x 20 of make_classification
-# gbrff2 takes half the time that it takes without, at the same test accuracy (91.0 %, three seeds).
-START_ROWS = {"float32": 131_072, "float64": None}
+# Rows on which the search of a frequency starts if nothing else is said; benchmarks/speed.py has what it saves.
+START_ROWS = {"float32": 131_072}
 
 # The parts that search a frequency or a landmark.
 SEARCH_ROLES: dict[str, Registry[Any]] = {"match": MATCHES, "spectrum": SPECTRA, "optimizer": OPTIMIZERS}
@@ -131,9 +130,10 @@ class RFF1(Learner):
     optimizer : str or Optimizer, default="lbfgs"
         What searches the frequency.
     start_rows : int, None or "auto", default="auto"
-        Rows on which the search of the frequency starts, at least; it ends with a few iterations on all rows.
-        With None it sees all rows throughout, as published; "auto" is None in float64 and 131,072 in float32.
-        Where this is more than half of the rows, or the match is a user's own, all are seen too.
+        Rows on which the search of the frequency starts, at least, where there are four times as many: every
+        k-th block of 2,048 rows. It ends with a few iterations on all rows. With None it sees all rows throughout,
+        as published; "auto" is None in float64 and 131,072 in float32. Starts are for the built-in matches and
+        optimizers that have them (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
     """
 
     bounded = True
@@ -182,8 +182,8 @@ class RFF1(Learner):
 
     def _search_frequency(self, objective: CosineObjective, start: Array, phase: float, precision: str) -> Array:
         optimizer, fun = OPTIMIZERS.make(self.optimizer), self._penalised(objective.by_frequency(phase))
-        rows: Any = START_ROWS[precision] if self.start_rows == "auto" else self.start_rows
-        rough = None if rows is None else objective.roughly_by_frequency(phase, rows)
+        rows: Any = START_ROWS.get(np.dtype(precision).name) if self.start_rows == "auto" else self.start_rows
+        rough = None if rows is None else objective.roughly_by_frequency(phase, int(rows))
         if rough is None:
             return np.asarray(optimizer.minimise(fun, start))
         return np.asarray(optimizer.minimise_in_stages(self._penalised(rough), fun, start))

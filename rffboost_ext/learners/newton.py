@@ -225,12 +225,9 @@ class Profile:
 
 def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, float]:
     """What :data:`REFINEMENT` makes of :class:`Profile`, in compiled code alone, at a part of the price."""
-    from ..kernels.search import memory_of
-
     omega, pairs = omega.copy(), np.empty((len(sample.g), 2))
-    memory = memory_of(len(omega), min(REFINEMENT.memory, REFINEMENT.max_iter))
-    limits = REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
-    gain = passes().refine_pass(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *memory, *limits, pairs)
+    limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
+    gain = passes().refine(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)
     return omega, pairs * sample.size, gain * sample.gain
 
 

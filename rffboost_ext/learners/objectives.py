@@ -20,6 +20,9 @@ from .matches import Compiled, Match
 ByFrequency = Callable[[Array], tuple[float, Array]]
 """From a frequency (d,), the mean match of one cosine and its gradient, (d,)."""
 
+# A part of more rows than one in so many would save too little to part with the published search.
+LEAST_SAVED = 4
+
 
 class CosineObjective(ABC):
     """The mean match of K cosines of given frequencies."""
@@ -37,7 +40,7 @@ class CosineObjective(ABC):
         """Mean match of ``cos(omega . x - phase)`` as a function of omega."""
 
     def roughly_by_frequency(self, phase: float, n_rows: int) -> ByFrequency | None:
-        """As :meth:`by_frequency`, on a part of the rows, at least so many; None where that would be all."""
+        """As :meth:`by_frequency`, on a part of the rows, at least so many; None where that would save little."""
         return None
 
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
@@ -124,6 +127,7 @@ class TiledObjective(CosineObjective):
         self.tiles = round.design.tiles
         # The match itself is not kept: its float64 arrays would stay in memory beside these.
         self.factor, self.offset = match.factor / round.total_weight, match.offset / round.total_weight
+        self.weight = round.weight
         self.arrays = match.kind, self.tiles.rows(match.p, "p"), self.tiles.rows(match.q, "q")
         self.outputs = np.empty(self.tiles.shape, dtype=self.tiles.dtype)
         self.newest: tuple[bytes, float] | None = None
@@ -144,14 +148,19 @@ class TiledObjective(CosineObjective):
         return self._by_frequency(phase, 1)
 
     def roughly_by_frequency(self, phase: float, n_rows: int) -> ByFrequency | None:
-        every = self.tiles.n_tiles // -(-n_rows // self.tiles.shape[1])
-        return self._by_frequency(phase, every) if every > 1 else None
+        n_tiles, size = self.tiles.shape
+        every = n_tiles // -(-n_rows // size)
+        if every < LEAST_SAVED:
+            return None
+        visited = sum(float(self.weight[t * size : (t + 1) * size].sum()) for t in range(0, n_tiles, every))
+        share = visited / float(self.weight.sum())
+        # Blocks that hardly count cannot stand for the others.
+        return self._by_frequency(phase, every, share) if share > 0.5 / every else None
 
-    def _by_frequency(self, phase: float, every: int) -> ByFrequency:
-        """The function on every so manieth tile, which stands for the others."""
-        tiles, kernel, offset = self.tiles, passes().frequency, self.offset
+    def _by_frequency(self, phase: float, every: int, share: float = 1.0) -> ByFrequency:
+        """The function on every k-th tile, which have that share of the weight and stand for the others."""
+        tiles, kernel, offset, factor = self.tiles, passes().frequency, self.offset, self.factor / share
         number = -(-tiles.n_tiles // every)
-        factor = self.factor * (tiles.n_tiles / number)
         fixed = tiles.dtype.type(phase), *self.arrays, self.outputs, every
         sums = np.empty((number, 1 + tiles.blocks.shape[1]))
 

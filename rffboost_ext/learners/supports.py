@@ -81,13 +81,13 @@ class Earnings:
         """Share the gain of a round among its features, by their part in the squared frequency."""
         share = np.square(omega)
         total = share.sum()
-        if gain > 0.0 and total > 0.0:
+        if 0.0 < gain < np.inf and total > 0.0:
             self.gains[features] += gain * share / total
 
     def probability(self, earned: float) -> Array:
         """Probability of each feature: `earned` of it by gains, the rest uniform."""
         uniform, total = 1.0 / len(self.gains), self.gains.sum()
-        # Of targets so large that gains overflow nothing is known.
+        # Of targets so large that their sum overflows nothing is known.
         if not 0.0 < total < np.inf:
             return np.full(len(self.gains), uniform)
         return (1.0 - earned) * uniform + earned * self.gains / total
