@@ -130,11 +130,12 @@ class Design:
         return Design(self.original[rows], *known)
 
 
-def moments(X: Array, weight: Array) -> tuple[Array, Array]:
+def moments(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column, (d,) each, in float64.
 
-    A column that is constant but for rounding has a standard deviation of 1, or what rounding may amount to where
-    that is more: divided by it, what is left of the column is small.
+    A column that is constant but for rounding has a standard deviation of `constant`, or what rounding may amount
+    to where that is more: divided by it, what is left of the column is small. Divided by infinity it is nothing,
+    and remains so where the column changes later.
     """
     from .kernels.moments import BLOCK, weighted_squares, weighted_sums
 
@@ -150,5 +151,5 @@ def moments(X: Array, weight: Array) -> tuple[Array, Array]:
         column = int(np.flatnonzero(~np.isfinite(variance))[0])
         raise ValueError(f"X: column {column} is too large for its variance to be a finite number")
     lost = rounding * np.abs(mean)
-    constant = variance <= rounding * variance + np.square(lost)
-    return mean, np.where(constant, np.maximum(1.0, lost), np.sqrt(variance))
+    still = variance <= rounding * variance + np.square(lost)
+    return mean, np.where(still, np.maximum(constant, lost), np.sqrt(variance))

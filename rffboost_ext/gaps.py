@@ -100,12 +100,14 @@ def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Ar
     """Weighted mean and standard deviation of each column that learners see, (d,) or (e,) each.
 
     One-hot columns keep their unit: two different categories are then as far from one another as two rows are on
-    average in a number, and the rare ones no further. Indicators have a unit of their own.
+    average in a number, and the rare ones no further. Indicators have a unit of their own. Of what does not change
+    nothing can be learned: it is divided by infinity.
     """
     if expansion is None:
-        return moments(X, weight)
-    center, scale = moments(replace(expansion, coded=NONE, tables=())(X), weight)
-    scale[len(expansion.numbers) :] = OF_GAPS
+        return moments(X, weight, np.inf)
+    center, scale = moments(replace(expansion, coded=NONE, tables=())(X), weight, np.inf)
+    indicators = scale[len(expansion.numbers) :]
+    indicators[np.isfinite(indicators)] = OF_GAPS
     centers = [center]
     for column, table in zip(expansion.coded, expansion.tables, strict=True):
         share = np.bincount(positions(X[:, column], len(table) - 1), weight, len(table)) / weight.sum()

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from rffboost_ext import boost
+from rffboost_ext import LEARNERS, RFFBoostClassifier, boost
 
-from .cases import ALL_PAIRS, CORNERS, PAIR_NAMES, PAIRS, make_data, make_estimator, positive
+from .cases import ALL_PAIRS, CORNERS, LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator, positive
 
 corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=str)
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
@@ -102,6 +102,15 @@ def test_a_constant_column_of_any_size_says_nothing(loss, learner, value):
     plain = model.fit(np.column_stack([X, np.zeros(len(X))]), y)._raw(np.column_stack([X, np.zeros(len(X))]))
     large = np.column_stack([X, np.full(len(X), value)])
     found = model.fit(large, y)._raw(large)
-    assert np.isfinite(found).all()
-    # What rounding leaves of the column is no more than one in size, but not nothing.
-    assert np.abs(found - plain).mean() < 0.5 * np.abs(plain).mean()
+    np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-9)
+    # Nor does it where it is no longer what it was.
+    np.testing.assert_array_equal(model._raw(np.column_stack([X, np.linspace(-9.0, 9.0, len(X))])), found)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_a_column_of_gaps_says_nothing_later_either(learner):
+    X, y = make_data(LOSS_CASES[0])
+    gaps = np.column_stack([X, np.full(len(X), np.nan)])
+    model = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0).fit(gaps, y)
+    later = np.column_stack([X, np.full(len(X), 5.0)])
+    np.testing.assert_array_equal(model.decision_function(later), model.decision_function(gaps))

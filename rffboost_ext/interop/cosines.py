@@ -229,7 +229,7 @@ class CosineObjective(ABC):
         loss, baseline = fitted_to(self.loss, y, weight)
         require_outputs(loss, len(baseline), host.shape[1])
         step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
-        design = Design(part.X, *moments(part.X, weight), self.n_jobs)
+        design = Design(part.X, *moments(part.X, weight, np.inf), self.n_jobs)
         return Training(loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host))
 
     def _step_for(self, loss: Loss, n_outputs: int = 1) -> Step:
