@@ -7,6 +7,7 @@ since loading one can run any code. Files of ``save_model`` and ONNX files hold 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,9 @@ def export(
 def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime") -> None:
     """Compare the ONNX file MODEL with the ESTIMATOR on the rows of DATA (CSV with a header)."""
     fitted = loaded(estimator)
-    report = verify_onnx(fitted, model, features(data, fitted), runtime=runtime)
+    rows = table(data, OnnxPredictor(model).text_columns)
+    X = columns_of(rows, list(getattr(fitted, "feature_names_in_", [])))
+    report = verify_onnx(fitted, model, X, runtime=runtime)
     print(report)
     if not report.passed:
         from typer import Exit
@@ -70,18 +73,28 @@ def info(model: Path) -> None:
 
 
 def predict(model: Path, data: Path, output: Path | None = None, proba: bool = False) -> None:
-    """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV."""
+    """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV, a column for each output."""
     from pandas import DataFrame
 
     predictor = OnnxPredictor(model)
-    X = columns_of(table(data), list(predictor.metadata.feature_names))
+    X = columns_of(table(data, predictor.text_columns), list(predictor.metadata.feature_names))
     if proba and predictor.metadata.classes is None:
         raise ValueError(f"--proba needs a classifier, {model} holds {predictor.metadata.estimator}")
     if proba:
         result = DataFrame(predictor.predict_proba(X), columns=[str(label) for label in predictor.classes_])
     else:
-        result = DataFrame({"prediction": predictor.predict(X).tolist()})
+        result = DataFrame(prediction_columns(predictor, X))
     result.to_csv(sys.stdout if output is None else output, index=False)
+
+
+def prediction_columns(predictor: OnnxPredictor, X: Any) -> dict[str, Any]:
+    """What a file predicts, a column for each output, and the ends of intervals where it has them."""
+    found = predictor.predict(X)
+    several = {f"prediction_{k}": values for k, values in enumerate(found.T)} if found.ndim > 1 else None
+    columns = several or {"prediction": found}
+    if predictor.has_interval:
+        columns["low"], columns["high"] = predictor.predict_interval(X).T
+    return columns
 
 
 def loaded(path: Path) -> Any:
@@ -108,18 +121,17 @@ def unpickle(path: Path) -> Any:
         raise ValueError(f"{path} is not a pickled estimator: {error}") from error
 
 
-def table(path: Path) -> DataFrame:
-    """A CSV file with a header."""
+def table(path: Path, text: Collection[str] = ()) -> DataFrame:
+    """A CSV file with a header; the columns `text` are read as they stand, where only an empty cell is a gap."""
     try:
         import pandas
     except ImportError as error:
         raise ImportError("reading CSV needs pandas: pip install 'rffboost-ext[cli]'") from error
-    return pandas.read_csv(path)
-
-
-def features(path: Path, estimator: Any) -> Any:
-    """The features of a CSV file as `estimator` was fitted on them: by name where it knows names."""
-    return columns_of(table(path), list(getattr(estimator, "feature_names_in_", [])))
+    rows = pandas.read_csv(path)
+    words = [name for name in rows.columns if name in text]
+    if words:
+        rows[words] = pandas.read_csv(path, usecols=words, dtype=str, keep_default_na=False, na_values=[""])[words]
+    return rows
 
 
 def columns_of(data: DataFrame, names: list[str]) -> Any:

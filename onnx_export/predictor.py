@@ -91,6 +91,18 @@ class OnnxPredictor:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
+    @property
+    def text_columns(self) -> list[str]:
+        """The inputs that take text, by name."""
+        from onnx import TensorProto
+
+        return [name for name, kind in self._inputs.items() if kind == TensorProto.STRING]
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the file predicts intervals too."""
+        return "interval" in self._outputs
+
     def predict(self, X: Any) -> Array:
         """Class labels, or means, (n,) or (n, C).
 
@@ -234,9 +246,19 @@ def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
     for column, (name, kind) in enumerate(inputs.items()):
         values = values_of(X, column)
         if kind == TensorProto.STRING:
+            require_text(values, name)
             values = np.array([v if isinstance(v, str) else GAP for v in values.tolist()], dtype=object)
         made[name] = column_feed(values if kind == TensorProto.STRING else with_nan(values), name, kind)
     return made
+
+
+def require_text(values: Array, name: str) -> None:
+    """Raise a TypeError for a column, (n,), that holds something and no text at all."""
+    given = values.tolist()
+    # NaN is not itself, and pandas.NA cannot say whether it is.
+    known = [v for v in given if v is not None and type(v).__name__ != "NAType" and v == v]
+    if known and not any(isinstance(v, str) for v in known):
+        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 
 
 def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int]) -> dict[str, Array]:
@@ -255,7 +277,7 @@ def column_feed(column: Any, name: str, kind: int) -> Array:
     Raises
     ------
     TypeError
-        If a number is wanted and the column holds something else.
+        If a number is wanted and the column holds something else, or text and it holds numbers.
     ValueError
         If a whole number or truth value is wanted and the column holds another one, or a missing one.
     """
@@ -263,6 +285,7 @@ def column_feed(column: Any, name: str, kind: int) -> Array:
 
     given = np.asarray(column)
     if kind == TensorProto.STRING:
+        require_text(given, name)
         return given.astype(object)[:, None]
     dtype = helper.tensor_dtype_to_np_dtype(kind)
     try:

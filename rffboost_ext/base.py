@@ -260,11 +260,11 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     ) -> tuple[Ensemble | None, int]:
         """What the fit goes on from, and how many rounds of it come on top of ``n_estimators``."""
         if init_model is None:
-            return self._initial(loss), self._rounds_given if self._goes_on() else 0
+            return self._initial(loss, rows), self._rounds_given if self._goes_on() else 0
         init = self._given(init_model, loss, rows, classes)
         return init, len(init)
 
-    def _initial(self, loss: Loss) -> Ensemble | None:
+    def _initial(self, loss: Loss, rows: Rows) -> Ensemble | None:
         """The ensemble that a warm start goes on from."""
         if not self._goes_on():
             return None
@@ -272,6 +272,12 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
             raise ValueError(
                 f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
                 f"is set, got {loss!r}"
+            )
+        found, wanted = np.size(loss.baseline(rows.y, rows.weight)), self.ensemble_.n_outputs
+        if self.task == "regression" and found != wanted:
+            raise ValueError(
+                f"{type(self).__name__}: y must have the {wanted} columns of the previous fit when warm_start is "
+                f"set, got {found}"
             )
         return self.ensemble_
 

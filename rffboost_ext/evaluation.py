@@ -106,7 +106,10 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
     for name, one in several.items():
         if not is_set(one):
             raise TypeError(f"{owner}: eval_set must be {SETS}, got for {name!r} a {type(one).__name__}")
-    return {str(name): one for name, one in several.items()}
+    named = {str(name): one for name, one in several.items()}
+    if len(named) < len(several):
+        raise ValueError(f"{owner}: eval_set must have a name of its own for each set, got {list(several)}")
+    return named
 
 
 def is_set(given: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import RFFBoostClassifier
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 from .cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -71,6 +71,14 @@ def test_warm_start_after_other_fits():
     seen = []
     model.set_params(n_estimators=9, early_stopping=False, callbacks=[seen.append]).fit(X, y)
     np.testing.assert_allclose(seen[0].round.raw, before.raw(X), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3)])
+def test_warm_start_needs_as_many_targets(before, after):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, warm_start=True).fit(X, X[:, :before])
+    with pytest.raises(ValueError, match=f"y must have the {before} columns of the previous fit .* got {after}"):
+        model.fit(X, X[:, :after])
 
 
 def test_warm_start_needs_room_for_more_rounds():

@@ -19,6 +19,10 @@ WITHOUT = "objective, class_weight, scale_pos_weight and is_unbalance"
 RANKING = {"auc", "average_precision"}
 """Metrics that look at the order of scores only."""
 
+# LightGBM's other names of a parameter; that of the objective which is "loss" is ours.
+OBJECTIVE = ("objective_type", "app", "application")
+METRIC = ("metric", "metrics", "metric_types")
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -69,7 +73,8 @@ class Shell(Hosted):
         """
         self._prepare(y, sample_weight)
         self._require_readable("eval_metric", kwargs.get("eval_metric"))
-        self._require_readable("metric", self._other_params.get("metric"))
+        for spelling in METRIC:
+            self._require_readable(spelling, self._other_params.get(spelling))
         kwargs.setdefault("eval_metric", Evaluation(self._own_metric()))
         super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         return self
@@ -100,6 +105,10 @@ class Shell(Hosted):
             raise ValueError(f"{name}: class_weight is not seen by the baseline; give sample_weight")
         if y.ndim == 2 and y.shape[1] > 1:
             raise ValueError(f"{name}: y must have one column, which is what LightGBM takes, got {y.shape[1]}")
+        for spelling in OBJECTIVE:
+            if spelling in self._other_params:
+                given = self._other_params[spelling]
+                raise ValueError(f"{name}: {spelling} must be left alone, the loss takes its place; got {given!r}")
         indices = np.unique(y, return_inverse=True)[1] if self.task == "classification" else y
         self._accept(indices.ravel(), sample_weight)
         self.objective = self._objective = ArrayObjective(self.loss_, self._reading(len(self.baseline_)))
@@ -121,7 +130,7 @@ class Shell(Hosted):
         plain._other_params = {k: v for k, v in self._other_params.items() if k != "loss"}
         params: dict[str, Any] = plain._process_params(stage)
         # LightGBM's own metrics would miss the baseline.
-        return params if "metric" in plain._other_params else params | {"metric": "None"}
+        return params if {*METRIC} & {*plain._other_params} else params | {"metric": "None"}
 
     def _reading(self, n_outputs: int) -> Reading:
         return Reading(super()._reading(n_outputs).slope, self.baseline_)

@@ -21,7 +21,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from onnx_export import OnnxPredictor, save_onnx, to_onnx
 from onnx_export.cli import main
 from onnx_export.predictor import ELEMENTS, column_feed
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
 
 from ..cases import PAIR_NAMES, PAIRS
 from .oracle import classifier, ensemble_of, fitted, posed, random_cosines
@@ -292,3 +292,38 @@ def test_as_a_module(files: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "RFFBoostClassifier" in done.stdout
+
+
+def test_text_is_read_as_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Text that looks like numbers or like a gap to a reader of CSV.
+    rng = np.random.default_rng(0)
+    words = rng.choice(["01", "02", "None"], 300)
+    X = pd.DataFrame({"zip": words, "a": rng.standard_normal(300)}).astype({"zip": "category"})
+    y = 2.0 * (words == "01") + 1.0 * (words == "None") + 0.3 * X["a"].to_numpy()
+    model = RFFBoostRegressor(learner="tree", n_estimators=20, random_state=0).fit(X, y)
+    model.save_model(tmp_path / "m.rffboost")
+    X.to_csv(tmp_path / "data.csv", index=False)
+    assert call(tmp_path, "export", "m.rffboost", "m.onnx") == 0
+    assert call(tmp_path, "verify", "m.rffboost", "m.onnx", "data.csv") == 0
+    assert call(tmp_path, "predict", "m.onnx", "data.csv", "--output", "p.csv") == 0
+    found = pd.read_csv(tmp_path / "p.csv")["prediction"]
+    np.testing.assert_allclose(found, model.predict(X), rtol=1e-4, atol=1e-4)
+    with pytest.raises(TypeError, match="column 'zip' of X must be text, as at the fit, got 1"):
+        OnnxPredictor(tmp_path / "m.onnx").predict(X.assign(zip=1))
+
+
+def test_predictions_are_a_column_for_each_output(tmp_path: Path) -> None:
+    X = table()
+    several = RFFBoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(X, X[["a", "b"]])
+    save_onnx(several, tmp_path / "m.onnx")
+    X.to_csv(tmp_path / "data.csv", index=False)
+    assert call(tmp_path, "predict", "m.onnx", "data.csv", "--output", "p.csv") == 0
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert list(found.columns) == ["prediction_0", "prediction_1"]
+    np.testing.assert_allclose(found, several.predict(X), rtol=1e-4, atol=1e-4)
+    ends = ConformalRegressor(RFFBoostRegressor(n_estimators=5, early_stopping=False)).fit(X, X["a"])
+    save_onnx(ends, tmp_path / "m.onnx")
+    assert call(tmp_path, "predict", "m.onnx", "data.csv", "--output", "p.csv") == 0
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert (found["low"] < found["prediction"]).all()
+    assert (found["prediction"] < found["high"]).all()
