@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from .ensemble import Ensemble
 from .learners import LEARNERS
 from .losses import LOSSES
 from .steps import STEPS, natural_step
+from .vocabulary import check_answers, check_baseline, check_derivatives, check_target, outcome
 
 
 def boost(
@@ -90,12 +90,14 @@ def boost(
     loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
     step = natural_step(loss, learner) if given_step is None else given_step
     start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
-    check_baseline(loss, start.baseline)
+    check_baseline(loss, start.baseline, y)
     check_target(loss, y, start.n_outputs)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
 
     raw = start.raw(design.original) if init_raw is None else init_raw
+    if not len(start):
+        check_answers(loss, y, raw)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
@@ -117,17 +119,6 @@ def boost(
     except KeyboardInterrupt as error:
         raise Interrupted(made(start, terms, moves)) from error
     return made(start, terms, moves)
-
-
-def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
-    """The term of a round and its outputs, checked."""
-    fitted = learner.fit(round)
-    if not isinstance(fitted, Term):
-        raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
-    output = round.design.output(fitted)
-    if output.shape != round.raw.shape:
-        raise ValueError(f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}")
-    return fitted, output
 
 
 class Interrupted(KeyboardInterrupt):
@@ -188,40 +179,6 @@ def in_units(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array
         return derivatives
     gradient, hessian = derivatives
     return unit * gradient, unit * hessian
-
-
-def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
-    """Raise a ValueError unless a loss gets a target of as many columns as it can use.
-
-    For classification that is one, of class indices: 0 and 1 rather than -1 and 1.
-    """
-    if y.shape[1] > 1 and not loss.multi_output:
-        raise ValueError(
-            f"boost: y must have one column for loss {loss!r}, got {y.shape[1]}; several need a loss with the "
-            f"attribute 'multi_output'"
-        )
-    n_classes = max(2, n_outputs)
-    if loss.task == "classification" and (y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any()):
-        raise ValueError(
-            f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "
-            f"got values from {y.min():g} to {y.max():g}"
-        )
-
-
-def check_baseline(loss: Loss, baseline: Array) -> None:
-    """Raise a ValueError unless a loss's baseline is what the vocabulary says."""
-    if np.ndim(baseline) != 1 or not np.isfinite(baseline).all():
-        raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
-
-
-def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
-    """Raise a ValueError unless a loss's derivatives in round `index` are what the vocabulary says."""
-    for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
-        if np.shape(values) != raw.shape:
-            raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {np.shape(values)}")
-        # A sum is cheap; one that overflows need not mean that a value has.
-        if not math.isfinite(np.add.reduce(values, axis=None)) and not np.isfinite(values).all():
-            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
 
 
 def settled(terms: Sequence[Term]) -> tuple[Term, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .boosting import Interrupted, boost, check_baseline
+from .boosting import Interrupted, boost
 from .callbacks import Callback, KeepScores
 from .core import Array, Learner, Loss, Step
 from .design import Design
@@ -17,6 +17,7 @@ from .ensemble import Ensemble
 from .gaps import scaling_of
 from .journal import Growth, Journal, Relay, empty
 from .terms import Expansion
+from .vocabulary import check_baseline
 
 # Rounds that one pool of rows serves.
 POOL_ROUNDS = 50
@@ -122,7 +123,7 @@ class Trainer:
     def start(self, rows: Rows) -> Ensemble:
         """The ensemble before the first round."""
         baseline = self.loss.baseline(rows.y, rows.weight)
-        check_baseline(self.loss, baseline)
+        check_baseline(self.loss, baseline, rows.y)
         return empty(baseline)
 
     def _stretch(

@@ -20,9 +20,10 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostRegressor,
     Term,
+    Trees,
     boost,
 )
-from rffboost_ext.losses import LogLoss
+from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.losses.margin import two_columns
 
 RNG = np.random.default_rng(0)
@@ -116,20 +117,77 @@ def test_joblib_keeps_compaction_and_bits():
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
-def log_loss_with(**methods):
+def stump(child: int = 2, feature: int = 0) -> Trees:
+    """A tree of one split."""
+    ids = {"left": [1, -1, -1], "right": [child, -1, -1], "feature": [feature, 0, 0]}
+    nodes = {name: np.array(values, dtype=np.int32) for name, values in ids.items()}
+    value = np.array([[0.0], [1.0], [2.0]])
+    return Trees(np.array([0]), **nodes, threshold=np.zeros(3), missing_left=np.zeros(3, dtype=bool), value=value)
+
+
+def waves(*shapes) -> Cosines:
+    """Cosines with arrays of these shapes."""
+    return Cosines(*(np.ones(shape) for shape in shapes))
+
+
+def broken(**methods):
+    """The logistic loss with other methods."""
     return type("Broken", (LogLoss,), methods)()
 
 
 BROKEN = [
-    (log_loss_with(derivatives=lambda self, y, raw: (y[:, 0], y[:, 0])), "rff_1", "gradient must have shape"),
-    (log_loss_with(derivatives=lambda self, y, raw: (y, np.nan * y)), "rff_1", "hessian must be finite"),
-    (log_loss_with(baseline=lambda self, y, weight: 0.0), "rff_1", "baseline must be"),
-    (log_loss_with(baseline=lambda self, y, weight: np.array([np.nan])), "rff_1", "baseline must be"),
+    (broken(derivatives=lambda self, y, raw: (y[:, 0], y[:, 0])), "rff_1", "gradient must have shape"),
+    (broken(derivatives=lambda self, y, raw: (y, np.nan * y)), "rff_1", "hessian must be finite"),
+    (broken(baseline=lambda self, y, weight: 0.0), "rff_1", "baseline must be"),
+    (broken(baseline=lambda self, y, weight: np.array([np.nan])), "rff_1", "baseline must be"),
+    (broken(baseline=lambda self, y, weight: [0.0]), "rff_1", r"baseline must be .*, got \[0.0\]"),
+    (
+        broken(derivatives=lambda self, y, raw: (y.tolist(), y)),
+        "tree",
+        "gradient must have shape .* a list",
+    ),
+    (broken(derivatives=lambda self, y, raw: (y - 0.5, -1.0 - y)), "mixture", "hessian must be positive"),
+    (
+        broken(derivatives=lambda self, y, raw: (y - 0.5, 0.0 * y)),
+        "mixture",
+        "hessian must be positive, got 0",
+    ),
+    (
+        broken(value=lambda self, y, raw: y),
+        "tree",
+        r"value must have shape \(n,\) = \(80,\), got \(80, 1\)",
+    ),
+    (
+        broken(inverse_link=lambda self, raw: raw),
+        "tree",
+        "inverse_link must have shape .*a column for each class",
+    ),
+    (broken(inverse_link=lambda self, raw: None), "tree", "inverse_link must have shape"),
+    ("log_loss", Returns(waves((2, 3), 1, (2, 1))), r"phase must have shape \(2,\)"),
+    (
+        "log_loss",
+        Returns(waves((2, 4), 2, (2, 1))),
+        r"omega must have shape \(2, 3\)",
+    ),
+    (
+        "log_loss",
+        Returns(waves((2, 3), 2, (2, 2))),
+        r"weight must have shape \(2, 1\)",
+    ),
+    ("log_loss", Returns(stump(child=9)), "node ids of children are out of range: 9"),
+    ("log_loss", Returns(stump(feature=3)), "feature ids are out of range: 3"),
     ("log_loss", Returns(), "fit must return a Term, got None"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
-    (log_loss_with(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),
-    (log_loss_with(unit=0.0), "rff_1", "unit must be a number > 0, got 0"),
+    (broken(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),
+    (broken(unit=0.0), "rff_1", "unit must be a number > 0, got 0"),
 ]
+
+
+def test_a_baseline_is_for_all_targets():
+    loss = type("Broken", (SquaredError,), {"baseline": lambda self, y, weight: np.zeros(3)})()
+    for learner in ("tree", "mixture"):
+        with pytest.raises(ValueError, match="baseline must have one entry for each of 1 targets"):
+            RFFBoostRegressor(loss, learner, n_estimators=2).fit(X, Y)
 
 
 @pytest.mark.parametrize(("loss", "learner", "message"), BROKEN, ids=[message for *_, message in BROKEN])

@@ -36,7 +36,7 @@ def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
 def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     m = len(term.omega)
     require_shape("omega", term.omega, (m, n_features))
-    require_shape("bias", term.phase, (m,))
+    require_shape("phase", term.phase, (m,))
     require_shape("weight", term.weight, (m, n_outputs))
     if term.center is not None:
         require_shape("center", term.center, (n_features,))

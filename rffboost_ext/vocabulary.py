@@ -1,0 +1,87 @@
+"""Whether parts keep to the vocabulary: what a loss or a learner of the user's gives back, before it is used."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .core import Array, Learner, Loss, Round, Term
+from .terms import Trees
+from .terms.sound import check_sound
+
+
+def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
+    """Raise a ValueError unless a loss gets a target of as many columns as it can use.
+
+    For classification that is one, of class indices: 0 and 1 rather than -1 and 1.
+    """
+    if y.shape[1] > 1 and not loss.multi_output:
+        raise ValueError(
+            f"boost: y must have one column for loss {loss!r}, got {y.shape[1]}; several need a loss with the "
+            f"attribute 'multi_output'"
+        )
+    n_classes = max(2, n_outputs)
+    if loss.task == "classification" and (y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any()):
+        raise ValueError(
+            f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "
+            f"got values from {y.min():g} to {y.max():g}"
+        )
+
+
+def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
+    """Raise a ValueError unless a loss's baseline for the target y (n, C) is what the vocabulary says."""
+    if not isinstance(baseline, np.ndarray) or baseline.ndim != 1 or not np.isfinite(baseline).all():
+        raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
+    # More targets than a loss can use are named by check_target.
+    usable = loss.multi_output or y.shape[1] == 1
+    if loss.task == "regression" and usable and len(baseline) != y.shape[1]:
+        raise ValueError(
+            f"loss {loss!r}: baseline must have one entry for each of {y.shape[1]} targets, got {baseline!r}"
+        )
+
+
+def check_answers(loss: Loss, y: Array, raw: Array) -> None:
+    """Raise a ValueError unless a loss's values and responses for scores (n, C) have the vocabulary's shapes."""
+    n = len(y)
+    found = np.shape(loss.value(y, raw))
+    if found != (n,):
+        raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n},), got {found}")
+    found, least = np.shape(loss.inverse_link(raw)), 2 if loss.task == "classification" else 1
+    if len(found) != 2 or found[0] != n or found[1] < least:
+        wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
+        raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
+
+
+def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
+    """Raise a ValueError unless a loss's derivatives in round `index` are what the vocabulary says."""
+    for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
+        if not isinstance(values, np.ndarray) or values.shape != raw.shape:
+            found = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
+            raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {found}")
+        # A sum is cheap; one that overflows need not mean that a value has.
+        if not math.isfinite(np.add.reduce(values, axis=None)) and not np.isfinite(values).all():
+            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
+    gradient, hessian = derivatives
+    least = hessian.min()
+    # Of a perfect fit curvatures may vanish in the end.
+    if least < 0.0 or (index == 0 and least == 0.0 and gradient.any() and not hessian.any()):
+        raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} in round {index}")
+
+
+def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
+    """The term of a round and its outputs, checked."""
+    fitted = learner.fit(round)
+    if not isinstance(fitted, Term):
+        raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
+    design = round.design
+    # Trees are on the features as they came.
+    n_features = design.original.shape[1] if isinstance(fitted, Trees) else design.n_features
+    try:
+        check_sound(fitted, n_features, round.raw.shape[1])
+    except ValueError as error:
+        raise ValueError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
+    output = design.output(fitted)
+    if output.shape != round.raw.shape:
+        raise ValueError(f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}")
+    return fitted, output
