@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,11 @@ def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array,
     """X, y and weights of the rows that count; a row of weight 0 is as good as absent."""
     if sample_weight is None:
         return X, y, np.ones(len(X))
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    given = np.asarray(sample_weight)
+    boxed = given.dtype == object and all(isinstance(value, Real) for value in given.ravel())
+    if given.dtype.kind not in "biuf" and not boxed:
+        raise TypeError(f"sample_weight must be real numbers, got an array of type {given.dtype}")
+    weight = given.astype(np.float64)
     if weight.ndim == 0:
         weight = np.full(len(X), float(weight))
     if weight.shape != (len(X),):

@@ -21,6 +21,10 @@ def encoded(y: Array) -> tuple[Array, Array]:
             place = y.astype(np.int64) - low
             found = np.bincount(place) > 0
             return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[place]
+    text = [isinstance(label, str) for label in y.ravel()] if y.dtype == object else []
+    if any(text) and not all(text):
+        kinds = sorted({type(label).__name__ for label in y.ravel().tolist()})
+        raise TypeError(f"y must hold labels of one type, got {' and '.join(kinds)}")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes

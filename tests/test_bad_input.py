@@ -300,3 +300,15 @@ def test_labels_of_a_narrow_type():
     y = np.where(Y, 100, -100).astype(np.int8)
     model = RFFBoostClassifier(n_estimators=2, early_stopping=False).fit(X, y)
     assert model.classes_.tolist() == [-100, 100]
+
+
+@pytest.mark.parametrize("weight", [["a"] * 30, np.ones(30) + 1j, [None] * 30], ids=["text", "complex", "nothing"])
+def test_sample_weights_that_are_no_numbers(weight):
+    with pytest.raises(TypeError, match="sample_weight must be real numbers, got an array of type"):
+        RFFBoostClassifier("exponential", n_estimators=2).fit(X, Y, sample_weight=weight)
+
+
+def test_labels_of_several_types():
+    labels = np.array(["1" if label else 0 for label in Y], dtype=object)
+    with pytest.raises(TypeError, match="y must hold labels of one type, got int and str"):
+        RFFBoostClassifier(n_estimators=2).fit(X, labels)

@@ -211,3 +211,8 @@ def test_learners_see_derivatives_at_the_sum():
         np.testing.assert_allclose(
             round.gradient, loss.derivatives(BINARY[:, None].astype(float), raw)[0], atol=1e-5
         )
+
+
+def test_estimators_of_scikit_learn_hand_over_labels():
+    with pytest.raises(TypeError, match=r"a CosineObjective is for xgboost\.train"):
+        xgb.XGBClassifier(n_estimators=2, objective=rxgb.CosineObjective("log_loss")).fit(X, BINARY)

@@ -157,6 +157,11 @@ class CosineObjective(ABC):
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Grow a cosine if it is time, and return the derivatives for the next tree, of the shape of `scores`."""
+        if isinstance(matrix, np.ndarray):
+            raise TypeError(
+                "a CosineObjective is for xgboost.train, whose objectives see the matrix; XGBoost's scikit-learn "
+                "estimators hand over labels"
+            )
         host = columns(scores)
         if self._training is None:
             self._training, self._matrix = self._begun(host, matrix), ref(matrix)

@@ -102,7 +102,7 @@ def splits(tree: dict[str, str], inner: int) -> tuple[Array, Array, Array]:
     threshold = numbers(tree, "threshold", np.float64)[:inner]
     missing = (kind >> MISSING_SHIFT) & 3
     if (kind & CATEGORICAL).any():
-        raise ValueError("the LightGBM model splits on categorical features, which Trees cannot express")
+        raise ValueError("the LightGBM model splits on categorical features, which are not read")
     if (missing == MISSING_ZERO).any():
         raise ValueError("zero_as_missing: the LightGBM model takes zeros for missing, which Trees cannot express")
     # A feature that had no missing values in training takes NaN for 0.
