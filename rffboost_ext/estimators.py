@@ -40,7 +40,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     loss_ : Loss
         The loss that was minimised; ``loss_.inverse_link(raw)`` are probabilities.
     n_estimators_ : int
-        Rounds in the fitted ensemble.
+        Rounds in the fitted ensemble, those of all its models where several are stacked or averaged. Then it is no
+        index into ``evals_result_``.
     validation_scores_ : ndarray
         What early stopping watched, before the first and after every round: the held-out loss, or the last metric
         of ``eval_metric`` with the sign by which less is better. Only with early stopping.
@@ -254,7 +255,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     loss_ : Loss
         The loss that was minimised; ``loss_.inverse_link(raw)`` are predictions.
     n_estimators_ : int
-        Rounds in the fitted ensemble.
+        Rounds in the fitted ensemble, those of all its models where several are stacked or averaged. Then it is no
+        index into ``evals_result_``.
     validation_scores_ : ndarray
         What early stopping watched, before the first and after every round: the held-out loss, or the last metric
         of ``eval_metric`` with the sign by which less is better. Only with early stopping.

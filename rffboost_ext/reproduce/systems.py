@@ -14,9 +14,10 @@ from ..compare.systems import SYSTEMS
 from .tuning import Landmarked, Mapped, Path, Staged
 
 SLOW = {
-    "BMKR": "eleven support vector regressions on all rows in every round: hours for a set of a thousand rows, "
-    "days for one of many thousands",
-    "MKBOOST": "seventeen support vector machines on all rows in every round: hours for a set of a thousand rows",
+    "BMKR": "eleven support vector regressions on all rows in every round: half a minute per split of 800 rows, and "
+    "more than in proportion with more of them",
+    "MKBOOST": "seventeen support vector machines on all rows in every round: half a minute per split of 50 rows, and "
+    "more than in proportion with more of them",
 }
 """The systems of the papers that take long by nature."""
 
