@@ -14,10 +14,10 @@ from ..compare.systems import SYSTEMS
 from .tuning import Landmarked, Mapped, Path, Staged
 
 SLOW = {
-    "BMKR": "eleven support vector regressions on all rows in every round: half a minute per split of 800 rows, and "
-    "more than in proportion with more of them",
-    "MKBOOST": "seventeen support vector machines on all rows in every round: half a minute per split of 50 rows, and "
-    "more than in proportion with more of them",
+    "BMKR": "eleven support vector regressions on all rows in every round: half a minute per split of 800 rows, "
+    "and more than in proportion with more of them",
+    "MKBOOST": "seventeen support vector machines on all rows in every round: minutes per split of 200 rows, "
+    "and more than in proportion with more of them",
 }
 """The systems of the papers that take long by nature."""
 
