@@ -76,9 +76,10 @@ def test_warm_start_after_other_fits():
 @pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3)])
 def test_warm_start_needs_as_many_targets(before, after):
     X = np.random.default_rng(0).standard_normal((60, 3))
-    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, warm_start=True).fit(X, X[:, :before])
+    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, warm_start=True)
+    model.fit(X, np.squeeze(X[:, :before]))
     with pytest.raises(ValueError, match=f"y must have the {before} columns of the previous fit .* got {after}"):
-        model.fit(X, X[:, :after])
+        model.fit(X, np.squeeze(X[:, :after]))
 
 
 def test_warm_start_needs_room_for_more_rounds():
