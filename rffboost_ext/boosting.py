@@ -89,9 +89,7 @@ def boost(
     # An ensemble of several outputs to go on from knows classes that these rows may lack.
     loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
     step = natural_step(loss, learner) if given_step is None else given_step
-    start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
-    check_baseline(loss, start.baseline, y)
-    check_target(loss, y, start.n_outputs)
+    start = beginning(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
 
@@ -119,6 +117,14 @@ def boost(
     except KeyboardInterrupt as error:
         raise Interrupted(made(start, terms, moves)) from error
     return made(start, terms, moves)
+
+
+def beginning(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
+    """The ensemble to go on from, that of the loss's baseline if there is none yet."""
+    start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
+    check_baseline(loss, start.baseline, y)
+    check_target(loss, y, start.n_outputs)
+    return start
 
 
 class Interrupted(KeyboardInterrupt):

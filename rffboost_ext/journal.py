@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from .boosting import Interrupted
 from .callbacks import Callback, Progress
 from .core import Array
@@ -110,8 +108,3 @@ class Relay:
             progress = replace(progress, n_estimators=self.n_estimators)
         self.stopped = any([callback(progress) for callback in self.callbacks])  # noqa: C419 - each is to be called
         return self.stopped
-
-
-def empty(baseline: Array) -> Ensemble:
-    """The ensemble before the first round."""
-    return Ensemble(baseline, (), np.empty((0, 2)))

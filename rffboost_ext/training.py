@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .boosting import Interrupted, boost
+from .boosting import Interrupted, beginning, boost
 from .callbacks import Callback, KeepScores
 from .core import Array, Learner, Loss, Step
 from .design import Design
 from .early_stopping import EarlyStopping, Error, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
-from .journal import Growth, Journal, Relay, empty
+from .journal import Growth, Journal, Relay
 from .terms import Expansion
-from .vocabulary import check_baseline
 
 # Rounds that one pool of rows serves.
 POOL_ROUNDS = 50
@@ -122,9 +121,7 @@ class Trainer:
 
     def start(self, rows: Rows) -> Ensemble:
         """The ensemble before the first round."""
-        baseline = self.loss.baseline(rows.y, rows.weight)
-        check_baseline(self.loss, baseline, rows.y)
-        return empty(baseline)
+        return beginning(self.loss, rows.y, rows.weight)
 
     def _stretch(
         self, growth: Growth, rows: Rows, scaling: tuple[Array | None, Array | None], n_estimators: int

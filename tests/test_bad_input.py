@@ -312,3 +312,8 @@ def test_labels_of_several_types():
     labels = np.array(["1" if label else 0 for label in Y], dtype=object)
     with pytest.raises(TypeError, match="y must hold labels of one type, got int and str"):
         RFFBoostClassifier(n_estimators=2).fit(X, labels)
+
+
+def test_sets_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="eval_set must have a name of its own for each set"):
+        RFFBoostClassifier(n_estimators=2).fit(X, Y, eval_set={1: (X, Y), "1": (X, Y)})

@@ -342,9 +342,3 @@ def test_targets_that_a_loss_is_not_for_are_named_with_their_set(loss, least):
     model.fit(X, y, eval_set={"fine": (X, np.full(20, least))})
     with pytest.raises(ValueError, match=rf"eval_set 'below': loss {type(model.loss_).__name__}\(.*y must be"):
         model.fit(X, y, eval_set={"fine": (X, y), "below": (X, y - 1.5)})
-
-
-def test_sets_of_one_name_are_refused():
-    X, y = REAL
-    with pytest.raises(ValueError, match="eval_set must have a name of its own for each set"):
-        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set={1: (X, y), "1": (X, y)})

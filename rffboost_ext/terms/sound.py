@@ -1,4 +1,4 @@
-"""Whether terms that were read from a file are safe to evaluate: a damaged file must not reach a kernel."""
+"""Whether terms from a file or a learner are safe to evaluate: arrays that do not fit must not reach a kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
     Parameters
     ----------
     term : Term
-        What was read.
+        What was read or learned.
     n_features, n_outputs : int
         Columns of X and of the term's outputs.
 
