@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,11 @@ class Tiles:
 
     def run(self, kernel: Callable[..., Any], *args: Any, number: int | None = None) -> None:
         """Run a compiled pass ``kernel(*args, first, last)`` over all tiles, or over a `number` of them."""
+        self.bound(kernel, *args, number=number)()
+
+    def bound(self, kernel: Callable[..., Any], *args: Any, number: int | None = None) -> Callable[[], None]:
+        """The call that :meth:`run` makes, for a search that makes it often and changes what is in the arrays."""
         number = self.n_tiles if number is None else number
         if self.n_jobs == 1:
-            kernel(*args, 0, number)
-        else:
-            over_tiles(kernel, number, self.n_jobs, *args)
+            return partial(kernel, *args, 0, number)
+        return partial(over_tiles, kernel, number, self.n_jobs, *args)

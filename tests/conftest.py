@@ -5,3 +5,13 @@ import os
 # Set before NumPy loads: many tests on small data are slower with threads than without.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402 - after its settings
+import pytest  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def own_draws(request):
+    """A module's RNG starts anew in each test: what is drawn does not depend on which tests ran before."""
+    if hasattr(request.module, "RNG"):
+        request.module.RNG.bit_generator.state = np.random.default_rng(1).bit_generator.state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import mean_absolute_error, mean_poisson_deviance
@@ -137,11 +138,12 @@ def test_losses_for_positive_targets_are_not_for_labels(loss):
 @learners
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
 def test_quantiles_cover_their_share_of_new_rows(params, q):
-    y = SIGNAL + (0.3 + 0.2 * np.abs(X[:, 2])) * RNG.standard_normal(len(X))
+    spread = 0.3 + 0.2 * np.abs(X[:, 2])
+    y = SIGNAL + spread * RNG.standard_normal(len(X))
     model = RFFBoostRegressor(LOSSES.create("quantile", quantile=q), **params).fit(X[TRAIN], y[TRAIN])
     predicted = model.predict(X[TEST])
     assert np.mean(y[TEST] <= predicted) == pytest.approx(q, abs=0.07)
-    assert np.corrcoef(predicted, SIGNAL[TEST])[0, 1] > 0.9
+    assert np.corrcoef(predicted, (SIGNAL + norm.ppf(q) * spread)[TEST])[0, 1] > 0.8
 
 
 @learners

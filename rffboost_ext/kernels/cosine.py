@@ -27,10 +27,10 @@ def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
-    """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B)."""
+    """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B), phase is (1,)."""
     h = np.empty(z.shape[1], z.dtype)
     for t in range(first, last):
-        cosines_of(z[t], phase, h)
+        cosines_of(z[t], phase[0], h)
         sums[t, 0] = match_value(kind, h, p[t], q[t])
 
 

@@ -182,7 +182,7 @@ class RFF1(Learner):
 
     def _search_frequency(self, objective: CosineObjective, start: Array, phase: float, precision: str) -> Array:
         optimizer, fun = OPTIMIZERS.make(self.optimizer), self._penalised(objective.by_frequency(phase))
-        rows: Any = START_ROWS.get(np.dtype(precision).name) if self.start_rows == "auto" else self.start_rows
+        rows: Any = START_ROWS.get(precision) if self.start_rows == "auto" else self.start_rows
         rough = None if rows is None else objective.roughly_by_frequency(phase, int(rows))
         if rough is None:
             return np.asarray(optimizer.minimise(fun, start))

@@ -135,12 +135,14 @@ class TiledObjective(CosineObjective):
     def project(self, omega: Array) -> None:
         T, B = self.tiles.shape
         self.z = np.empty((T, len(omega), B), dtype=self.tiles.dtype)
-        self.first, self.values = self.z[:, 0], np.empty((T, 1))
+        self.phase, self.values = np.empty(1, dtype=self.tiles.dtype), np.empty((T, 1))
+        self.try_phase = self.tiles.bound(passes().phase, self.z[:, 0], self.phase, *self.arrays, self.values)
         self.tiles.run(passes().project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
 
     def at_phase(self, phase: float) -> float:
         # On few rows a call of NumPy takes longer than the pass: no arrays are made.
-        self.tiles.run(passes().phase, self.first, self.tiles.dtype.type(phase), *self.arrays, self.values)
+        self.phase[0] = phase
+        self.try_phase()
         value: float = self.values.item() if len(self.values) == 1 else self.values.sum()
         return self.factor * value + self.offset
 
@@ -159,14 +161,16 @@ class TiledObjective(CosineObjective):
 
     def _by_frequency(self, phase: float, every: int, share: float = 1.0) -> ByFrequency:
         """The function on every k-th tile, which have that share of the weight and stand for the others."""
-        tiles, kernel, offset, factor = self.tiles, passes().frequency, self.offset, self.factor / share
-        number = -(-tiles.n_tiles // every)
+        tiles, offset, factor = self.tiles, self.offset, self.factor / share
+        number, d = -(-tiles.n_tiles // every), tiles.blocks.shape[1]
+        point, sums = np.empty(d, dtype=tiles.dtype), np.empty((number, 1 + d))
         fixed = tiles.dtype.type(phase), *self.arrays, self.outputs, every
-        sums = np.empty((number, 1 + tiles.blocks.shape[1]))
+        visit = tiles.bound(passes().frequency, tiles.blocks, point, *fixed, sums, number=number)
 
         def fun(omega: Array) -> tuple[float, Array]:
             self.newest = (omega.tobytes(), phase) if every == 1 else None
-            tiles.run(kernel, tiles.blocks, omega.astype(tiles.dtype), *fixed, sums, number=number)
+            point[:] = omega
+            visit()
             total = (sums[0] if number == 1 else sums.sum(axis=0)) * factor
             return float(total[0]) + offset, total[1:]
 
