@@ -159,6 +159,19 @@ def test_draws_are_the_rounds_own(params):
     assert np.abs(fit(12, seed=1).decision_function(X) - wanted).max() > 1e-3
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.7, 0.999])
+def test_a_tree_sees_its_share_of_the_columns_whatever_was_drawn_before(share):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 10))
+    y = X @ rng.uniform(0.9, 1.1, 10)
+    learner = Tree(6, colsample_bytree=share)
+    terms = boost(X, y[:, None], loss="squared_error", learner=learner, n_estimators=30, random_state=0).terms
+    seen = [np.unique(term.feature[term.left >= 0]) for term in terms]
+    assert max(len(columns) for columns in seen) == max(1, int(share * 10))
+    assert len({tuple(columns) for columns in seen}) > 5
+    assert len(np.unique(np.concatenate(seen))) == 10
+
+
 def test_features_beyond_float32_are_named():
     X, y = make_data(LOSS_CASES[0], n=50)
     X[7, 1] = -1e39

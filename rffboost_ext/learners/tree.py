@@ -15,6 +15,7 @@ from ..terms.each import TOGETHER
 from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
+from .draws import seen_columns
 from .thresholds import lowered
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class Tree(Learner):
     Notes
     -----
     Missing values (NaN) go to the side that gains more, and categories are split into sets, as in XGBoost. Rows
-    and columns are drawn by XGBoost from the round's own seed: a round does not depend on those before it, nor on
-    other boosters of the process.
+    and columns are drawn from the round's own seed: a round does not depend on those before it, nor on other
+    boosters of the process. Trees of several outputs in one round see the same columns.
     """
 
     step = "unit"
@@ -136,10 +137,9 @@ class Tree(Learner):
         return grower.grow(round)
 
     @property
-    def sampling(self) -> bool:
-        """Whether trees, levels or nodes see a part of the rows or columns only."""
-        names = ("subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode")
-        return any(getattr(self, name) < 1.0 for name in names)
+    def draws(self) -> bool:
+        """Whether XGBoost draws rows, or columns of a level or a node; those of a tree are drawn for it."""
+        return min(self.subsample, self.colsample_bylevel, self.colsample_bynode) < 1.0
 
     @property
     def has_units(self) -> bool:
@@ -168,7 +168,10 @@ class Grower:
         design, n_outputs = round.design, round.raw.shape[1]
         params = learner.native(design.original.shape[1])
         require_single_precision(design.original)
-        self.matrix = design.view((Grower, learner.max_bin), lambda: binned(round, learner.max_bin))
+        self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
+        # Weights of columns are the matrix's: learners that set none have one without.
+        kind = Grower, learner.max_bin, self.share < 1.0
+        self.matrix = design.view(kind, lambda: binned(round, learner.max_bin))
         # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
@@ -179,16 +182,18 @@ class Grower:
         self.forest, self.grown = Forest(self.booster, design.original), 0
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
         self.margin = self._scores(round)
-        self.config = self.booster.save_config() if learner.sampling else None
+        self.config = self.booster.save_config() if learner.draws else None
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
         iteration = self.grown
         if self.config is not None:
-            # What grows trees draws columns from a stream of its own, so that a round would depend on those before
-            # it. A booster that is configured anew makes another, of the seed that goes with the iteration.
+            # What grows trees draws from a stream of its own, so that a round would depend on those before it. A
+            # booster that is configured anew makes another, of the seed that goes with the iteration.
             self.booster.load_config(self.config)
             iteration = int(round.rng.integers(2**31))
+        if self.share < 1.0:
+            self.matrix.set_info(feature_weights=seen_columns(round.rng, self.n_features, self.share))
         grad, hess = weighted(round)
         if self.unit != 1.0:
             grad = grad / self.unit
