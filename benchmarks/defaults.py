@@ -84,8 +84,9 @@ def variants() -> dict[str, dict[str, Any]]:
         "patience 40": {"n_iter_no_change": 40},
         "patience 80": {"n_iter_no_change": 80},
         "all rows in each round": of_stack(Mixture(cosines, subsample=1.0)),
-        "trees of depth 6": of_stack(Mixture(cosines, Tree(max_depth=6, colsample_bynode=0.6))),
-        "nodes see all features": of_stack(Mixture(cosines, Tree(max_depth=4))),
+        "trees of depth 6": of_stack(Mixture(cosines, Tree(max_depth=6, colsample_bytree=0.6))),
+        "trees see all features": of_stack(Mixture(cosines, Tree(max_depth=4))),
+        "nodes see 0.6 of the features": of_stack(Mixture(cosines, Tree(max_depth=4, colsample_bynode=0.6))),
         "features drawn evenly": of_stack(Mixture(RFFNewton(earned=0.0, relative_rate=MIXED[0]))),
         "cosines at the rate of trees": of_stack(Mixture()),
     }
