@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ DIGITS = {"score": 4, "seconds": 2}
 RUN = ["target", "command", "environment"]
 FOOT = re.compile(r"^`(rffboost reproduce [^`]*)`\. (.*) Seconds in all: ", re.MULTILINE)
 SPLITS = re.compile(r" --splits \d+")
+LIMIT = re.compile(r" --time-limit ([\d.]+)")
 DRAWN = ("ecml2020-figure1", "letarte2019-figure2")
 """Targets that are drawings of a toy; their rows say little."""
 HEAD = """# Reproduced
@@ -136,7 +138,9 @@ def section(name: str, frame: Any, runs: pd.DataFrame) -> str:
     commands = [f"- `{command}`" for command in mine["command"]]
     made = "\n".join([*commands, *(f"- {environment}" for environment in mine["environment"].unique())])
     size = f"{len(frame):,} values in {frame['seconds'].sum() / 3600.0:.1f} hours of one core."
-    tables = re.sub("^## ", "### ", target.tables(frame, target.full).rstrip("\n"), flags=re.MULTILINE)
+    limits = LIMIT.findall(" ".join(mine["command"])) or [target.full.time_limit]
+    text = target.tables(frame, replace(target.full, time_limit=float(limits[-1])))
+    tables = re.sub("^## ", "### ", text.rstrip("\n"), flags=re.MULTILINE)
     parts = [f"## {target.title}", target.about, tables, size, made]
     return "\n\n".join(part for part in parts if part) + "\n"
 
