@@ -59,7 +59,7 @@ class ExponentialMatch(Match):
         return value, -residual * value
 
     def compiled(self, round: Round) -> Compiled:
-        gradient = np.minimum(np.maximum(round.gradient[:, 0], -LARGEST_GRADIENT), LARGEST_GRADIENT)
+        gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
         largest = float(round.weight.max())
         weight = round.weight if largest == 1.0 else round.weight / largest
         return Compiled(EXPONENTIAL, gradient, weight, factor=largest)

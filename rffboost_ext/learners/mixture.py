@@ -118,11 +118,10 @@ class Mixture(Learner):
 def trees_for(n_samples: int, n_features: int) -> tuple[Tree, ...]:
     """Trees that suit so many rows and features, one of which is drawn in each round.
 
-    Of few rows all are alike, and nodes that see a part of the features make them differ: +0.17 points (standard
-    error 0.07) over 144 fits of 18 small sets, none where there are four features. That trees do so instead makes
-    -0.03 points (0.08) of difference over 136 fits of 21, and costs less time. Of many rows shallow and deep ones
-    see different things, and seeing 0.8 of the features gains 0.13 points (0.05) over 49 fits of 7 sets, 0.6 of
-    them 0.03 (0.06).
+    Of few rows all are alike, and seeing a part of the features makes them differ. That trees draw it, not nodes,
+    makes -0.04 points (standard error 0.08) over 136 fits of 21 sets, at 0.8 of the time of a fit. Of many rows
+    shallow and deep ones see different things, and seeing 0.8 of the features gains 0.13 points (0.05) over 49
+    fits of 7 sets, 0.6 of them 0.03 (0.06).
     """
     few = n_samples < 3_000
     share = 1.0 if n_features <= 4 else 0.6 if few else 0.8
