@@ -235,8 +235,9 @@ def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
     """About `size` of `rows` at random, in their order; all of them where there are no more."""
     if len(rows) <= size:
         return rows
-    kept = rows[rng.random(len(rows), dtype=np.float32) < size / len(rows)]
-    return kept if len(kept) else rows[:1]
+    chance, kept = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
+    count = passes().keep_rows(rows, chance, np.float32(size / len(rows)), kept)
+    return kept[:count] if count else rows[:1]
 
 
 def cosines_of(omega: Array, pairs: Array, features: Array, n_features: int) -> Cosines:
