@@ -8,14 +8,17 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Matern as MaternKernel
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 
 from rffboost_ext import baselines, presets
 from rffboost_ext.baselines import (
     ChiSquare,
     GreedyKernel,
+    MappedSVM,
     Matern,
     PBLandmarks,
     RandomFourier,
@@ -98,6 +101,31 @@ def test_kernel_values_to_landmarks():
     expected = rbf_kernel(Z, scaler.transform(model.landmarks_), gamma=0.3)
     np.testing.assert_allclose(model.transform(X), expected)
     assert model.landmarks_.shape == (15, 4)
+
+
+SOLVERS = {
+    "liblinear": LinearSVC(random_state=0),
+    "liblinear_dual": LinearSVC(dual=True, random_state=0),
+    "libsvm": SVC(kernel="linear", max_iter=10_000, random_state=0),
+}
+
+
+@pytest.mark.parametrize("svm", SOLVERS)
+def test_the_linear_svm_is_the_one_that_is_named(svm):
+    model = MappedSVM(RBFLandmarks(8, gamma=0.2, random_state=0), C=10.0, svm=svm, random_state=0).fit(X, BINARY)
+    plain = clone(SOLVERS[svm]).set_params(C=10.0).fit(model.mapping_.transform(X), BINARY)
+    np.testing.assert_array_equal(model.svm_.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(model.mapping_.transform(X)))
+
+
+def test_the_solvers_differ():
+    # In the dual, with a large C and kernel values that are nearly alike, 1,000 iterations are too few.
+    features = RBFLandmarks(8, gamma=0.01, random_state=0).fit(X, BINARY).transform(X)
+    with pytest.warns(ConvergenceWarning):
+        early = clone(SOLVERS["liblinear_dual"]).set_params(C=1e4).fit(features, BINARY)
+    assert (
+        np.abs(early.coef_ - clone(SOLVERS["liblinear"]).set_params(C=1e4).fit(features, BINARY).coef_).max() > 1.0
+    )
 
 
 def test_landmarks_are_rows_equally_many_of_each_class():

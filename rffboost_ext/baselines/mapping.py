@@ -168,9 +168,10 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         The map; a clone of it is fitted.
     C : float, default=1.0
         Inverse strength of the SVM's penalty.
-    svm : {"liblinear", "libsvm"}, default="liblinear"
-        scikit-learn's ``LinearSVC``, as in Letarte et al. 2019, or its ``SVC(kernel="linear", max_iter=10000)``,
-        as in Gautheron et al. 2020.
+    svm : {"liblinear", "liblinear_dual", "libsvm"}, default="liblinear"
+        scikit-learn's ``LinearSVC``; the same with ``dual=True``, which it was by default when Letarte et al. 2019
+        was written and which at a large C ends after 1,000 iterations, far from the optimum; or its
+        ``SVC(kernel="linear", max_iter=10000)``, as in Gautheron et al. 2020.
     random_state : int, RandomState or None, default=None
         Seed of the solver; the map has its own.
 
@@ -197,7 +198,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
     constraints: ClassVar[Mapping[str, Check]] = {
         "mapping": Instance(FeatureMap),
         "C": POSITIVE,
-        "svm": Exactly(("liblinear", "libsvm")),
+        "svm": Exactly(("liblinear", "liblinear_dual", "libsvm")),
         "random_state": SEED,
     }
     classes_: Array
@@ -244,8 +245,9 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         """The linear SVM that is fitted to the features, not fitted yet."""
         from sklearn.svm import SVC, LinearSVC
 
-        if self.svm == "liblinear":
-            return LinearSVC(C=self.C, random_state=self.random_state)
+        if self.svm != "libsvm":
+            dual = True if self.svm == "liblinear_dual" else "auto"
+            return LinearSVC(C=self.C, dual=dual, random_state=self.random_state)
         return SVC(kernel="linear", C=self.C, max_iter=LIBSVM_ITERATIONS, random_state=self.random_state)
 
     def decision_function(self, X: Any) -> Array:

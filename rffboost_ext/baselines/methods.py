@@ -80,7 +80,7 @@ def pbrff(
 ) -> MappedSVM:
     """PB-Landmarks and a linear SVM, as in Gautheron et al. 2020.
 
-    Letarte et al. 2019 take ``selection="random"`` or ``"centroids"`` and ``svm="liblinear"``.
+    Letarte et al. 2019 take ``selection="random"`` or ``"centroids"`` and ``svm="liblinear_dual"``.
 
     Parameters
     ----------
