@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from itertools import pairwise
+from functools import cache, lru_cache
 from typing import Any
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
@@ -16,6 +16,8 @@ N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
 
 # Fewer tiles than this per thread are not worth waking one for.
 LEAST_TILES = 4
+# Tiles that are taken at a time at the end of a pass, when threads wait for each other.
+LEAST_TAKEN = 2
 
 
 @cache
@@ -47,15 +49,37 @@ def threads(n_jobs: int | None) -> Iterator[int]:
 def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:
     """Call ``kernel(*args, first, last)`` so that every tile is visited once, on `n_jobs` threads.
 
-    Kernels release the GIL and write one result per tile, so the outcome does not depend on how the tiles are
-    shared out.
+    Kernels release the GIL and write one result per tile, so the outcome does not depend on who visits which. A
+    thread takes tiles as it comes to them: one that is woken late leaves more to the others.
     """
     threads = min(n_jobs, n_tiles // LEAST_TILES)
     if threads < 2:
         kernel(*args, 0, n_tiles)
         return
-    bounds = [n_tiles * i // threads for i in range(threads + 1)]
-    futures = [_pool(threads - 1).submit(kernel, *args, *span) for span in pairwise(bounds[1:])]
-    kernel(*args, 0, bounds[1])
+    waiting = deque(spans(n_tiles, threads))
+
+    def work() -> None:
+        while True:
+            try:
+                first, last = waiting.popleft()
+            except IndexError:
+                return
+            kernel(*args, first, last)
+
+    futures = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+    work()
     for future in futures:
-        future.result()
+        # A thread that has not come by now is not waited for.
+        if not future.cancel():
+            future.result()
+
+
+@lru_cache(maxsize=256)
+def spans(n_tiles: int, threads: int) -> tuple[tuple[int, int], ...]:
+    """Tiles first .. last-1 to take at a time, in their order: half of an even share of what is left each time."""
+    found, first = [], 0
+    while first < n_tiles:
+        size = max(LEAST_TAKEN, (n_tiles - first) // (2 * threads))
+        found.append((first, min(first + size, n_tiles)))
+        first += size
+    return tuple(found)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections import Counter
 from functools import cache
 from itertools import pairwise
+from threading import Event, current_thread, get_ident, main_thread
 from typing import Any
 
 import numpy as np
@@ -81,16 +83,33 @@ def test_predictions_are_the_same_for_any_number_of_threads(name, precision, n_j
 @given(n_tiles=st.integers(0, 200), n_jobs=st.integers(1, 9))
 def test_every_tile_is_visited_once(n_tiles, n_jobs):
     visits = np.zeros(n_tiles, dtype=int)
-    spans = []
+    spans, visitors = [], set()
 
     def kernel(visits: Array, first: int, last: int) -> None:
         spans.append((first, last))
+        visitors.add(get_ident())
         visits[first:last] += 1
 
     over_tiles(kernel, n_tiles, n_jobs, visits)
     assert (visits == 1).all()
-    assert len(spans) <= max(1, min(n_jobs, n_tiles // LEAST_TILES))
+    assert len(visitors) <= max(1, min(n_jobs, n_tiles // LEAST_TILES))
     assert all(one[1] == other[0] for one, other in pairwise(sorted(spans)))
+
+
+def test_a_thread_that_is_held_up_leaves_its_tiles_to_the_others():
+    held, visited = Event(), Counter()
+
+    def kernel(first: int, last: int) -> None:
+        if current_thread() is not main_thread():
+            assert held.wait(PATIENCE)
+        visited[current_thread() is main_thread()] += last - first
+        # What a thread has taken is its own: a quarter at most.
+        if visited[True] >= 75:
+            held.set()
+
+    over_tiles(kernel, 100, 2)
+    assert sum(visited.values()) == 100
+    assert visited[True] >= 75
 
 
 def test_an_error_in_a_thread_is_raised():
