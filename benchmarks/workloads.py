@@ -72,19 +72,23 @@ QUICK = Sizes(
 
 
 def passes(sizes: Sizes, threads: int) -> list[Row]:
-    """One objective and gradient of ``rff_1`` beside a sum over the bytes of the features."""
+    """One objective and gradient of ``rff_1`` beside a sum over the bytes that it reads."""
     targets = AtLeast(0.5), AtLeast(0.7)
     return [one_pass(*shape, target, sizes, threads) for shape, target in zip(sizes.passes, targets, strict=True)]
 
 
 def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Row:
-    """The pass over n rows of d features; as its reads are those of the sum, the ratio is one of bandwidths."""
+    """The pass over n rows of d features; as its reads are those of the sum, the ratio is one of bandwidths.
+
+    It reads the features and, of each row, the two numbers of the match; what it writes is not counted.
+    """
     objective, omega = exponential_objective(n, d, threads)
     tiles = objective.tiles
     sums = np.zeros(tiles.n_tiles, dtype=np.float32)
+    _, *of_rows = objective.arrays
     ours, theirs = in_turns(
         lambda: objective.at_frequency(omega, 0.5),
-        lambda: tiles.run(sum_tiles, tiles.blocks, sums),
+        lambda: tiles.run(sum_tiles, tiles.blocks, *of_rows, sums),
         turns=3 * sizes.turns,
         calls=5,
     )
@@ -93,13 +97,20 @@ def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Row
 
 
 @numba.njit(fastmath=True, nogil=True)
-def sum_tiles(tiles, sums, first, last):  # type: ignore[no-untyped-def]
-    """Write the sum of tiles first .. last-1 (T, d, B), all lanes at work."""
-    flat = tiles[first:last].reshape(-1)
+def total_of(values):  # type: ignore[no-untyped-def]
+    """The sum of an array, all lanes at work."""
+    flat = values.reshape(-1)
     total = flat.dtype.type(0)
     for i in range(len(flat)):
         total += flat[i]
-    sums[first] = total
+    return total
+
+
+@numba.njit(fastmath=True, nogil=True)
+def sum_tiles(tiles, p, q, sums, first, last):  # type: ignore[no-untyped-def]
+    """Write the sum of tiles first .. last-1 (T, d, B) and of two numbers per row, (T, B) each."""
+    of_rows = total_of(p[first:last]) + total_of(q[first:last])
+    sums[first] = total_of(tiles[first:last]) + of_rows
 
 
 def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[TiledObjective, Array]:
