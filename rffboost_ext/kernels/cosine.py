@@ -8,7 +8,7 @@ import numpy as np
 from .calls import INLINED, KERNEL
 from .elementary import cosine, sincos
 from .matches import match_cosine, match_value
-from .tiles import correlate_tile, stream_tile
+from .tiles import correlate_back, stream_tile
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -55,7 +55,7 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
         z[:] = -phase
         stream_tile(tiles[t], omega, z)
         sums[s, 0] = match_cosine(kind, z, p[t], q[t], outputs[t])
-        correlate_tile(tiles[t], z, gradient)
+        correlate_back(tiles[t], z, gradient)
         # A loop: assigning to a slice would compile its error message too, which takes seconds.
         for f in range(len(gradient)):
             sums[s, 1 + f] = gradient[f]
