@@ -98,7 +98,7 @@ class Row:
         return {name: getattr(self, name) for name in names} | times
 
 
-def in_turns(*systems: Run, turns: int, calls: int = 1) -> list[list[float]]:
+def in_turns(*systems: Run, turns: int, calls: int = 1, warm: int = 0) -> list[list[float]]:
     """Time systems one after the other, and again, after one call of each to warm up.
 
     Parameters
@@ -109,6 +109,8 @@ def in_turns(*systems: Run, turns: int, calls: int = 1) -> list[list[float]]:
         Turns of each system.
     calls : int, default=1
         Calls per turn, enough of them to be well above the clock's resolution.
+    warm : int, default=0
+        Calls before those of each turn that are not timed.
 
     Returns
     -------
@@ -117,12 +119,14 @@ def in_turns(*systems: Run, turns: int, calls: int = 1) -> list[list[float]]:
     """
     for run in systems:
         run()
-    rounds = [[seconds(run, calls) for run in systems] for _ in range(turns)]
+    rounds = [[seconds(run, calls, warm) for run in systems] for _ in range(turns)]
     return [list(times) for times in zip(*rounds, strict=True)]
 
 
-def seconds(run: Run, calls: int = 1) -> float:
-    """How long one call takes, on the mean over some."""
+def seconds(run: Run, calls: int = 1, warm: int = 0) -> float:
+    """How long one call takes, on the mean over some that follow others."""
+    for _ in range(warm):
+        run()
     start = time.perf_counter()
     for _ in range(calls):
         run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,6 +16,19 @@ from .parallel import over_tiles
 ROWS = 2048
 # Tiles are cut to whole vectors, so that loops over them have no remainder.
 LANES = 16
+# Bytes of a cache line, which are those of a vector.
+LINE = 64
+
+
+def at_line(shape: tuple[int, ...], dtype: Any) -> Array:
+    """New memory for an array of that shape, not filled, that starts with a cache line.
+
+    A vector that lies on two lines takes two reads; NumPy's own large arrays start 16 bytes after a line.
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.empty(size + LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 class Tiles:
@@ -39,7 +53,7 @@ class Tiles:
         size = min(ROWS, -(-self.n_samples // LANES) * LANES)
         self.n_tiles = -(-self.n_samples // size)
         self.n_jobs = n_jobs
-        self.blocks = np.empty((self.n_tiles, d, size), dtype=dtype)
+        self.blocks = at_line((self.n_tiles, d, size), dtype)
         self._buffers: dict[str, Array] = {}
         over_tiles(fill_tiles, self.n_tiles, n_jobs, X, center, scale, self.blocks)
 
@@ -60,7 +74,8 @@ class Tiles:
         costs more than to write the values.
         """
         if name not in self._buffers:
-            self._buffers[name] = np.zeros(self.shape, dtype=self.dtype)
+            self._buffers[name] = at_line(self.shape, self.dtype)
+            self._buffers[name][:] = 0
         out = self._buffers[name]
         out.reshape(-1)[: self.n_samples] = values
         return out

@@ -15,7 +15,7 @@ from rffboost_ext import LOSSES, MATCHES, Design, Round
 from rffboost_ext.learners import Match
 from rffboost_ext.learners.objectives import PlainObjective, TiledObjective, cosine_objective
 from rffboost_ext.losses.margin import LARGEST_EXPONENT
-from rffboost_ext.tiles import LANES, ROWS
+from rffboost_ext.tiles import LANES, LINE, ROWS, at_line
 
 from .cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
 
@@ -308,3 +308,24 @@ def test_derivatives_have_the_sign_and_the_bound_of_a_margin_loss(name, raw, see
         # Rounding apart, the hessian is at most 1/4, and the gradient y - p.
         assert hessian.max() <= 0.25 * (1.0 + 1e-15)
         np.testing.assert_allclose(y - expit(raw), -gradient, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 7, ROWS)])
+def test_memory_of_tiles_starts_with_a_cache_line(shape, dtype):
+    made = [at_line(shape, dtype) for _ in range(3)]
+    for index, array in enumerate(made):
+        array[:] = index
+    for index, array in enumerate(made):
+        assert (array.shape, array.dtype, array.flags.c_contiguous) == (shape, dtype, True)
+        assert array.ctypes.data % LINE == 0
+        np.testing.assert_array_equal(array, np.full(shape, index))
+
+
+@precisions
+@shapes
+def test_what_passes_read_and_write_starts_with_a_cache_line(n, d, K, precision):
+    objective = make_problem(OF_THE_PAPERS[0], "exponential", (n, d, K), precision).tiled
+    _, p, q = objective.arrays
+    for array in (objective.tiles.blocks, p, q, objective.outputs, objective.z):
+        assert array.ctypes.data % LINE == 0

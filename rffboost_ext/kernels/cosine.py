@@ -8,7 +8,7 @@ import numpy as np
 from .calls import INLINED, KERNEL
 from .elementary import cosine, sincos
 from .matches import match_cosine, match_value
-from .tiles import correlate_back, stream_tile
+from .tiles import correlate_back, row_at_line, stream_tile
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -48,7 +48,7 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
     Tiles 0, every, 2 every, ... are visited, S of them. Their h goes to outputs (T, B), their sums to sums
     (S, 1 + d), in float64; first and last count the tiles that are visited.
     """
-    z = np.empty(p.shape[1], p.dtype)
+    z = row_at_line(p[0])
     gradient = np.empty(len(omega), omega.dtype)
     for s in range(first, last):
         t = s * every

@@ -7,8 +7,17 @@ the tile is still in cache. Rows that fill up the last tile are zero and have we
 from __future__ import annotations
 
 import numba
+import numpy as np
 
 from .calls import INLINED, KERNEL
+
+
+@numba.njit(**INLINED)
+def row_at_line(like):  # type: ignore[no-untyped-def]
+    """Memory for an array like that of one row (B,), not filled, that starts with a cache line of 64 bytes."""
+    memory = np.empty(len(like) + 64 // like.itemsize, like.dtype)
+    start = (-memory.ctypes.data % 64) // like.itemsize
+    return memory[start : start + len(like)]
 
 
 @numba.njit(**KERNEL)

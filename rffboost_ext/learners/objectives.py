@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Array, Round
+from ..tiles import at_line
 from .matches import Compiled, Match
 
 ByFrequency = Callable[[Array], tuple[float, Array]]
@@ -129,12 +130,12 @@ class TiledObjective(CosineObjective):
         self.factor, self.offset = match.factor / round.total_weight, match.offset / round.total_weight
         self.weight = round.weight
         self.arrays = match.kind, self.tiles.rows(match.p, "p"), self.tiles.rows(match.q, "q")
-        self.outputs = np.empty(self.tiles.shape, dtype=self.tiles.dtype)
+        self.outputs = at_line(self.tiles.shape, self.tiles.dtype)
         self.newest: tuple[bytes, float] | None = None
 
     def project(self, omega: Array) -> None:
         T, B = self.tiles.shape
-        self.z = np.empty((T, len(omega), B), dtype=self.tiles.dtype)
+        self.z = at_line((T, len(omega), B), self.tiles.dtype)
         self.phase, self.values = np.empty(1, dtype=self.tiles.dtype), np.empty((T, 1))
         self.try_phase = self.tiles.bound(passes().phase, self.z[:, 0], self.phase, *self.arrays, self.values)
         self.tiles.run(passes().project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
