@@ -278,8 +278,8 @@ def two_threads(sizes: Sizes, threads: int) -> list[Row]:
 def landmark_row(n: int, sizes: Sizes) -> Row:
     """Two threads beside one on the landmark pass, each after as many passes as are timed, as in a fit.
 
-    A core that was idle takes some milliseconds to come to its speed: the first of these passes on two threads
-    takes nearly twice the time of the twentieth.
+    A core that was idle takes some milliseconds to come to its speed: on 200,000 rows the first pass of two
+    threads takes nearly twice the time of the twentieth.
     """
     one, two = (exponential_objective(n, 20, threads, k=10)[0] for threads in (1, 2))
     phases = np.linspace(-1.0, 1.0, 10)
