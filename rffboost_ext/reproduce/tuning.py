@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from ..baselines.grids import Grid
@@ -25,7 +25,9 @@ Candidate = dict[str, Any]
 MAPPING = "mapping__"
 BETA = "mapping__beta"
 KERNEL_ROWS = 12_000
-"""Rows whose dot products, or whose distances and kernel values, are held in memory, all of them at once."""
+"""Rows whose dot products are held in memory, all of them at once."""
+KERNEL_BYTES = 8 * 2**30
+"""Memory for the values of a kernel between the rows of a search."""
 
 
 @dataclass(frozen=True)
@@ -158,21 +160,21 @@ def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test
 
 
 class Kernelled(Path):
-    """A support vector machine with the Gaussian kernel: all candidates share the distances between rows."""
+    """A support vector machine with the Gaussian kernel: all C of a gamma share the values between rows."""
 
     def scores(
         self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
     ) -> Array:
-        if len(train[1]) > KERNEL_ROWS:
+        (X, y), (X_test, y_test) = train, test
+        if len(candidates) == 1 or 8 * len(X) * (len(X) + len(X_test)) > KERNEL_BYTES:
             return Staged(self.make, self.grid).scores(candidates, train, test, sizes)
         found = np.empty((len(candidates), len(sizes)))
-        near, near_test = (euclidean_distances(X, train[0], squared=True) for X in (train[0], test[0]))
         for gamma in {candidate["gamma"] for candidate in candidates}:
-            rows = [index for index, candidate in enumerate(candidates) if candidate["gamma"] == gamma]
-            kernel, kernel_test = np.exp(-gamma * near), np.exp(-gamma * near_test)
-            for index in rows:
+            kernel, kernel_test = rbf_kernel(X, gamma=gamma), rbf_kernel(X_test, X, gamma=gamma)
+            for index in (i for i, candidate in enumerate(candidates) if candidate["gamma"] == gamma):
                 svm = self.make(max(sizes)).set_params(**candidates[index], kernel="precomputed")
-                found[index] = np.mean(svm.fit(kernel, train[1]).predict(kernel_test) == test[1])
+                found[index] = np.mean(svm.fit(kernel, y).predict(kernel_test) == y_test)
+            del kernel, kernel_test
         return found
 
 
