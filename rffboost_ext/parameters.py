@@ -30,11 +30,13 @@ PARAMETERS = """loss : str or Loss, default="auto"
     tol : float, default=1e-4
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"
-        Models that early stopping trains, each of which holds out a fold of its own; the result is their average.
-        With 1 a single model holds out `validation_fraction` of the rows. "auto" is 1 with more than 3,000 rows
-        unless quality is "high", else 5 for a stack and 4 otherwise.
+        Models that early stopping trains, each of which holds out a fold of its own; the result is their average,
+        in which each has up to 1.5 times the rounds that are best for it alone. With 1 a single model holds out
+        `validation_fraction` of the rows. "auto" is 1 with more than 3,000 rows unless quality is "high", else 5
+        for a stack and 4 otherwise.
     refit : "auto" or bool, default="auto"
-        Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds.
+        Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds,
+        and as many more of them as there are more rows.
         "auto" does so where one part is held out of fewer than 10,000 rows; of a stack, with both models.
     quality : "auto", "fast" or "high", default="auto"
         "auto" stacks the learner with "rff_newton" in early stopping where learner is "auto", each weighted by how

@@ -19,6 +19,12 @@ LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
 FEW = 3_000
 
 
+# Models of which the mean is taken may have so many times the rounds that each is best with: noise averages out.
+# Over 591 fits of 24 small sets accuracy changes by +0.06 points (standard error 0.03), the log loss by -0.001,
+# the time by 1.0.
+BEYOND = 1.5
+
+
 def folds_for(n_samples: int, stacks: bool, always: bool = False) -> int:
     """Folds that suit so many rows: where there are few, or `always`, several are worth holding out in turn."""
     several = always or n_samples <= FEW
@@ -33,11 +39,13 @@ class Plan:
     Parameters
     ----------
     n_folds : int
-        Models, each of which holds out rows of its own; their average is the result.
+        Models, each of which holds out rows of its own; their average is the result. Each has `BEYOND` times the
+        rounds that it is best with, as far as it got.
     fraction : float
         Share of rows that a single model holds out.
     refit : bool
-        Whether the result is one model of all rows instead, with the mean number of rounds.
+        Whether the result is one model of all rows instead, with the mean number of rounds, and more of them as
+        there are more rows.
     n_estimators : int
         Ceiling on the rounds of a model, those of an initial one included.
     patience : Patience
@@ -67,7 +75,8 @@ class Plan:
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
         splits = [(rows, held)] if held is not None else self._splits(rows, seed)
-        rules = self.n_estimators, self.patience, self.tol, callbacks, init
+        beyond = BEYOND if len(splits) > 1 and not self.refit else 1.0
+        rules = self.n_estimators, self.patience, self.tol, callbacks, init, beyond
         fits = [
             [trainer.again(k).fit_stopping(kept, out, *rules) for k, (kept, out) in enumerate(splits)]
             for trainer in trainers
@@ -75,13 +84,18 @@ class Plan:
         models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
         weight = stacked(trainers[0].loss, raw, [out for _, out in splits])
         if held is None and self.refit:
-            lengths = [round(float(np.mean([len(model) for model in row]))) for row in models]
+            more = len(rows) / float(np.mean([len(kept) for kept, _ in splits]))
+            lengths = [self._length(row, more) for row in models]
             models = [
                 [trainer.again(0).fit(rows, n, (), init)] for trainer, n in zip(trainers, lengths, strict=True)
             ]
         scores = joined([run.scores for run in fits[0]])
         shares = np.repeat(weight / len(models[0]), len(models[0]))
         return weighted_sum([model for row in models for model in row], shares), scores
+
+    def _length(self, models: Sequence[Ensemble], more: float) -> int:
+        """Rounds of a model of so many times the rows."""
+        return min(round(more * float(np.mean([len(model) for model in models]))), self.n_estimators)
 
     def _splits(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
         if len(rows) < max(2, self.n_folds):

@@ -45,11 +45,11 @@ class Stopped:
     Parameters
     ----------
     ensemble : Ensemble
-        The best one.
+        The best one, or one of more rounds.
     scores : ndarray of shape (T + 1,)
         The loss on the held-out rows before the first and after every round.
     raw : ndarray of shape (n, C)
-        The raw scores of the held-out rows by the best ensemble.
+        The raw scores of the held-out rows by that ensemble.
     """
 
     ensemble: Ensemble
@@ -185,8 +185,9 @@ class Trainer:
         tol: float,
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
+        beyond: float = 1.0,
     ) -> Stopped:
-        """Boost on `rows` while the loss on `held` falls."""
+        """Boost on `rows` while the loss on `held` falls; keep `beyond` times the best number of rounds."""
         before = self.start(rows) if init is None else init
         watched = MeanLoss(self.loss) if self.error is None else self.error
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
@@ -194,7 +195,7 @@ class Trainer:
 
         def result(ensemble: Ensemble) -> Stopped:
             best = done + watch.best_round_
-            length = min(max(1, best), len(ensemble))
+            length = min(max(1, done + round(beyond * watch.best_round_)), len(ensemble))
             model, scores = ensemble.truncated(length), np.array(watch.scores_)
             self.journal.keep(model, scores)
             return Stopped(model, scores, watch.best_raw_ if length == best else model.raw(held.X))

@@ -25,8 +25,8 @@ from rffboost_ext import (
 from rffboost_ext.early_stopping import EarlyStopping, Patience
 from rffboost_ext.ensemble import mean, weighted_sum
 from rffboost_ext.steps import Shrunk
-from rffboost_ext.stopping import folds, folds_for, held_out, joined, simplex_weights
-from rffboost_ext.training import Rows, Trainer
+from rffboost_ext.stopping import BEYOND, folds, folds_for, held_out, joined, simplex_weights
+from rffboost_ext.training import Rows, Stopped, Trainer
 
 Array = np.ndarray
 
@@ -120,9 +120,11 @@ def test_averages_share_a_common_beginning_and_take_turns() -> None:
 def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     params = {"learner": "rff_newton", "n_folds": 1, "n_estimators": 60, "n_iter_no_change": 5, "random_state": 0}
+    params |= {"learning_rate": 0.3, "validation_fraction": 0.25}
     kept = RFFBoostClassifier(**params, refit=False).fit(X, y)
     again = RFFBoostClassifier(**params, refit=True).fit(X, y)
-    assert kept.n_estimators_ == again.n_estimators_
+    # As many more rounds as there are more rows.
+    assert again.n_estimators_ == min(60, round(kept.n_estimators_ * len(y) / (len(y) - len(y) // 4)))
     np.testing.assert_array_equal(kept.validation_scores_, again.validation_scores_)
     assert (kept.decision_function(X) != again.decision_function(X)).any()
 
@@ -200,6 +202,32 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(make, n: i
 )
 def test_few_rows_are_held_out_in_turn(n: int, stacks: bool, always: bool, number: int) -> None:
     assert folds_for(n, stacks, always) == number
+
+
+@pytest.mark.parametrize(
+    ("params", "given", "several"),
+    [
+        ({"n_folds": 3}, False, True),
+        ({"n_folds": 3, "refit": True}, False, False),
+        ({"n_folds": 1, "refit": False}, False, False),
+        ({"n_folds": 3}, True, False),
+    ],
+)
+def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, params, given, several) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    asked: list[tuple[int, int, int]] = []
+    original = Trainer.fit_stopping
+
+    def watched(self: Trainer, *args: object) -> Stopped:
+        found = original(self, *args)
+        asked.append((len(found.ensemble), int(found.scores.argmin()), len(found.scores) - 1))
+        return found
+
+    monkeypatch.setattr(Trainer, "fit_stopping", watched)
+    model = RFFBoostRegressor(learner=Tree(max_depth=2), early_stopping=True, tol=0.0, random_state=0, **params)
+    model.fit(X, y, eval_set=[(X[::4], y[::4])] if given else None)
+    for length, best, done in asked:
+        assert length == (min(round(BEYOND * best), done) if several else best)
 
 
 @pytest.mark.parametrize("quality", ["fast", "high"])
@@ -313,13 +341,14 @@ def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, set
     assert watch.scores_ == scores[: done + 1]
 
 
-def test_what_is_known_of_the_best_round_is_what_its_ensemble_says() -> None:
+@pytest.mark.parametrize("beyond", [1.0, 1.5])
+def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(beyond: float) -> None:
     X = np.random.default_rng(0).normal(size=(200, 2))
     rows = Rows(X, (X[:, :1] * X[:, 1:] > 0.0).astype(float), np.ones(200))
     parts = LOSSES.create("log_loss"), LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3), True
     trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(150)), rows.take(np.arange(150, 200))
-    run = trainer.fit_stopping(kept, out, 100, Patience(10), 1e-4)
+    run = trainer.fit_stopping(kept, out, 100, Patience(10), 1e-4, beyond=beyond)
     assert 1 < len(run.ensemble) < 100
     np.testing.assert_allclose(run.raw, run.ensemble.raw(out.X), atol=1e-6)
     loss = [np.mean(trainer.loss.value(out.y, raw)) for raw in run.ensemble.staged(out.X)]
