@@ -226,6 +226,7 @@ def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, p
     monkeypatch.setattr(Trainer, "fit_stopping", watched)
     model = RFFBoostRegressor(learner=Tree(max_depth=2), early_stopping=True, tol=0.0, random_state=0, **params)
     model.fit(X, y, eval_set=[(X[::4], y[::4])] if given else None)
+    assert len(asked) == (1 if given else model.n_folds)
     for length, best, done in asked:
         assert length == (min(round(BEYOND * best), done) if several else best)
 
