@@ -31,7 +31,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"
         Models that early stopping trains, each of which holds out a fold of its own; the result is their average,
-        in which each has up to 1.5 times the rounds that are best for it alone. With 1 a single model holds out
+        in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. "auto" is 1 with more than 3,000 rows unless quality is "high", else 5
         for a stack and 4 otherwise.
     refit : "auto" or bool, default="auto"
