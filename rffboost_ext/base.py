@@ -33,7 +33,7 @@ from .history import History
 from .importance import sampled_importances
 from .metrics import Metrics
 from .parallel import threads
-from .policy import CEILING, ROUNDS, PolicyEstimator
+from .policy import CEILING, FINE, ROUNDS, PolicyEstimator
 from .rows import distinct_rows
 from .steps import RATE, Shrunk
 from .stopping import joined
@@ -62,7 +62,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
 
     constraints = {
         "n_estimators": Integer(1) | OPTIONAL,
-        "learning_rate": RATE,
+        "learning_rate": RATE | AUTO,
         "standardize": BOOL,
         "early_stopping": BOOL | AUTO,
         "validation_fraction": Real(0.0, 0.9),
@@ -88,7 +88,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         *,
         step: str | Step = "auto",
         n_estimators: int | None = None,
-        learning_rate: float | Callable[[int], float] = 0.1,
+        learning_rate: float | str | Callable[[int], float] = "auto",
         standardize: bool = True,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.15,
@@ -203,14 +203,15 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         lasting = deepcopy(self._lasting) if self._goes_on() else {}
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
-            way = Shrunk(step, self.learning_rate), self.standardize, seed, n_jobs, self.precision
+            pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
+            way = Shrunk(step, self._rate(pace)), self.standardize, seed, n_jobs, self.precision
             trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, self._expansion)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:
                 if stops:
-                    trainers = self._trainers(trainer, len(rows), init)
-                    plan = self._plan(len(rows), n_rounds, init)
+                    trainers = self._trainers(trainer, len(rows), init, pace)
+                    plan = self._plan(len(rows), n_rounds, init, pace)
                     fitted = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble, self.validation_scores_ = fitted
                 else:

@@ -73,7 +73,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         *,
         step: str | Step = "auto",
         n_estimators: int | None = None,
-        learning_rate: float | Callable[[int], float] = 0.1,
+        learning_rate: float | str | Callable[[int], float] = "auto",
         standardize: bool = True,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.15,

@@ -22,6 +22,7 @@ from rffboost_ext import (
     Tree,
     policy,
 )
+from rffboost_ext.callbacks import Progress
 from rffboost_ext.early_stopping import EarlyStopping, Patience
 from rffboost_ext.ensemble import mean, weighted_sum
 from rffboost_ext.steps import Shrunk
@@ -229,6 +230,39 @@ def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, p
     assert len(asked) == (1 if given else model.n_folds)
     for length, best, done in asked:
         assert length == (min(round(BEYOND * best), done) if several else best)
+
+
+@pytest.mark.parametrize(
+    ("params", "n", "given", "rate"),
+    [
+        ({}, 60, False, 0.3),
+        ({"n_iter_no_change": 5}, 60, False, 0.3),
+        ({}, 49, False, 0.1),
+        ({}, 101, False, 0.1),
+        ({}, 60, True, 0.1),
+        ({"n_folds": 3}, 60, False, 0.1),
+        ({"early_stopping": False}, 60, False, 0.1),
+        ({"quality": "fast"}, 60, False, 0.1),
+        ({"quality": "high"}, 60, False, 0.1),
+        ({"learner": "mixture"}, 60, False, 0.1),
+        ({"learning_rate": 0.2}, 60, False, 0.2),
+        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4),
+    ],
+)
+def test_middling_data_are_learned_in_longer_steps_by_more_models(monkeypatch, params, n, given, rate) -> None:
+    monkeypatch.setattr(policy, "FEW", 100)
+    monkeypatch.setattr(policy, "MIDDLING", 50)
+    X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []
+
+    def watch(progress: Progress) -> None:
+        rates.add(progress.round.shrinkage)
+        starts.append(progress.round.index == 0)
+
+    shared = {"n_estimators": 2, "callbacks": [watch], "random_state": 0}
+    model = RFFBoostRegressor(**shared | params).fit(X, X[:, 0], eval_set=[(X, X[:, 0])] if given else None)
+    assert rates == {rate}
+    assert (sum(starts) == 2 * 8) == (rate == 0.3)
+    assert model.n_estimators_ >= 2
 
 
 @pytest.mark.parametrize("quality", ["fast", "high"])
