@@ -25,24 +25,25 @@ PARAMETERS = """loss : str or Loss, default="auto"
     validation_fraction : float, default=0.15
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
     n_iter_no_change : "auto" or int, default="auto"
-        Rounds without improvement after which early stopping ends the fit. "auto" is 40 and, with more than 3,000
-        rows, a third of the rounds up to the best one, if that is more. Up to 3,000 rows a classifier whose
-        held-out loss has fallen to a fifth also stops where 40 rounds take less than 1 % of the first loss off it.
+        Rounds without improvement after which early stopping ends the fit. "auto" is 40, or 14 where
+        learning_rate="auto" is 0.3, and, with more than 3,000 rows, a third of the rounds up to the best one, if
+        that is more. Up to 3,000 rows a classifier whose held-out loss has fallen to a fifth also stops where as
+        many rounds take less than 1 % of the first loss off it.
     tol : float, default=1e-4
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"
         Models that early stopping trains, each of which holds out a fold of its own; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
-        `validation_fraction` of the rows. "auto" is 1 with more than 3,000 rows unless quality is "high", else 5
-        for a stack and 4 otherwise.
+        `validation_fraction` of the rows. "auto" is 8 where learning_rate="auto" is 0.3, else 1 with more than
+        3,000 rows unless quality is "high", else 5 for a stack and 4 otherwise.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds,
         and as many more of them as there are more rows.
         "auto" does so where one part is held out of fewer than 10,000 rows; of a stack, with both models.
     quality : "auto", "fast" or "high", default="auto"
         "auto" stacks the learner with "rff_newton" in early stopping where learner is "auto", each weighted by how
-        it does on rows that it has not seen. "high" always does, and with five folds; "fast" never. The result is
-        one ensemble in any case.
+        it does on rows that it has not seen. "high" always does, and with five folds at a rate of 0.1; "fast"
+        never. The result is one ensemble in any case.
     eval_metric : str, Loss, callable or list of these, optional
         What is computed on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means, of probabilities
