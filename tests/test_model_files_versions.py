@@ -58,7 +58,7 @@ def test_a_file_of_version_1(tmp_path):
     frame = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, -2.0]})
     cosine = 2.0 * np.cos((frame.to_numpy() - CENTER) @ OMEGA[0] - 0.25)
     np.testing.assert_allclose(model.predict(frame), 3.0 + 0.5 * cosine + 2.0 * np.array([-1.0, 1.0]), atol=1e-12)
-    assert (model.learner.gamma, model.n_estimators, model.tol, model.learning_rate) == (2.0, 2, 1e-7, 0.1)
+    assert (model.learner.gamma, model.n_estimators, model.tol, model.learning_rate) == (2.0, 2, 1e-7, "auto")
 
 
 def test_a_file_of_a_later_version(tmp_path):
