@@ -224,13 +224,17 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
                 scores.raw = None
                 if curves:
                     self.validation_scores_ = joined(curves)
-        resumable = self.warm_start and not stops
-        self._scores = (_data_key(rows), scores.raw) if resumable else None
-        self._lasting = lasting if resumable else {}
+        self._keep_state(rows, scores.raw, lasting, stops)
         self._keep_curves(history, stops)
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, given
         self._importances = sampled_importances(ensemble, rows.X, rows.weight, seed)
         return self
+
+    def _keep_state(self, rows: Rows, raw: Array | None, lasting: dict[Hashable, Any], stops: bool) -> None:
+        """What a warm start needs of this fit, where one can go on from it."""
+        resumable = self.warm_start and not stops
+        self._scores = (_data_key(rows), raw) if resumable else None
+        self._lasting = lasting if resumable else {}
 
     def _keep_curves(self, history: History | None, stops: bool) -> None:
         """What was watched in this fit, and nothing of an earlier one."""

@@ -13,8 +13,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         models, and so more rounds in all. By default 100, or 2,000 where early stopping is on.
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
-        :class:`~rffboost_ext.Decay`. "auto" is 0.1, but 0.3 from 1,000 to 3,000 rows where early stopping, n_folds
-        and quality are left as they are and learner is "auto": then with 8 folds and a patience of 14 rounds.
+        :class:`~rffboost_ext.Decay`. "auto" is 0.1, but from 1,000 to 3,000 rows, where early stopping, n_folds
+        and learner are left as they are and fit is given no ``eval_set``, 0.3 with 8 folds and a patience of 14
+        rounds, or 0.2 with a patience of 20 for quality="fast", not for "high".
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
         features as they come in either case.
@@ -25,10 +26,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
     validation_fraction : float, default=0.15
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
     n_iter_no_change : "auto" or int, default="auto"
-        Rounds without improvement after which early stopping ends the fit. "auto" is 40, or 14 where
-        learning_rate="auto" is 0.3, and, with more than 3,000 rows, a third of the rounds up to the best one, if
-        that is more. Up to 3,000 rows a classifier whose held-out loss has fallen to a fifth also stops where as
-        many rounds take less than 1 % of the first loss off it.
+        Rounds without improvement after which early stopping ends the fit. "auto" is 40, or 14 or 20 where
+        learning_rate="auto" is 0.3 or 0.2, and, with more than 3,000 rows, a third of the rounds up to the best
+        one, if that is more. Up to 3,000 rows a classifier whose held-out loss has fallen to a fifth also stops
+        where as many rounds take less than 1 % of the first loss off it.
     tol : float, default=1e-4
         What early stopping counts as an improvement, as a share of the loss before the first round.
     n_folds : "auto" or int, default="auto"

@@ -166,7 +166,7 @@ class Kernelled(Path):
         self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
     ) -> Array:
         (X, y), (X_test, y_test) = train, test
-        if len(candidates) == 1 or 8 * len(X) * (len(X) + len(X_test)) > KERNEL_BYTES:
+        if 8 * len(X) * (len(X) + len(X_test)) > KERNEL_BYTES:
             return Staged(self.make, self.grid).scores(candidates, train, test, sizes)
         found = np.empty((len(candidates), len(sizes)))
         for gamma in {candidate["gamma"] for candidate in candidates}:
@@ -174,6 +174,7 @@ class Kernelled(Path):
             for index in (i for i, candidate in enumerate(candidates) if candidate["gamma"] == gamma):
                 svm = self.make(max(sizes)).set_params(**candidates[index], kernel="precomputed")
                 found[index] = np.mean(svm.fit(kernel, y).predict(kernel_test) == y_test)
+            # Otherwise the matrices of two values of gamma would be in memory at once.
             del kernel, kernel_test
         return found
 

@@ -1,0 +1,145 @@
+"""Patience and pace: when early stopping ends a fit, and how fast it goes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, policy, stopping
+from rffboost_ext.callbacks import Progress
+from rffboost_ext.early_stopping import EarlyStopping, Patience
+from rffboost_ext.steps import Shrunk
+from rffboost_ext.training import Rows, Trainer
+
+
+def waited(scores: list[float], patience: Patience) -> int | None:
+    """Rounds that are done when early stopping meets held-out errors `scores` after each round."""
+    rows = np.zeros((1, 1))
+    errors = iter([scores[0] + 1.0, *scores])
+    watch = EarlyStopping(rows, rows, np.ones(1), lambda y, raw, weight: next(errors), rows, patience, 0.0)
+    done = (t for t, _ in enumerate(scores, 1) if watch(STILL))
+    return next(done, None)
+
+
+STILL = SimpleNamespace(keep=1.0, length=0.0, term=lambda X: np.zeros((len(X), 1)))
+
+
+@pytest.mark.parametrize("best", [1, 8, 30, 60])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_patience_is_a_number_of_rounds_or_a_share_of_those_before(best: int, share: float) -> None:
+    scores = [float(max(best - t, 0)) for t in range(1, 200)]
+    assert waited(scores, Patience(10, share)) == best + max(10, int(np.ceil(share * best)))
+
+
+def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int]:
+    """Rounds done, and the best of them, by the rule as it is stated, one round after the other."""
+    best = 0
+    for t in range(1, len(scores)):
+        if scores[t] < scores[best] - tol * abs(scores[0]):
+            best = t
+        if t - best >= max(patience.rounds, patience.share * best):
+            return t, best
+        over, stretch = t % patience.rounds == 0 and t > 0, scores[: t + 1]
+        if over and min(stretch) < patience.settled * scores[0]:
+            won = min(stretch[: -patience.rounds]) - min(stretch)
+            if won < patience.worth * scores[0]:
+                return t, best
+    return len(scores) - 1, best
+
+
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    rounds=st.integers(1, 12),
+    share=st.sampled_from([0.0, 0.4]),
+    settled=st.sampled_from([0.0, 0.3, 0.9]),
+    tol=st.sampled_from([0.0, 1e-2]),
+)
+def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, settled, tol) -> None:
+    rng = np.random.default_rng(seed)
+    scores = list(np.exp(-rng.uniform(0.0, 0.1) * np.arange(80)) + 0.05 * rng.random(80))
+    patience, rows, errors = Patience(rounds, share, settled, 0.05), np.zeros((1, 1)), iter(scores)
+    watch = EarlyStopping(rows, rows, np.ones(1), lambda y, raw, weight: next(errors), rows, patience, tol)
+    done = next((t for t in range(1, 80) if watch(STILL)), 79)
+    assert (done, watch.best_round_) == ended(scores, patience, tol)
+    assert watch.scores_ == scores[: done + 1]
+
+
+@pytest.mark.parametrize("beyond", [1.0, 1.5])
+def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(beyond: float) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    rows = Rows(X, (X[:, :1] * X[:, 1:] > 0.0).astype(float), np.ones(200))
+    parts = LOSSES.create("log_loss"), LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3), True
+    trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
+    kept, out = rows.take(np.arange(150)), rows.take(np.arange(150, 200))
+    run = trainer.fit_stopping(kept, out, 100, Patience(10), 1e-4, beyond=beyond)
+    assert 1 < len(run.ensemble) < 100
+    np.testing.assert_allclose(run.raw, run.ensemble.raw(out.X), atol=1e-6)
+    loss = [np.mean(trainer.loss.value(out.y, raw)) for raw in run.ensemble.staged(out.X)]
+    np.testing.assert_allclose(run.scores[: len(loss)], loss, rtol=1e-6)
+
+
+def test_only_a_classifier_of_few_rows_is_settled() -> None:
+    assert RFFBoostClassifier()._patience(1_000).settled > 0.0
+    assert RFFBoostClassifier()._patience(100_000).settled == 0.0
+    assert RFFBoostClassifier(eval_metric="accuracy")._patience(1_000).settled == 0.0
+    assert RFFBoostClassifier(n_iter_no_change=40)._patience(1_000).settled == 0.0
+    assert RFFBoostRegressor()._patience(1_000).settled == 0.0
+
+
+def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "FEW", 100)
+    patience = [RFFBoostClassifier()._plan(n, 10, None).patience for n in (100, 101)]
+    assert patience[0].after(600) < patience[1].after(600)
+    assert RFFBoostClassifier(n_iter_no_change=7)._plan(101, 10, None).patience.after(600) == 7
+
+
+@pytest.mark.parametrize(
+    ("params", "n", "held", "rate", "n_models"),
+    [
+        ({}, 60, False, 0.3, 16),
+        ({"n_iter_no_change": 5}, 60, False, 0.3, 16),
+        ({"quality": "fast"}, 60, False, 0.2, 4),
+        ({"quality": "fast"}, 49, False, 0.1, 4),
+        ({}, 49, False, 0.1, 10),
+        ({}, 101, False, 0.1, 2),
+        ({}, 60, True, 0.1, 2),
+        ({"n_folds": 3}, 60, False, 0.1, 6),
+        ({"n_folds": 3, "quality": "fast"}, 60, False, 0.1, 3),
+        ({"early_stopping": False}, 60, False, 0.1, 1),
+        ({"quality": "high"}, 60, False, 0.1, 10),
+        ({"learner": "mixture"}, 60, False, 0.1, 4),
+        ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
+        ({"learning_rate": 0.2}, 60, False, 0.2, 10),
+        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 10),
+    ],
+)
+def test_middling_data_are_learned_in_longer_steps(monkeypatch, params, n, held, rate, n_models) -> None:
+    monkeypatch.setattr(policy, "FEW", 100)
+    monkeypatch.setattr(stopping, "FEW", 100)
+    monkeypatch.setattr(policy, "MIDDLING", 50)
+    X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []
+
+    def watch(progress: Progress) -> None:
+        rates.add(progress.round.shrinkage)
+        starts.append(progress.round.index == 0)
+
+    shared = {"n_estimators": 2, "callbacks": [watch], "random_state": 0}
+    model = RFFBoostRegressor(**shared | params).fit(X, X[:, 0], eval_set=[(X, X[:, 0])] if held else None)
+    assert rates == {rate}
+    assert sum(starts) == n_models
+    assert model.n_estimators_ >= 2
+
+
+@pytest.mark.parametrize("quality", ["auto", "fast", "high"])
+@pytest.mark.parametrize("n", [policy.MIDDLING - 1, policy.MIDDLING, policy.FEW, policy.FEW + 1])
+def test_longer_steps_are_waited_for_less(quality: str, n: int) -> None:
+    model = RFFBoostRegressor(quality=quality)
+    pace = model._pace(n, None, None)
+    patience = model._plan(n, 10, None, pace).patience.after(1)
+    assert pace.rate * patience == pytest.approx(4.0, abs=0.21)
+    assert (patience < 40) == (quality != "high" and policy.MIDDLING <= n <= policy.FEW)
