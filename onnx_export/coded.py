@@ -130,8 +130,8 @@ def code_of_number(categories: Array, column: str, graph: Graph) -> str:
     keys = categories.astype(graph.dtype)
     if len(np.unique(keys)) < len(keys) or not np.array_equal(keys, categories):
         raise ValueError(
-            f"to_onnx: dtype {graph.dtype} cannot tell the categories {categories.tolist()} apart; export with "
-            f"dtype='float64'"
+            f"to_onnx: dtype {graph.dtype} cannot hold the categories {categories.tolist()} as they are; export "
+            f"with dtype='float64'"
         )
     if not len(keys):
         # Nothing equals NaN.

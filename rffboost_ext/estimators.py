@@ -290,7 +290,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         X : array-like of shape (n, d)
             Features: numbers, and categories as ``categorical_features`` says; gaps are NaN or the table's own.
         y : array-like of shape (n,) or (n, C)
-            Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``).
+            Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``):
+            the sum of their losses is minimised, so bring them to one scale if they are to count alike.
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional

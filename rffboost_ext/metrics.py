@@ -18,6 +18,20 @@ from .losses import LOSSES, Signed
 from .targets import labels_of, squeeze
 
 Score = Callable[[Array, Array, Array], float]
+# What XGBoost and LightGBM call them.
+ELSEWHERE = {
+    "auc": "roc_auc",
+    "aucpr": "average_precision",
+    "error": "accuracy",
+    "merror": "accuracy",
+    "logloss": "log_loss",
+    "mlogloss": "log_loss",
+    "multi_logloss": "log_loss",
+    "rmse": "neg_root_mean_squared_error",
+    "mse": "neg_mean_squared_error",
+    "mae": "neg_mean_absolute_error",
+    "mape": "neg_mean_absolute_percentage_error",
+}
 
 
 @dataclass(frozen=True)
@@ -181,8 +195,9 @@ def named_scorer(name: str) -> Any:
 
     known = [*LOSSES.names(), *get_scorer_names()]
     if name not in known:
+        same = [ELSEWHERE[name.casefold()]] if name.casefold() in ELSEWHERE else []
         near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
+        close = same or difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
             f"eval_metric: unknown name {name!r}.{hint} It may be a loss ({', '.join(LOSSES.names())}) or one "
@@ -232,9 +247,17 @@ def checked(name: str, score: Score, view: View) -> Score:
             return score(y, raw, weight)
         except (AttributeError, TypeError, ValueError) as error:
             kind = ValueError if isinstance(error, ValueError) else TypeError
-            raise kind(f"eval_metric: {name!r} makes no number of {seen} ({error})") from error
+            raise kind(f"eval_metric: {name!r} makes no number of {seen}{lacking(y, view)} ({error})") from error
 
     return told
+
+
+def lacking(y: Array, view: View) -> str:
+    """Which classes no row has, in words, as that is what many a metric cannot do with."""
+    if view.classes is None:
+        return ""
+    absent = np.setdiff1d(np.arange(len(view.classes)), y).astype(np.int64)
+    return f"; none of these {len(y)} rows is of class {view.classes[absent].tolist()}" if len(absent) else ""
 
 
 def accepts_weight(function: Callable[..., Any]) -> bool:

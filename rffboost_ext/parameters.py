@@ -15,7 +15,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, but from 1,000 to 3,000 rows, where early stopping, n_folds
         and learner are left as they are and fit is given no ``eval_set``, 0.3 with 8 folds and a patience of 14
-        rounds, or 0.2 with a patience of 20 for quality="fast", not for "high".
+        rounds, 25 of a classifier, or for quality="fast" 0.2 with a patience of 20; not for quality="high", nor
+        with an ``init_model``.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
         features as they come in either case.
@@ -26,8 +27,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     validation_fraction : float, default=0.15
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
     n_iter_no_change : "auto" or int, default="auto"
-        Rounds without improvement after which early stopping ends the fit. "auto" is 40, or 14 or 20 where
-        learning_rate="auto" is 0.3 or 0.2, and, with more than 3,000 rows, a third of the rounds up to the best
+        Rounds without improvement after which early stopping ends the fit. "auto" is 40, or fewer where
+        learning_rate="auto" is more than 0.1, and, with more than 3,000 rows, a third of the rounds up to the best
         one, if that is more. Up to 3,000 rows a classifier whose held-out loss has fallen to a fifth also stops
         where as many rounds take less than 1 % of the first loss off it.
     tol : float, default=1e-4
@@ -36,7 +37,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Models that early stopping trains, each of which holds out a fold of its own; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. "auto" is 8 where learning_rate="auto" is 0.3, else 1 with more than
-        3,000 rows unless quality is "high", else 5 for a stack and 4 otherwise.
+        3,000 rows unless quality is "high", else 5 for a stack and 4 otherwise; with an ``eval_metric`` at most as
+        many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds,
         and as many more of them as there are more rows.

@@ -16,7 +16,7 @@ def encoded(y: Array) -> tuple[Array, Array]:
     """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
     if y.dtype.kind in "iu" and y.ndim == 1:
         low, high = int(y.min()), int(y.max())
-        if high - low < MOST_COUNTED:
+        if high - low < MOST_COUNTED and high <= np.iinfo(np.int64).max:
             # Differences may be too large for the type of the labels.
             place = y.astype(np.int64) - low
             found = np.bincount(place) > 0

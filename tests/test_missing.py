@@ -8,6 +8,7 @@ import pytest
 import xgboost
 
 from rffboost_ext import (
+    LEARNERS,
     Checkpoint,
     ConformalRegressor,
     Design,
@@ -135,6 +136,13 @@ def test_what_a_gap_tells_is_learned(learner):
     X[y == 1, 1] = np.nan
     model = RFFBoostClassifier(learner=learner, n_estimators=30, early_stopping=False, random_state=0)
     assert model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.97
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_where_all_is_missing_the_baseline_is_left(learner):
+    X, y = np.full((60, 2), np.nan), np.arange(60.0)
+    model = RFFBoostRegressor(learner=learner, n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), np.mean(y), rtol=0.05)
 
 
 # "mixture" draws rows whatever their weights.

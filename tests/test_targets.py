@@ -23,7 +23,10 @@ RFF_1 = TREE | {"learner": RFF1()}
 learners = pytest.mark.parametrize("params", [TREE, RFF_1], ids=["tree", "rff_1"])
 
 
-@pytest.mark.parametrize("labels", [[0, 1, 2], ["c", "a", "b"], [7, -1, 3]], ids=str)
+HUGE = np.array([2**63 + 1, 2**63, 5], dtype=np.uint64)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["c", "a", "b"], [7, -1, 3], HUGE], ids=str)
 def test_three_classes(labels):
     data, codes = load_iris(return_X_y=True)
     y = np.asarray(labels)[codes]

@@ -235,7 +235,11 @@ def require_single_precision(X: Array) -> None:
     largest = np.finfo(np.float32).max
     if X.dtype == np.float32 or (np.fmax.reduce(X, None) <= largest and np.fmin.reduce(X, None) >= -largest):
         return
-    row, column = np.argwhere(np.abs(X) > largest)[0]
+    beyond = np.argwhere(np.abs(X) > largest)
+    if not len(beyond):
+        # All values are missing.
+        return
+    row, column = beyond[0]
     raise ValueError(
         f"tree: X must be within the range of float32, {largest:.1e}, which XGBoost keeps features in; "
         f"got {X[row, column]:g} in column {column}"

@@ -107,6 +107,7 @@ def walked(trees: Trees, node: int, row: Array) -> Array:
 
 
 def published_tolerance(term: Cosines, baseline: float, X: Array, eps: float = EPS["float32"]) -> float:
-    """``4 eps (1 + max|z|) |v|_2 + eps |baseline|`` for one output, written out."""
+    """``4 eps (1 + max|z|) |v|_2 + eps sqrt(T) max|f| + eps |baseline|`` for one output, written out."""
     z = (X if term.center is None else X - term.center) @ term.omega.T - term.phase
-    return 4 * eps * (1 + np.abs(z).max()) * np.linalg.norm(term.weight) + eps * abs(baseline)
+    sums = np.sqrt(len(term.weight)) * np.abs(np.cos(z) @ term.weight).max()
+    return 4 * eps * (1 + np.abs(z).max()) * np.linalg.norm(term.weight) + eps * (sums + abs(baseline))

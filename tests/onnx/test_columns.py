@@ -171,7 +171,9 @@ def test_numbers_that_float32_cannot_tell_apart(kind: Any) -> None:
     if kind == np.float64:
         verify_onnx(model, to_onnx(model, dtype="float64"), codes, raise_on_mismatch=True)
     else:
-        with pytest.raises(ValueError, match=r"cannot tell the categories .* apart; export with dtype='float64'"):
+        with pytest.raises(
+            ValueError, match=r"cannot hold the categories .* as they are; export with dtype='float64'"
+        ):
             to_onnx(model)
 
 
