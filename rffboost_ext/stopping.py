@@ -131,9 +131,9 @@ def stacked(
 def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Array) -> Array:
     r"""Weights (m,), not negative and of sum 1, for the best mean of m models' raw scores (m, n, C).
 
-    They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`: the weighted mean loss, in units of what
-    the models' plain mean changes in the losses of rows, and a penalty that holds the weights together where the
-    rows do not tell. Neither depends on the unit of the target. Weights below `LEAST_WEIGHT` become 0.
+    They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`: the weighted mean loss, in units s
+    of what the models' plain mean changes in the losses of rows, and a penalty that holds the weights together
+    where the rows do not tell. Neither depends on the unit of the target. Weights below `LEAST_WEIGHT` become 0.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
     raw : ndarray of shape (m, n, C)
         Raw scores of the models.
     start : ndarray of shape (n, C)
-        Raw scores before the first round.
+        Raw scores of what the models are to be better than: their baseline.
 
     Returns
     -------
