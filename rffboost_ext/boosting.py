@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .callbacks import CALLBACKS, Callback, Progress
-from .checks import POSITIVE, Integer, require
+from .checks import POSITIVE, Integer, Positives, require
 from .core import Array, Learner, Loss, Round, Step, Term, check_composition
 from .design import Design
 from .ensemble import Ensemble
@@ -174,15 +174,15 @@ def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) 
     made = loss.prepared(y, weight, n_classes)
     if not isinstance(made, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {made!r}")
-    require(type(made).__name__, "unit", made.unit, POSITIVE)
+    require(type(made).__name__, "unit", made.unit, POSITIVE | Positives())
     return made
 
 
 def in_units(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
     """Derivatives as a round has them: times ``loss.unit``."""
-    unit = float(loss.unit)
-    if unit == 1.0:
+    if isinstance(loss.unit, float) and loss.unit == 1.0:
         return derivatives
+    unit = np.asarray(loss.unit, dtype=np.float64)
     gradient, hessian = derivatives
     return unit * gradient, unit * hessian
 

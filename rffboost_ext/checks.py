@@ -106,6 +106,22 @@ class Interval(Check):
 
 
 @dataclass(frozen=True)
+class Positives(Check):
+    """A sequence of positive finite numbers."""
+
+    def fits(self, value: object) -> bool:
+        number = Real(0.0)
+        return isinstance(value, tuple | list | np.ndarray) and all(number.fits(item) for item in value)
+
+    def accepts(self, value: object) -> bool:
+        numbers: Any = value
+        return all(Real(0.0).accepts(number) for number in numbers)
+
+    def __str__(self) -> str:
+        return "a sequence of positive numbers"
+
+
+@dataclass(frozen=True)
 class Exactly(Check):
     """One of a few values, compared by type and value; a NumPy scalar counts as the Python value that it is."""
 

@@ -81,11 +81,12 @@ class Loss(Spec, ABC):
     """For regression: whether the target may have several columns, each with a raw score of its own."""
     positive: ClassVar[bool] = False
     """For regression: whether the loss is for targets that are positive, or at least not negative, only."""
-    unit: float | str = 1.0
+    unit: float | str | Sequence[float] = 1.0
     """What a fit multiplies derivatives by, so that hessians are of order 1 whatever unit the target has.
 
     Minimisers and Newton steps do not depend on it; penalties of learners, such as that of leaf values, do. A loss
-    may have it as a hyperparameter, where ``"auto"`` is replaced by a number when the loss is prepared.
+    may have it as a hyperparameter, where ``"auto"`` is replaced by a number when the loss is prepared. One of
+    several outputs may have a unit for each.
     """
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
@@ -206,6 +207,12 @@ class Round:
     def residual(self) -> Array:
         """The negative gradient, (n, C): what the next term should resemble."""
         return -self.gradient
+
+    @property
+    def output_weights(self) -> Array | None:
+        """What each output counts in sums over outputs, (C,), if each has its own unit; None if all are alike."""
+        unit = self.loss.unit
+        return None if isinstance(unit, float | int) else 1.0 / np.asarray(unit)
 
     @cached_property
     def total_weight(self) -> float:

@@ -291,7 +291,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Features: numbers, and categories as ``categorical_features`` says; gaps are NaN or the table's own.
         y : array-like of shape (n,) or (n, C)
             Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``):
-            the sum of their losses is minimised, so bring them to one scale if they are to count alike.
+            then ``SquaredError(output_weights=...)`` says how much each counts, all of them alike by default.
         sample_weight : array-like of shape (n,), optional
             Weights, not negative; weight 2 is the row twice, weight 0 its absence.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional

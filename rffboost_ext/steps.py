@@ -63,8 +63,9 @@ class Newton(Step):
     """One Newton step along the output, ``length = -<g, h> / <H, h^2>``; exact for the squared error."""
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        slope = round.inner(round.gradient, output)
-        return 1.0, ratio(-slope, round.inner(round.hessian, output, output))
+        counted = output if round.output_weights is None else round.output_weights * output
+        slope = round.inner(round.gradient, counted)
+        return 1.0, ratio(-slope, round.inner(round.hessian, counted, output))
 
 
 @STEPS.register("line_search")

@@ -179,7 +179,7 @@ BROKEN = [
     ("log_loss", Returns(), "fit must return a Term, got None"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
     (broken(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),
-    (broken(unit=0.0), "rff_1", "unit must be a number > 0, got 0"),
+    (broken(unit=0.0), "rff_1", "unit must be a number > 0 or a sequence of positive numbers, got 0"),
 ]
 
 

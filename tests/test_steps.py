@@ -49,8 +49,8 @@ def test_newton_minimises_the_second_order_expansion(case, seed):
     output = outputs(round, seed)
 
     def expansion(length):
-        moved = length * output
-        return round.weight @ (round.gradient * moved + 0.5 * round.hessian * moved**2).sum(axis=1)
+        moved, unit = length * output, np.asarray(round.loss.unit)
+        return round.weight @ ((round.gradient * moved + 0.5 * round.hessian * moved**2) / unit).sum(axis=1)
 
     keep, length = STEPS.create("newton").move(round, output)
     assert keep == 1.0

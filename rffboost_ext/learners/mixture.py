@@ -132,6 +132,8 @@ def earned(round: Round, output: Array, rows: Array) -> float:
     """The part of the squared gradient on some rows that a full step along `output` accounts for, at least 0."""
     from ..kernels.newton import gain_of_step
 
-    derivatives = round.gradient, round.hessian, round.weight
-    gain, possible, curvature, weight = gain_of_step(*derivatives, output, rows)
+    gradient, counts = round.gradient, round.output_weights
+    if counts is not None:
+        gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
+    gain, possible, curvature, weight = gain_of_step(gradient, round.hessian, round.weight, output, rows)
     return float(max(0.0, gain) * (curvature / weight) / possible) if possible > 0.0 else 0.0

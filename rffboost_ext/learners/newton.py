@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -112,18 +112,21 @@ class RFFNewton(Learner):
 
     def fit(self, round: Round) -> Cosines:
         """The frequency of this round, as one cosine or, for several outputs, two."""
-        d = round.design.n_features
+        d, counts = round.design.n_features, round.output_weights
+        # Outputs that count v times as much are outputs sqrt(v) times as large that all count alike.
+        root = 1.0 if counts is None else np.sqrt(counts)
+        seen = round if counts is None else replace(round, gradient=root * round.gradient)
         earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
         rows = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
         candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype)
         scored = thinned(round.rng, rows, self.n_scored)
-        sample = Sample.of(round, scored, np.arange(d))
+        sample = Sample.of(seen, scored, np.arange(d))
         features, omega = candidates[self._best(round, candidates, sample)]
-        sample = sample.seeing(features) if scored is rows else Sample.of(round, rows, features)
+        sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features)
         omega, pairs, gain = self._refined(sample, omega)
         earnings.add(features, omega, gain)
-        pairs = pairs * self._factor(round)
+        pairs = pairs * self._factor(round) / np.reshape(root, (-1, 1))
         term = cosines_of(omega, pairs, features, d)
         round.design.remember(term, self._output(round, features, omega, pairs))
         return term

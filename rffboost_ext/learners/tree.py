@@ -177,7 +177,7 @@ class Grower:
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
         if n_outputs > 1:
             params |= {"num_class": n_outputs, "objective": "multi:softprob"}
-        self.unit = 1.0 if learner.has_units else unit_of_target(round)
+        self.unit = np.ones(n_outputs) if learner.has_units else units_of_targets(round)
         self.booster = Booster(params, [self.matrix])
         self.forest, self.grown = Forest(self.booster, design.original), 0
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
@@ -195,7 +195,7 @@ class Grower:
         if self.share < 1.0:
             self.matrix.set_info(feature_weights=seen_columns(round.rng, self.n_features, self.share))
         grad, hess = weighted(round)
-        if self.unit != 1.0:
+        if (self.unit != 1.0).any():
             grad = grad / self.unit
         self.booster.boost(self.matrix, iteration=iteration, grad=grad, hess=hess)
         margin, term = self._scores(round), GrownTree(self.forest, self.grown, self.unit)
@@ -246,13 +246,16 @@ def require_single_precision(X: Array) -> None:
     )
 
 
-def unit_of_target(round: Round) -> float:
-    """1, or where the target hardly varies a power of two near its spread, in which leaves are to be measured.
+def units_of_targets(round: Round) -> Array:
+    """For each output 1, or where its target hardly varies a power of two near its spread, to measure leaves in.
 
     XGBoost takes no split that gains less than 1e-6, in whatever unit the target is.
     """
-    size = float(np.sqrt(round.mean(np.square(round.y - round.mean(round.y.T)).T).mean()))
-    return float(np.exp2(np.floor(np.log2(size)))) if 0.0 < size < SMALLEST_SPREAD else 1.0
+    spread = np.sqrt(round.mean(np.square(round.y - round.mean(round.y.T)).T))
+    small = (spread > 0.0) & (spread < SMALLEST_SPREAD)
+    units = np.ones(round.raw.shape[1])
+    units[:] = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
+    return units
 
 
 def weighted(round: Round) -> tuple[Array, Array]:
@@ -287,7 +290,7 @@ class GrownTree(Term):
 
     forest: Forest
     index: int
-    factor: float = 1.0
+    factor: float | Array = 1.0
 
     def __call__(self, X: Array) -> Array:
         rounds = (self.index, self.index + 1)
@@ -303,7 +306,7 @@ class GrownTree(Term):
 
     def settled(self) -> Trees:
         trees = self.forest.round(self.index)
-        return trees if self.factor == 1.0 else trees.scaled(self.factor)
+        return trees if np.all(self.factor == 1.0) else replace(trees, value=self.factor * trees.value)
 
 
 @restore.register

@@ -47,6 +47,7 @@ class Quantile(Loss):
     match = "scaled"
     exact_hessian = False
     constraints = {"quantile": Inside(0.0, 1.0), "unit": UNIT}
+    unit: float | str
 
     def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
         self.quantile = quantile
@@ -87,6 +88,7 @@ class AbsoluteError(Loss):
     match = "scaled"
     exact_hessian = False
     constraints = {"unit": UNIT}
+    unit: float | str
 
     def __init__(self, unit: float | str = "auto") -> None:
         self.unit = unit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..core import Array, Loss
@@ -39,7 +41,7 @@ class Signed(Loss):
         return self.loss.bounded_ratio
 
     @property
-    def unit(self) -> float | str:  # type: ignore[override]
+    def unit(self) -> float | str | Sequence[float]:  # type: ignore[override]
         """That of the inner loss."""
         return self.loss.unit
 

@@ -2,27 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ..checks import OPTIONAL, Exactly, Positives
 from ..core import Array, Loss
 from . import LOSSES
+
+# An output counts at most 2 to this as much as another, so that single precision can hold what it counts.
+MOST = 60.0
+# What varies by less than this share of its size does not vary: it is rounding.
+CONSTANT = 1e-12
 
 
 @LOSSES.register("squared_error")
 class SquaredError(Loss):
-    """Half the squared error, ``(raw - y)^2 / 2``, summed over outputs; the response is the raw score."""
+    r"""Half the squared error, the sum over outputs of ``v_c (raw_c - y_c)^2 / 2``; the response is the raw score.
+
+    Of a single target the weight v is 1. Several are weighted by what they vary: the target of largest variance
+    has the weight 1, another so many times that as its variance is smaller, to the nearest power of two. That is
+    to minimise the sum of :math:`1 - R^2` over the targets, so that a fit does not depend on their units. Learners
+    and their penalties see each target as if it were the only one; the weights count where outputs are added up.
+
+    Parameters
+    ----------
+    output_weights : "balanced", None or sequence of float, default="balanced"
+        How much each target counts: by its variance, as above, taken from the target in each fit; all alike, so
+        that those of a larger unit count more; or positive numbers, one for each target. A loss used outside of a
+        fit takes "balanced" for all alike.
+
+    Raises
+    ------
+    ValueError
+        In fit, if the number of weights is not that of the targets.
+    """
 
     match = "scaled"
     multi_output = True
+    constraints = {"output_weights": Exactly(("balanced",)) | OPTIONAL | Positives()}
+
+    def __init__(self, output_weights: str | Sequence[float] | None = "balanced") -> None:
+        self.output_weights = output_weights
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with the weights of the targets taken from them."""
+        given, n_outputs = self.output_weights, y.shape[1]
+        if isinstance(given, str):
+            return self if n_outputs == 1 else SquaredError(balanced(y, weight))
+        if given is not None and len(given) != n_outputs:
+            raise ValueError(
+                f"SquaredError: output_weights must be a number for each of {n_outputs} targets, got {len(given)}"
+            )
+        return self
 
     def value(self, y: Array, raw: Array) -> Array:
-        return 0.5 * np.square(raw - y).sum(axis=1)
+        return 0.5 * (np.square(raw - y) * self._weights).sum(axis=1)
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        return raw - y, np.ones_like(raw)
+        return (raw - y) * self._weights, np.ones_like(raw) * self._weights
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.average(y, axis=0, weights=weight)
 
     def inverse_link(self, raw: Array) -> Array:
         return raw
+
+    @property
+    def unit(self) -> float | tuple[float, ...]:  # type: ignore[override]
+        """What makes all hessians 1."""
+        return 1.0 if isinstance(self._weights, float) else tuple((1.0 / self._weights).tolist())
+
+    @property
+    def _weights(self) -> Array | float:
+        given = self.output_weights
+        return 1.0 if given is None or isinstance(given, str) else np.asarray(given, dtype=np.float64)
+
+
+def balanced(y: Array, weight: Array) -> tuple[float, ...] | None:
+    """How many times the variance of each target (n, C) goes into the largest; None if they are all alike.
+
+    To a power of two: multiplying by it rounds nothing.
+    """
+    center = np.average(y, axis=0, weights=weight)
+    spread = np.sqrt(np.average(np.square(y - center), axis=0, weights=weight))
+    spread[spread <= CONSTANT * np.abs(y).max(axis=0)] = 0.0
+    ratio = np.divide(spread.max(), spread, out=np.ones_like(spread), where=spread > 0.0)
+    weights = np.exp2(np.round(2.0 * np.log2(ratio)).clip(max=MOST))
+    return None if (weights == 1.0).all() else tuple(weights.tolist())
