@@ -28,7 +28,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Share of rows held out for early stopping where fit is given no ``eval_set``: 20 at least, 20,000 at most.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" is 40, or fewer where
-        learning_rate="auto" is more than 0.1, and, with more than 3,000 rows, a third of the rounds up to the best
+        learning_rate="auto" is more than 0.1, and, with more than 3,000 rows, a tenth of the rounds up to the best
         one, if that is more. Up to 3,000 rows a classifier whose held-out loss has fallen to a fifth also stops
         where as many rounds take less than 1 % of the first loss off it.
     tol : float, default=1e-4
