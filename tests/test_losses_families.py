@@ -17,10 +17,16 @@ from sklearn._loss.loss import (
     HuberLoss,
     PinballLoss,
 )
-from sklearn.metrics import log_loss, mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
+from sklearn.metrics import (
+    d2_tweedie_score,
+    log_loss,
+    mean_gamma_deviance,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+)
 from sklearn.metrics import mean_tweedie_deviance as tweedie_deviance
 
-from rffboost_ext import LOSSES, Tree, boost
+from rffboost_ext import LOSSES, RFFBoostRegressor, Tree, boost
 from rffboost_ext.losses import Huber, LogLoss, MultinomialLogLoss, Quantile, Tweedie
 from rffboost_ext.losses.robust import FLOOR, huber_location
 from rffboost_ext.losses.targets import typical_size, weighted_quantile
@@ -60,7 +66,7 @@ def test_values_and_gradients_are_scikit_learns(name):
     y, raw = state(name)
     ours, theirs, scores = LOSS_NAMED[name].prepared(y), SKLEARN[name], raw if raw.shape[1] > 1 else raw[:, 0]
     gap = ours.value(y, raw) - theirs.loss(y[:, 0], scores)
-    if name == "tweedie":  # scikit-learn leaves out what y alone decides in some losses, and not in this one.
+    if name in POSITIVE:  # scikit-learn leaves out what y alone decides.
         gap = gap - (ours.value(y, 0.0 * raw) - theirs.loss(y[:, 0], 0.0 * scores))
     np.testing.assert_allclose(gap, gap[0], rtol=0, atol=1e-12)
     gradient = theirs.gradient(y[:, 0], scores).reshape(raw.shape)
@@ -68,12 +74,38 @@ def test_values_and_gradients_are_scikit_learns(name):
 
 
 @pytest.mark.parametrize("name", POSITIVE)
-def test_differences_are_half_those_of_the_deviance(name):
+def test_the_mean_is_half_the_deviance(name):
     (y, raw), loss = state(name), LOSS_NAMED[name].make()
-    other = np.zeros_like(raw)
-    ours = loss.value(y, raw).mean() - loss.value(y, other).mean()
-    theirs = DEVIANCE[name](y[:, 0], np.exp(raw[:, 0])) - DEVIANCE[name](y[:, 0], np.exp(other[:, 0]))
-    assert ours == pytest.approx(0.5 * theirs, rel=1e-10)
+    assert loss.value(y, raw).mean() == pytest.approx(0.5 * DEVIANCE[name](y[:, 0], np.exp(raw[:, 0])), rel=1e-10)
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_a_perfect_score_has_no_loss(name, size):
+    loss, y = LOSS_NAMED[name].make(), size * np.array([[0.3], [1.0], [4.0]])
+    per_row = loss.value(y, np.log(y) + 0.01) + 1e-300
+    assert (np.abs(loss.value(y, np.log(y))) < 1e-9 * per_row).all()
+
+
+@pytest.mark.parametrize("name", POSITIVE)
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_what_is_worth_a_round_does_not_depend_on_the_unit(name, size):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 4))
+    mean = np.exp(X[:, 0] + np.sin(2.0 * X[:, 1]))
+    y = mean * rng.gamma(4.0, 0.25, len(X))
+    rounds = [RFFBoostRegressor(loss=name, quality="fast", random_state=0).fit(X, u * y) for u in (1.0, size)]
+    one, other = (model.predict(X) for model in rounds)
+    np.testing.assert_allclose(other / size, one, rtol=0.2)
+    assert len(rounds[1].validation_scores_) == pytest.approx(len(rounds[0].validation_scores_), rel=0.3)
+
+
+def test_counts_of_little_variation_are_learned():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3))
+    y = rng.poisson(5000.0 * np.exp(0.03 * (X[:, 0] + np.sin(2.0 * X[:, 1])))).astype(float)
+    model = RFFBoostRegressor(loss="poisson", quality="fast", random_state=0).fit(X[:600], y[:600])
+    assert d2_tweedie_score(y[600:], model.predict(X[600:]), power=1) > 0.7
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])

@@ -1,9 +1,9 @@
 r"""Losses of positive targets whose mean is ``exp(raw)``: Poisson, gamma and, between them, Tweedie's.
 
-With the power p of the mean that the variance is proportional to, they are half the deviance up to terms that the
-target alone decides, as scikit-learn's HalfPoissonLoss, HalfGammaLoss and HalfTweedieLoss are. With
-:math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction, gradient and second
-derivative are
+With the power p of the mean that the variance is proportional to, they are half the deviance. That includes terms
+which the target alone decides: a perfect score has a loss of 0, and early stopping knows what is left to gain.
+With :math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction, gradient and
+second derivative are
 
 .. math:: g = s (1 - u), \quad H = s (2 - p + (p - 1) u).
 
@@ -69,9 +69,10 @@ class Positive(Loss):
 
 @LOSSES.register("poisson")
 class Poisson(Positive):
-    """Half the Poisson deviance, ``exp(raw) - y raw``, for counts and rates: targets of at least 0.
+    """Half the Poisson deviance, for counts and rates: targets of at least 0.
 
-    The variance is proportional to the mean. Gradient and hessian are in the docstring of the module, with p = 1.
+    It is ``exp(raw) - y raw + y log(y) - y``; the variance is proportional to the mean. Gradient and hessian are
+    in the docstring of the module, with p = 1.
 
     Parameters
     ----------
@@ -87,15 +88,19 @@ class Poisson(Positive):
         self.unit = unit
 
     def value(self, y: Array, raw: Array) -> Array:
-        return (np.exp(cut(raw)) - y * raw)[:, 0]
+        log_y = logarithm(y)
+        with np.errstate(invalid="ignore"):
+            # As a multiple of y, so that large numbers do not have to cancel.
+            above = y * (np.expm1(cut(raw - log_y)) + log_y - raw)
+        return np.where(y > 0.0, above, np.exp(cut(raw)))[:, 0]
 
 
 @LOSSES.register("gamma")
 class Gamma(Positive):
-    """Half the gamma deviance, ``raw + y exp(-raw)``, for sizes and durations: positive targets.
+    """Half the gamma deviance, for sizes and durations: positive targets.
 
-    The standard deviation is proportional to the mean. Gradient and hessian are in the docstring of the module,
-    with p = 2; they do not depend on the unit of the target.
+    It is ``y exp(-raw) - 1 + raw - log(y)``; the standard deviation is proportional to the mean. Gradient and
+    hessian are in the docstring of the module, with p = 2; they do not depend on the unit of the target.
     """
 
     _power = 2.0
@@ -109,15 +114,16 @@ class Gamma(Positive):
         require_targets(self, y, y > 0.0, "positive")
 
     def value(self, y: Array, raw: Array) -> Array:
-        return (raw + y * np.exp(-cut(raw)))[:, 0]
+        beyond = logarithm(y) - raw
+        return np.asarray(np.expm1(cut(beyond)) - beyond)[:, 0]
 
 
 @LOSSES.register("tweedie")
 class Tweedie(Positive):
     """Half the Tweedie deviance for targets of at least 0 that are often 0, such as rainfall or claims.
 
-    The loss is ``exp((2 - p) raw) / (2 - p) - y exp((1 - p) raw) / (1 - p)``, that of sums of a Poisson number of
-    gamma variables. Gradient and hessian are in the docstring of the module.
+    It is ``exp((2 - p) raw) / (2 - p) - y exp((1 - p) raw) / (1 - p) + y^(2 - p) / ((1 - p) (2 - p))``, for sums
+    of a Poisson number of gamma variables. Gradient and hessian are in the docstring of the module.
 
     Parameters
     ----------
@@ -144,7 +150,8 @@ class Tweedie(Positive):
 
     def value(self, y: Array, raw: Array) -> Array:
         raw, p = cut(raw), self.power
-        return (np.exp((2.0 - p) * raw) / (2.0 - p) - y * np.exp((1.0 - p) * raw) / (1.0 - p))[:, 0]
+        best = y ** (2.0 - p) / ((1.0 - p) * (2.0 - p))
+        return (np.exp((2.0 - p) * raw) / (2.0 - p) - y * np.exp((1.0 - p) * raw) / (1.0 - p) + best)[:, 0]
 
 
 def cut(raw: Array) -> Array:
