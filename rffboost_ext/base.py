@@ -34,7 +34,7 @@ from .importance import sampled_importances
 from .metrics import Metrics
 from .parallel import threads
 from .policy import CEILING, FINE, ROUNDS, PolicyEstimator
-from .rows import distinct_rows
+from .rows import distinct_rows, warn_of_light
 from .steps import RATE, Shrunk
 from .stopping import joined
 from .store import StoreMixin
@@ -188,6 +188,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         sets: Mapping[str, Rows] | None = None,
     ) -> E:
         """Boost on validated data; `sets` are the rows to evaluate on, if the user has given any."""
+        warn_of_light(rows.weight)
         loss, learner, step = parts
         init, given = self._beginning(init_model, loss, rows, classes)
         evaluation = evaluation_of(self, sets or {}, loss, rows, classes)

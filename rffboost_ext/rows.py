@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from .core import Array
 
 BLOCK = 8192
+# A mean weight below this makes of a fit one of far fewer rows than there are.
+LIGHT = 0.1
 
 
 def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
@@ -93,3 +96,15 @@ def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array,
         raise ValueError("sample_weight must not sum to zero")
     kept = weight > 0.0
     return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+
+
+def warn_of_light(weight: Array) -> None:
+    """Warn where weights (n,) sum to far less than the number of rows: penalties count in rows of weight 1."""
+    total = float(weight.sum())
+    if total < LIGHT * len(weight):
+        warnings.warn(
+            f"sample_weight: {len(weight)} rows have a total weight of {total:.3g}, so that penalties such as l2, "
+            f"reg_lambda and min_child_weight, which are for rows of weight 1, weigh as heavily as on {total:.3g} "
+            f"rows; multiply the weights to a mean of 1 unless that is meant",
+            stacklevel=5,
+        )

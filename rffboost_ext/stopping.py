@@ -74,7 +74,7 @@ class Plan:
 
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
-        splits = [(rows, held)] if held is not None else self._splits(rows, seed)
+        splits = [(rows, held)] if held is not None else self._splits(rows, seed, trainers[0].loss)
         beyond = BEYOND if len(splits) > 1 and not self.refit else 1.0
         rules = self.n_estimators, self.patience, self.tol, callbacks, init, beyond
         fits = [
@@ -99,7 +99,7 @@ class Plan:
         new = float(np.mean([len(model) for model in models])) - done
         return min(done + round(more * new), self.n_estimators)
 
-    def _splits(self, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+    def _splits(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Rows, Rows]]:
         if len(rows) < max(2, self.n_folds):
             raise ValueError(
                 f"early stopping: n_folds must be at most the number of rows, of which there must be 2; got "
@@ -110,7 +110,9 @@ class Plan:
             return [(rows.take(np.flatnonzero(~part)), rows.take(np.flatnonzero(part)))]
         fold = folds(rows, self.n_folds, seed)
         parts = range(self.n_folds)
-        return [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
+        splits = [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
+        # One fold may hold the only target that is not 0.
+        return [split for split in splits if suits(loss, split[0])] or splits
 
 
 def stacked(
@@ -179,6 +181,15 @@ def joined(scores: Sequence[Array]) -> Array:
     """The mean of curves of different lengths; one that has ended counts with its best value."""
     longest = max(map(len, scores))
     return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)
+
+
+def suits(loss: Loss, rows: Rows) -> bool:
+    """Whether a loss can be fitted to the targets of these rows alone."""
+    try:
+        loss.prepared(rows.y, rows.weight)
+    except ValueError:
+        return False
+    return True
 
 
 def along_target(rows: Rows, seed: int) -> Array:

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rffboost_ext import LEARNERS, RFFBoostClassifier, boost
+from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, boost
 
 from .cases import ALL_PAIRS, CORNERS, LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator, positive
 
@@ -114,3 +114,20 @@ def test_a_column_of_gaps_says_nothing_later_either(learner):
     model = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0).fit(gaps, y)
     later = np.column_stack([X, np.full(len(X), 5.0)])
     np.testing.assert_array_equal(model.decision_function(later), model.decision_function(gaps))
+
+
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+def test_the_only_target_above_zero_may_be_held_out(loss):
+    X, y = np.random.default_rng(0).standard_normal((60, 2)), np.zeros(60)
+    y[7] = 1.0
+    model = RFFBoostRegressor(loss=loss, quality="fast", random_state=0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert model.predict(X).argmax() == 7
+
+
+def test_a_cosine_of_more_features_than_rows_does_not_fit_them_alone():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((560, 500))
+    y = 3.0 * X[:, 0] + 2.0 * X[:, 1] + rng.standard_normal(len(X))
+    model = RFFBoostRegressor(learner="rff_newton", n_folds=2, random_state=0).fit(X[:60], y[:60])
+    assert model.score(X[60:], y[60:]) > 0.1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-from rffboost_ext import Design, boost
+from rffboost_ext import Design, RFFBoostRegressor, boost
 from rffboost_ext.rows import distinct_rows, fingerprints
 
 from .cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
@@ -76,6 +78,16 @@ def test_order_of_rows_does_not_matter(loss, learner):
         for o in (np.arange(len(y)), order)
     )
     np.testing.assert_allclose(scores(sorted_, X), scores(shuffled, X), rtol=0, atol=learner.tol)
+
+
+def test_weights_that_make_penalties_overwhelming_are_named():
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    model = RFFBoostRegressor(learner="tree", n_estimators=2)
+    with pytest.warns(UserWarning, match=r"sample_weight: 50 rows have a total weight of 1, .* mean of 1"):
+        model.fit(X, X[:, 0], sample_weight=np.full(50, 1.0 / 50.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, X[:, 0], sample_weight=np.random.default_rng(1).random(50))
 
 
 def test_distinct_rows_are_left_alone():

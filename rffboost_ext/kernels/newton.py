@@ -46,23 +46,25 @@ def smallest(values, k):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**KERNEL)
-def choose_supports(probability, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
+def choose_supports(probability, largest, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
     """Draw the supports of M candidates, and their frequencies.
 
-    A feature of probability 0 is in dense supports only.
+    A feature of probability 0 is in full supports only.
 
-    From uniform draws chance (3, M) come sizes (M,), d with probability `dense`, else log-uniform, and the kernel
-    parameter, log-uniform between exp(low) and exp(high). A support is an exponential race: the first of the
-    standard draws arrival (M, d), divided by the probability of their feature, are in. Ascending features of
-    candidate j go to features (M, d), their frequencies, standard draws normal (M, d) times a scale, to omega
-    (M, d).
+    From uniform draws chance (3, M) come sizes (M,), `largest` with probability `dense`, else log-uniform up to
+    it, and the kernel parameter, log-uniform between exp(low) and exp(high). A support is an exponential race: the
+    first of the standard draws arrival (M, d), divided by the probability of their feature, are in. Ascending
+    features of candidate j go to features (M, d), their frequencies, standard draws normal (M, d) times a scale,
+    to omega (M, d).
     """
     d = len(probability)
-    times, octaves, possible = np.empty(d, arrival.dtype), math.log2(d + 1.0), 0
+    times, octaves, possible = np.empty(d, arrival.dtype), math.log2(largest + 1.0), 0
     for f in range(d):
         possible += probability[f] > 0.0
     for j in range(len(sizes)):
-        size = d if chance[1, j] < dense else min(int(2.0 ** (chance[0, j] * octaves)), possible)
+        size = min(int(2.0 ** (chance[0, j] * octaves)), possible)
+        if chance[1, j] < dense:
+            size = d if largest == d else min(largest, possible)
         scale = normal.dtype.type(math.sqrt(2.0 * math.exp(low + (high - low) * chance[2, j]) / size))
         sizes[j] = size
         last = times.dtype.type(np.inf)

@@ -47,13 +47,20 @@ class Candidates:
 
 
 def draw_candidates(
-    rng: np.random.Generator, size: int, probability: Array, dense: float, gamma: tuple[float, float], dtype: Any
+    rng: np.random.Generator,
+    size: int,
+    probability: Array,
+    dense: float,
+    gamma: tuple[float, float],
+    dtype: Any,
+    largest: int | None = None,
 ) -> Candidates:
     r"""Draw `size` candidates over the d features of `probability` (d,).
 
-    A support is full with probability `dense`, else of size :math:`\lfloor 2^u \rfloor`, u uniform in
-    [0, log2(d + 1)), its features drawn without replacement. Frequencies are :math:`N(0, 2 \gamma / s)` on a
-    support of size s with :math:`\log \gamma` uniform between the two ends of `gamma`.
+    A support has m features, the `largest` number (d by default), with probability `dense`, else
+    :math:`\lfloor 2^u \rfloor`, u uniform in [0, log2(m + 1)), drawn without replacement. Frequencies are
+    :math:`N(0, 2 \gamma / s)` on a support of size s with :math:`\log \gamma` uniform between the two ends of
+    `gamma`.
     """
     shape = size, len(probability)
     chance = rng.random((3, size))
@@ -62,7 +69,9 @@ def draw_candidates(
     omega = np.empty(shape, dtype)
     low, high = math.log(gamma[0]), math.log(gamma[1])
     odds = probability.astype(dtype)
-    passes().choose_supports(odds, chance, dense, low, high, arrival, normal, sizes, features, omega)
+    passes().choose_supports(
+        odds, largest or len(odds), chance, dense, low, high, arrival, normal, sizes, features, omega
+    )
     return Candidates(sizes, features, omega)
 
 
