@@ -21,6 +21,8 @@ from .source import Source, read
 from .tolerance import EPS, response_tolerance, score_tolerance
 
 RUNTIMES = ("onnxruntime", "reference", "auto")
+# The report speaks of what rounding X does where that is so many times what is allowed for rounding in the graph.
+NOTABLE = 10.0
 
 
 class MismatchError(ValueError):
@@ -69,12 +71,16 @@ class Report:
         Type of the graph's numbers.
     comparisons : tuple of Comparison
         One per output.
+    rounding : float, default=0.0
+        How far scores move, in Python, where X is rounded to that type. Both sides of a comparison see it rounded;
+        whoever feeds the graph with numbers that are finer than the type loses this much beside the estimator.
     """
 
     rows: int
     runtime: str
     dtype: str
     comparisons: tuple[Comparison, ...]
+    rounding: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -86,7 +92,12 @@ class Report:
 
     def __str__(self) -> str:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
-        return "\n".join([head, *(f"  {comparison}" for comparison in self.comparisons)])
+        lines = [head, *(f"  {comparison}" for comparison in self.comparisons)]
+        if self.rounding > NOTABLE * max((c.tolerance for c in self.comparisons), default=0.0):
+            lines.append(
+                f"  rounding X to {self.dtype} moves scores by up to {self.rounding:.3g}: see dtype='float64'"
+            )
+        return "\n".join(lines)
 
 
 def verify_onnx(
@@ -138,7 +149,8 @@ def verify_onnx(
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     outputs = run(feed)
     seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
-    report = Report(len(seen), runtime, metadata.dtype, compare(source, metadata, outputs, seen))
+    rounding = distance(source.raw(X), source.raw(seen)) if len(seen) else 0.0
+    report = Report(len(seen), runtime, metadata.dtype, compare(source, metadata, outputs, seen), rounding)
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report

@@ -288,3 +288,17 @@ def test_a_wrong_graph_is_found() -> None:
     classes = next(tensor for tensor in flipped.graph.initializer if tensor.name == "classes")
     classes.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(classes)[::-1].copy(), "classes"))
     assert verify_onnx(estimator, flipped, X)["label"].error > 0.9
+
+
+@pytest.mark.parametrize(("offset", "said"), [(0.0, False), (1e6, True)])
+def test_a_report_speaks_of_numbers_that_are_finer_than_the_file(offset: float, said: bool) -> None:
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    model = RFFBoostClassifier(n_estimators=20, early_stopping=False, random_state=0)
+    model.fit(X + offset, X[:, 0] * X[:, 1] > 0.0)
+    report = verify_onnx(model, to_onnx(model), X + offset)
+    single = (X + offset).astype(np.float32).astype(np.float64)
+    moved = np.abs(model.decision_function(X + offset) - model.decision_function(single)).max()
+    assert report.passed
+    assert report.rounding == pytest.approx(moved)
+    assert ("rounding X to float32 moves scores by up to" in str(report)) == said
+    assert verify_onnx(model, to_onnx(model, dtype="float64"), X + offset).rounding == 0.0
