@@ -108,9 +108,8 @@ class Mixture(Learner):
 
     def _tree(self, round: Round) -> Learner:
         if isinstance(self.trees, str) and self.trees == "auto":
-            trees: tuple[Tree, ...] = round.design.view(
-                (Mixture, "trees"), lambda: trees_for(*round.design.original.shape, round.loss.task)
-            )
+            (n, d), task = round.design.original.shape, round.loss.task
+            trees: tuple[Tree, ...] = round.design.view((Mixture, "trees"), lambda: trees_for(n, d, task))
             return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
 
