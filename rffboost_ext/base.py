@@ -174,8 +174,9 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     ) -> tuple[Loss, Learner, Step]:
         """The parts for a target; a fit that goes on keeps what its loss took from the previous one's."""
         loss, learner, _ = parts
-        if self._goes_on() and repr(loss) == self._loss_given:
-            loss = self.loss_
+        if self._goes_on():
+            self._require_columns(y)
+            loss = self.loss_ if repr(loss) == self._loss_given else loss
         loss = prepared(loss, y, weight, n_classes)
         return loss, learner, self._step_for(loss, learner, np.size(loss.baseline(y, weight)))
 
@@ -266,11 +267,11 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     ) -> tuple[Ensemble | None, int]:
         """What the fit goes on from, and how many rounds of it come on top of ``n_estimators``."""
         if init_model is None:
-            return self._initial(loss, rows), self._rounds_given if self._goes_on() else 0
+            return self._initial(loss), self._rounds_given if self._goes_on() else 0
         init = self._given(init_model, loss, rows, classes)
         return init, len(init)
 
-    def _initial(self, loss: Loss, rows: Rows) -> Ensemble | None:
+    def _initial(self, loss: Loss) -> Ensemble | None:
         """The ensemble that a warm start goes on from."""
         if not self._goes_on():
             return None
@@ -279,13 +280,16 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
                 f"{type(self).__name__}: loss must be that of the previous fit, {self.loss_!r}, when warm_start "
                 f"is set, got {loss!r}"
             )
-        found, wanted = np.size(loss.baseline(rows.y, rows.weight)), self.ensemble_.n_outputs
-        if self.task == "regression" and found != wanted:
+        return self.ensemble_
+
+    def _require_columns(self, y: Array) -> None:
+        """Raise a ValueError if a target does not have the columns of the fit that a warm start goes on from."""
+        wanted = self.ensemble_.n_outputs
+        if self.task == "regression" and y.shape[1] != wanted:
             raise ValueError(
                 f"{type(self).__name__}: y must have the {wanted} columns of the previous fit when warm_start is "
-                f"set, got {found}"
+                f"set, got {y.shape[1]}"
             )
-        return self.ensemble_
 
     def _require_room(self, init: Ensemble | None, n_rounds: int) -> None:
         """Raise a ValueError if a model to go on from has more rounds than there are to be."""

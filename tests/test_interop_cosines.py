@@ -43,7 +43,8 @@ def test_bound_model_is_what_the_host_saw(case, weight):
         (seen,) = history[name].values()
         given = None if given is None else given[rows]
         wanted = [mean_value(made, y[rows], raw, given) for raw in stages]
-        np.testing.assert_allclose(seen, wanted, rtol=1e-4)
+        # XGBoost hands back what it would print, six decimals.
+        np.testing.assert_allclose(seen, wanted, rtol=1e-4, atol=1e-6)
     (seen,) = history["train"].values()
     given = None if weight is None else weight[:300]
     assert seen[-1] < seen[0] < mean_value(made, y[:300], np.tile(baseline, (300, 1)), given)

@@ -172,7 +172,8 @@ def test_native_loop(case):
     np.testing.assert_allclose(model.ensemble_.baseline, wanted, rtol=1e-5)
     (values,) = history["t"].values()
     raw = model.ensemble_.raw(X)
-    assert values[-1] == pytest.approx(mean_value(loss, y, raw, WEIGHT), rel=1e-3)
+    # XGBoost hands back what it would print, six decimals.
+    assert values[-1] == pytest.approx(mean_value(loss, y, raw, WEIGHT), rel=1e-3, abs=1e-6)
     assert values[-1] < values[0]
 
 
