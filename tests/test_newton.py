@@ -269,3 +269,14 @@ def test_no_step_is_longer_than_a_full_one() -> None:
 def test_a_wrong_parameter_is_named(params: dict[str, object], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         RFFNewton(**params).validate()
+
+
+@pytest.mark.parametrize(("n_samples", "most"), [(20, 10), (60, 30), (200, 50)])
+def test_a_support_has_at_most_half_as_many_features_as_there_are_rows(n_samples: int, most: int) -> None:
+    X = np.random.default_rng(0).standard_normal((n_samples, 50))
+    learner = RFFNewton(dense=0.5)
+    ensemble = boost(
+        X, X[:, :1] * X[:, 1:2], loss="squared_error", learner=learner, n_estimators=40, random_state=0
+    )
+    sizes = [np.count_nonzero(term.omega) for term in ensemble.terms]
+    assert max(sizes) == most
