@@ -72,8 +72,8 @@ class Report:
     comparisons : tuple of Comparison
         One per output.
     rounding : float, default=0.0
-        How far scores move, in Python, where X is rounded to that type. Both sides of a comparison see it rounded;
-        whoever feeds the graph with numbers that are finer than the type loses this much beside the estimator.
+        How far scores move, in Python, where X is rounded to what the graph takes it as. Both sides of a
+        comparison see it rounded; who feeds the graph with finer numbers loses this much beside the estimator.
     """
 
     rows: int
@@ -94,9 +94,7 @@ class Report:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
         lines = [head, *(f"  {comparison}" for comparison in self.comparisons)]
         if self.rounding > NOTABLE * max((c.tolerance for c in self.comparisons), default=0.0):
-            lines.append(
-                f"  rounding X to {self.dtype} moves scores by up to {self.rounding:.3g}: see dtype='float64'"
-            )
+            lines.append(f"  rounding X to float32 moves scores by up to {self.rounding:.3g}: see dtype='float64'")
         return "\n".join(lines)
 
 
@@ -149,8 +147,9 @@ def verify_onnx(
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     outputs = run(feed)
     seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
-    rounding = distance(source.raw(X), source.raw(seen)) if len(seen) else 0.0
-    report = Report(len(seen), runtime, metadata.dtype, compare(source, metadata, outputs, seen), rounding)
+    raw = source.raw(seen) if len(seen) else np.empty((0, source.ensemble.n_outputs))
+    rounding = distance(source.raw(X), raw) if len(seen) else 0.0
+    report = Report(len(seen), runtime, metadata.dtype, compare(source, metadata, outputs, seen, raw), rounding)
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report
@@ -192,9 +191,10 @@ def rounded_entry(value: Any, dtype: str) -> Any:
     return float(np.asarray(value, dtype=dtype)) if isinstance(value, float) else value
 
 
-def compare(source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any) -> tuple[Comparison, ...]:
-    """Each output beside the estimator's."""
-    raw = source.raw(X) if len(X) else np.empty((0, source.ensemble.n_outputs))
+def compare(
+    source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
+) -> tuple[Comparison, ...]:
+    """Each output beside the estimator's, whose raw scores of X are `raw`."""
     eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
     score = score_tolerance(source, X, metadata.dtype) if len(X) else 0.0
     response = source.response(raw) if len(X) else np.empty_like(outputs.get("probabilities", raw))

@@ -121,7 +121,7 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
     nodes, makes -0.04 points (standard error 0.08) over 136 fits of 21 sets, at 0.8 of the time of a fit. Every
     other one sees all features, lest what takes two or three of them together is hardly ever seen: that makes
     +0.03 points (0.06) over 108 fits of 21 sets, and up to 0.15 of R2 where there are such interactions. For
-    classes of fewer than 1,000 rows none does, where it gains nothing (-0.03, 0.05, over 330 fits). Of many rows
+    classes of fewer than 1,000 rows none does, where it gains nothing (-0.04, 0.07, over 311 fits). Of many rows
     shallow and deep ones see different things, and seeing 0.8 of the features gains 0.13 points (0.05) over
     49 fits of 7 sets, 0.6 of them 0.03 (0.06).
     """

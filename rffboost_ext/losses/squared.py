@@ -57,10 +57,14 @@ class SquaredError(Loss):
         return self
 
     def value(self, y: Array, raw: Array) -> Array:
-        return 0.5 * (np.square(raw - y) * self._weights).sum(axis=1)
+        square, weights = np.square(raw - y), self._weights
+        return 0.5 * (square if weights is None else weights * square).sum(axis=1)
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        return (raw - y) * self._weights, np.ones_like(raw) * self._weights
+        error, weights = raw - y, self._weights
+        if weights is None:
+            return error, np.ones_like(raw)
+        return weights * error, np.tile(weights, (len(raw), 1))
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.average(y, axis=0, weights=weight)
@@ -71,12 +75,13 @@ class SquaredError(Loss):
     @property
     def unit(self) -> float | tuple[float, ...]:  # type: ignore[override]
         """What makes all hessians 1."""
-        return 1.0 if isinstance(self._weights, float) else tuple((1.0 / self._weights).tolist())
+        weights = self._weights
+        return 1.0 if weights is None else tuple((1.0 / weights).tolist())
 
     @property
-    def _weights(self) -> Array | float:
+    def _weights(self) -> Array | None:
         given = self.output_weights
-        return 1.0 if given is None or isinstance(given, str) else np.asarray(given, dtype=np.float64)
+        return None if given is None or isinstance(given, str) else np.asarray(given, dtype=np.float64)
 
 
 def balanced(y: Array, weight: Array) -> tuple[float, ...] | None:
