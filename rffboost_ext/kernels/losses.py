@@ -39,3 +39,38 @@ def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-
         large = 1.0 / (1.0 + tail)
         gradient[i] = -s * (tail if s * raw[i] > 0.0 else 1.0) * large
         hessian[i] = tail * large * large
+
+
+@numba.njit(fastmath=True, **KERNEL)
+def multinomial_derivatives(y, raw, least, gradient, hessian):  # type: ignore[no-untyped-def]
+    """Derivatives of ``logsumexp(raw) - raw[y]``, y (n, 1) and raw (n, K): p - [y = c] and 2 p (1 - p).
+
+    The second are `least` at least.
+    """
+    n, n_classes = raw.shape
+    flat = gradient.reshape(-1)
+    for i in range(n):
+        largest = raw[i, 0]
+        for c in range(1, n_classes):
+            largest = max(largest, raw[i, c])
+        for c in range(n_classes):
+            gradient[i, c] = raw[i, c] - largest
+    # All rows at once: those of few classes would fill no vector.
+    for i in range(len(flat)):
+        flat[i] = exp(flat[i])
+    for i in range(n):
+        total, own = 0.0, int(y[i, 0])
+        for c in range(n_classes):
+            total += gradient[i, c]
+        for c in range(n_classes):
+            p = gradient[i, c] / total
+            gradient[i, c] = p
+            hessian[i, c] = max(2.0 * p * (1.0 - p), least)
+        # 1 - p as the sum of the others: it keeps its digits where p is nearly 1.
+        p = gradient[i, own]
+        gradient[i, own] = 0.0
+        others = 0.0
+        for c in range(n_classes):
+            others += gradient[i, c]
+        gradient[i, own] = -others
+        hessian[i, own] = max(2.0 * p * others, least)

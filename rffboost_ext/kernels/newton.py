@@ -115,12 +115,15 @@ def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
     """
     unit = 0.0
     for i in range(len(rows)):
+        row, largest = values[rows[i]], 0.0
         for c in range(len(out)):
-            unit = max(unit, abs(values[rows[i], c] * weight[rows[i]]))
+            largest = max(largest, abs(row[c]))
+        unit = max(unit, largest * weight[rows[i]])
     unit = 2.0 ** math.floor(math.log2(unit)) if unit > 0.0 else 1.0
-    for c in range(len(out)):
-        for i in range(len(rows)):
-            out[c, i] = values[rows[i], c] * weight[rows[i]] / unit
+    for i in range(len(rows)):
+        row, factor = values[rows[i]], weight[rows[i]] / unit
+        for c in range(len(out)):
+            out[c, i] = row[c] * factor
     return unit
 
 

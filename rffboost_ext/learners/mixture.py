@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks import Real
 from ..core import Array, Learner, Round, Term
+from ..kernels import compiled
 from . import LEARNERS
 from .newton import MERGED, POOL_SIZE, SHARE
 from .tree import Tree
@@ -136,10 +137,10 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
 
 def earned(round: Round, output: Array, rows: Array) -> float:
     """The part of the squared gradient on some rows that a full step along `output` accounts for, at least 0."""
-    from ..kernels.newton import gain_of_step
-
     gradient, counts = round.gradient, round.output_weights
     if counts is not None:
         gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
-    gain, possible, curvature, weight = gain_of_step(gradient, round.hessian, round.weight, output, rows)
+    gain, possible, curvature, weight = compiled("newton").gain_of_step(
+        gradient, round.hessian, round.weight, output, rows
+    )
     return float(max(0.0, gain) * (curvature / weight) / possible) if possible > 0.0 else 0.0

@@ -8,11 +8,12 @@ import numpy as np
 
 from ..checks import NON_NEGATIVE, POSITIVE, Integer, Interval, Real
 from ..core import Array, Learner, Optimizer, Round
+from ..kernels import compiled
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..parallel import over_tiles
 from ..terms import Cosines
 from . import LEARNERS
-from .supports import Candidates, Earnings, draw_candidates, passes
+from .supports import Candidates, Earnings, draw_candidates
 
 # Rows at a time: many times what a round samples, few enough for the cost of a round to forget how many there are.
 POOL_SIZE = 65_536
@@ -118,8 +119,8 @@ class RFFNewton(Learner):
         """The frequency of this round, as one cosine or, for several outputs, two."""
         d, counts = round.design.n_features, round.output_weights
         # Outputs that count v times as much are outputs sqrt(v) times as large that all count alike.
-        root = 1.0 if counts is None else np.sqrt(counts)
-        seen = round if counts is None else replace(round, gradient=root * round.gradient)
+        root = None if counts is None else np.sqrt(counts)
+        seen = round if root is None else replace(round, gradient=root * round.gradient)
         earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
         rows = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
@@ -131,7 +132,9 @@ class RFFNewton(Learner):
         sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features)
         omega, pairs, gain = self._refined(sample, omega)
         earnings.add(features, omega, gain)
-        pairs = pairs * self._factor(round) / np.reshape(root, (-1, 1))
+        pairs *= self._factor(round)
+        if root is not None:
+            pairs /= root[:, None]
         term = cosines_of(omega, pairs, features, d)
         round.design.remember(term, self._output(round, features, omega, pairs))
         return term
@@ -141,7 +144,7 @@ class RFFNewton(Learner):
         gains = np.empty(len(candidates))
         frequencies = candidates.sizes, candidates.features, candidates.omega
         given = sample.x, *frequencies, sample.g, sample.h, sample.penalty(self.l2), gains
-        over_tiles(passes().score_pass, len(gains), round.design.n_jobs, *given)
+        over_tiles(compiled("newton").score_pass, len(gains), round.design.n_jobs, *given)
         return int(gains.argmax())
 
     def _refined(self, sample: Sample, omega: Array) -> tuple[Array, Array, float]:
@@ -160,7 +163,7 @@ class RFFNewton(Learner):
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
         tiles, out = round.design.tiles, np.empty_like(round.raw)
-        tiles.run(passes().output_pass, tiles.blocks, features, omega.astype(tiles.dtype), pairs, out)
+        tiles.run(compiled("newton").output_pass, tiles.blocks, features, omega.astype(tiles.dtype), pairs, out)
         return out
 
 
@@ -191,7 +194,7 @@ class Sample:
         x = np.empty((len(features), len(rows)), dtype=tiles.dtype)
         g, h = np.empty((2, n_outputs, len(rows)), dtype=tiles.dtype)
         derivatives = round.gradient, round.hessian, round.weight
-        return cls(x, g, h, *passes().gather_sample(tiles.blocks, rows, features, *derivatives, x, g, h))
+        return cls(x, g, h, *compiled("newton").gather_sample(tiles.blocks, rows, features, *derivatives, x, g, h))
 
     def seeing(self, features: Array) -> Sample:
         """The sample that sees only some of its features."""
@@ -219,7 +222,7 @@ class Profile:
     """
 
     def __init__(self, sample: Sample, l2: float) -> None:
-        self.sample, self.l2, self.kernel = sample, sample.penalty(l2), passes().profile_pass
+        self.sample, self.l2, self.kernel = sample, sample.penalty(l2), compiled("newton").profile_pass
         self.pairs, self.first = np.empty((len(sample.g), 2)), 0.0
 
     def __call__(self, omega: Array) -> tuple[float, Array]:
@@ -235,7 +238,7 @@ def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, floa
     """What :data:`REFINEMENT` makes of :class:`Profile`, in compiled code alone, at a part of the price."""
     omega, pairs = omega.copy(), np.empty((len(sample.g), 2))
     limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
-    gain = passes().refine(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)
+    gain = compiled("newton").refine(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)
     return omega, pairs * sample.size, gain * sample.gain
 
 
@@ -244,7 +247,7 @@ def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
     if len(rows) <= size:
         return rows
     chance, kept = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
-    count = passes().keep_rows(rows, chance, np.float32(size / len(rows)), kept)
+    count = compiled("newton").keep_rows(rows, chance, np.float32(size / len(rows)), kept)
     return kept[:count] if count else rows[:1]
 
 

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ..core import Array
-
-
-@cache
-def passes() -> Any:
-    """The compiled passes of second-order cosines: an import has a price per round, were it not for the cache."""
-    from ..kernels import newton
-
-    return newton
+from ..kernels import compiled
 
 
 @dataclass(frozen=True)
@@ -69,7 +61,7 @@ def draw_candidates(
     omega = np.empty(shape, dtype)
     low, high = math.log(gamma[0]), math.log(gamma[1])
     odds = probability.astype(dtype)
-    passes().choose_supports(
+    compiled("newton").choose_supports(
         odds, largest or len(odds), chance, dense, low, high, arrival, normal, sizes, features, omega
     )
     return Candidates(sizes, features, omega)

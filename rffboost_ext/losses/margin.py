@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Array, Loss
+from ..kernels import compiled
 from . import LOSSES
 from .multinomial import MultinomialLogLoss
 from .targets import class_count
@@ -56,10 +57,8 @@ class Exponential(Loss):
         return np.exp(np.minimum(-sign(y) * raw, LARGEST_EXPONENT))[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        from ..kernels.losses import exponential_derivatives
-
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
-        exponential_derivatives(y, raw, LARGEST_EXPONENT, gradient, hessian)
+        compiled("losses").exponential_derivatives(y, raw, LARGEST_EXPONENT, gradient, hessian)
         return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -89,10 +88,8 @@ class LogLoss(Loss):
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        from ..kernels.losses import logistic_derivatives
-
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
-        logistic_derivatives(y, raw, gradient, hessian)
+        compiled("losses").logistic_derivatives(y, raw, gradient, hessian)
         return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..checks import Integer
 from ..core import Array, Loss
+from ..kernels import compiled
 from .targets import require_indices
 
 # Where a class is certain to the last bit its hessian would be 0.
@@ -55,16 +56,9 @@ class MultinomialLogLoss(Loss):
         return np.asarray(np.log(total) + (largest - raw[np.arange(len(raw)), column(y)]))
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        p = self.inverse_link(raw)
-        hessian = 1.0 - p
-        hessian *= p
-        hessian *= 2.0
-        np.maximum(hessian, LEAST_HESSIAN, out=hessian)
-        # p - 1 as the sum of the others: it keeps its digits where p is nearly 1.
-        own = np.arange(len(raw)), column(y)
-        p[own] = 0.0
-        p[own] = -row_sum(p)
-        return p, hessian
+        gradient, hessian = np.empty(raw.shape), np.empty(raw.shape)
+        compiled("losses").multinomial_derivatives(y, raw, LEAST_HESSIAN, gradient, hessian)
+        return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
         counts = np.bincount(column(y), weights=weight, minlength=self.n_classes)

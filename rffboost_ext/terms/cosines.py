@@ -106,7 +106,7 @@ class Cosines(Term):
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
-        return replace(local, omega=local.omega / scale, center=center)
+        return Cosines(local.omega / scale, local.phase, local.weight, center)
 
 
 def require_columns(X: Array, n_features: int) -> None:
