@@ -96,6 +96,23 @@ def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> A
     return features(stem, frame.drop(columns=[TARGET, *drop])), frame[TARGET].to_numpy()
 
 
+def from_table(stem: str, data_dir: Path | None) -> Arrays:
+    """Features, with the gaps that they have, and target of a CSV file in the folder or directly below it."""
+    import pandas as pd
+
+    path = located(stem, data_dir)
+    assert path is not None
+    frame = table(path)
+    return pd.get_dummies(frame.drop(columns=TARGET), dtype=np.float64).to_numpy(np.float64), frame[
+        TARGET
+    ].to_numpy()
+
+
+def with_gaps(task: str, stems: str) -> dict[str, Source]:
+    """Data sets in CSV files, which may have gaps, by their names in one line."""
+    return {stem: Source(task, partial(from_table, stem), 12_000, stem) for stem in stems.split()}
+
+
 def file(task: str, stem: str, rows: int | None = None, drop: tuple[str, ...] = ()) -> Source:
     """A data set in a CSV file."""
     return Source(task, partial(from_file, stem, drop=drop), rows, stem)
@@ -111,6 +128,22 @@ SMALL = (
     *("vehicle", "german", "splice", "spambase", "occupancy"),
 )
 """The data sets of the ECML protocol, in the papers' order, without bankmarketing."""
+
+FURTHER: dict[str, Source] = {
+    **with_gaps(
+        "binary",
+        "ad attrition biopsy cells churn_mlc churn_wa crabs credit dhfr flchain income lending_club musk "
+        "pd_speech stackoverflow ticdata votes",
+    ),
+    **with_gaps("multiclass", "dna glass_types hpc penguins satellite soybean vehicle_types vowel"),
+    **with_gaps(
+        "regression",
+        "airquality ames biomass car_prices check_times chicago college_scores concrete cpus diamonds "
+        "doctor_visits house_prices meats nlschools nmes_visits ozone quakes sacramento salaries servo solder "
+        "wages_cps wages_slid",
+    ),
+}
+"""Real data sets that come with R packages, by which nothing was chosen."""
 
 # Noise of Friedman's second and third function as in his paper: a third of the signal's spread.
 SOURCES: dict[str, Source] = {
@@ -158,6 +191,7 @@ SOURCES: dict[str, Source] = {
     "friedman2": made("regression", datasets.make_friedman2, n_samples=2_000, noise=125.0, random_state=15),
     "friedman3": made("regression", datasets.make_friedman3, n_samples=2_000, noise=0.1, random_state=16),
     "sparse_uncorrelated": made("regression", datasets.make_sparse_uncorrelated, n_samples=2_000, random_state=17),
+    **FURTHER,
 }
 
 
