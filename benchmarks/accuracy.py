@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from benchmarks.accuracy_run import Selection
     from benchmarks.accuracy_tables import Table
 
-NAMES = ("ecml", "ecml-tuned", "wider", "development", "speed")
+NAMES = ("ecml", "ecml-tuned", "wider", "development", "further", "speed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
