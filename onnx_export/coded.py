@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,11 @@ from rffboost_ext.core import Array
 
 from .expanded import require_opset
 from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
+from .inputs import input_names
 from .model import value_info
 
 LOWEST_OPSET = 11
 """The first version of the operator set that says whether real numbers are equal."""
-
-RESERVED = ("label", "probabilities", "score", "variable", "interval", "X")
-"""Names that have a meaning of their own."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Coded:
         outer = FLOAT64 if self.dtype == "float64" else FLOAT32
         if not self.has_text:
             return [value_info("X", outer, ["N", len(self.coding.categories)])]
-        entries = zip(input_names(self.coding, self.names), self.coding.categories, strict=True)
+        entries = zip(self._names(), self.coding.categories, strict=True)
         return [
             value_info(name, np.dtype(object) if is_text(entry) else outer, ["N", 1]) for name, entry in entries
         ]
@@ -69,10 +66,9 @@ class Coded:
         outer = FLOAT64 if self.dtype == "float64" else FLOAT32
         categories = self.coding.categories
         if self.has_text:
-            names = input_names(self.coding, self.names)
             given = [
                 graph.input(name, np.dtype(object) if is_text(entry) else outer)
-                for name, entry in zip(names, categories, strict=True)
+                for name, entry in zip(self._names(), categories, strict=True)
             ]
         else:
             x = graph.input("X", outer)
@@ -82,6 +78,10 @@ class Coded:
         columns = [coded(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
         return columns[0] if len(columns) == 1 else graph.node("Concat", *columns, axis=1)
 
+    def _names(self) -> list[str]:
+        """The inputs by the names of the columns, else x0, x1 and so on."""
+        return input_names(list(self.names) or [f"x{j}" for j in range(len(self.coding.categories))])
+
     def merge_opsets(self, model: ModelProto) -> None:
         """There are none but those of the graph."""
 
@@ -89,17 +89,6 @@ class Coded:
 def is_text(categories: Array | None) -> bool:
     """Whether a column holds text."""
     return categories is not None and categories.dtype == object
-
-
-def input_names(coding: Coding, names: Sequence[str]) -> list[str]:
-    """The names of the inputs: those of the columns, else x0, x1 and so on; outputs' ones get an underscore."""
-    given = list(names) or [f"x{j}" for j in range(len(coding.categories))]
-    made: list[str] = []
-    for name in given:
-        while name in RESERVED or name in made or (name in given and name != given[len(made)]):
-            name += "_"
-        made.append(name)
-    return made
 
 
 def coded(categories: Array | None, column: str, graph: Graph) -> str:

@@ -58,9 +58,18 @@ def register_skl2onnx() -> None:
     update_registered_converter(
         RFFBoostRegressor,
         "RFFBoostRegressor",
-        shapes.calculate_linear_regressor_output_shapes,
+        regressor_shape,
         convert_regressor,
     )
+
+
+def regressor_shape(operator: Any) -> None:
+    """What the regressor's output is declared as: skl2onnx's own rule looks for linear coefficients."""
+    from skl2onnx.common.shape_calculator import calculate_linear_regressor_output_shapes
+
+    calculate_linear_regressor_output_shapes(operator)
+    rows = operator.inputs[0].get_first_dimension()
+    operator.outputs[0].type.shape = [rows, operator.raw_operator.ensemble_.n_outputs]
 
 
 # The names of the parameters are prescribed by skl2onnx.

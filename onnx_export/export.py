@@ -133,7 +133,7 @@ def build(source: Source, dtype: str, opset: int, front: Front | Coded | None = 
     model = assemble(graph, inputs, outputs)
     if front is not None:
         front.merge_opsets(model)
-    write(model, record(source, dtype, graph.kinds))
+    write(model, record(source, dtype, graph.kinds, x if isinstance(front, Front) else ""))
     return model
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto, helper
+from onnx import GraphProto, ModelProto, ValueInfoProto, helper
 from onnx.checker import ValidationError, check_model
 from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError
 
 from .graph import ML, Graph
+from .inputs import input_names, rename_inputs
 from .model import ML_OPSET
 from .precision import single_precision
 from .source import Source
@@ -37,7 +39,8 @@ class Front:
         graph.nodes.extend(self.model.graph.node)
         graph.constants.update((tensor.name, tensor) for tensor in self.model.graph.initializer)
         end = self.model.graph.output[0]
-        names = [*graph.constants, *(name for node in graph.nodes for name in node.output)]
+        taken = [entry.name for entry in self.inputs]
+        names = [*taken, *graph.constants, *(name for node in graph.nodes for name in node.output)]
         graph.types.update(dict.fromkeys(names, np.dtype(object)))
         return graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
 
@@ -74,7 +77,17 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
         ) from error
     check_front(model, dtype)
     # What comes out of a step may have the name of one of our outputs.
-    return Front(add_prefix(model, "front.", rename_inputs=False))
+    model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"))
+    if hasattr(X, "columns"):
+        name_inputs(model.graph, [str(name) for name in X.columns])
+    return Front(model)
+
+
+def name_inputs(graph: GraphProto, columns: Sequence[str]) -> None:
+    """Give the inputs the names of the columns: skl2onnx makes others of those with blanks."""
+    inner = {name for node in graph.node for name in node.output} | {entry.name for entry in graph.initializer}
+    names = zip((entry.name for entry in graph.input), input_names(columns, inner), strict=True)
+    rename_inputs(graph, dict(names))
 
 
 def check_front(model: ModelProto, dtype: str) -> None:

@@ -44,6 +44,8 @@ class Metadata:
         By what ``verify_onnx`` judges the scores, and why.
     versions : dict of str to str
         Packages that wrote the file.
+    steps : str
+        Name, in the graph, of what the steps before the ensemble give; empty where there are none.
     categories : tuple
         For each column its categories, a list of text or numbers, or None for a column of numbers; empty where all
         are.
@@ -63,14 +65,15 @@ class Metadata:
     n_cosines: int = 0
     n_trees: int = 0
     standalone: bool = True
+    steps: str = ""
     categories: tuple[list[Any] | None, ...] = ()
 
 
 KEYS = (*Metadata.__annotations__, "labels")
 
 
-def record(source: Source, dtype: str, terms: dict[str, str]) -> Metadata:
-    """The metadata of an export."""
+def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -> Metadata:
+    """The metadata of an export, `steps` being the name of what comes out of the steps before the ensemble."""
     blocks = source.ensemble.terms
     return Metadata(
         estimator=source.estimator,
@@ -85,6 +88,7 @@ def record(source: Source, dtype: str, terms: dict[str, str]) -> Metadata:
         n_trees=sum(count(term, "roots") for term in blocks),
         terms=terms,
         standalone=source.front is None,
+        steps=steps,
         categories=tuple(listed(source.coding)),
         tolerance=explained(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},

@@ -209,7 +209,7 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
     if metadata.categories and list(inputs) != ["X"]:
         return coded_feeds(X, inputs)
     if list(inputs) != ["X"]:
-        return table_feeds(X, columns, inputs)
+        return table_feeds(X, columns, inputs, metadata)
     if columns and metadata.feature_names:
         require_names(columns, metadata)
     return {"X": matrix(X, inputs["X"], metadata.n_features)}
@@ -261,14 +261,17 @@ def require_text(values: Array, name: str) -> None:
         raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 
 
-def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int]) -> dict[str, Array]:
-    """Each column of a table as an input of its own, (n, 1)."""
+def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """Each column of a table as an input of its own, (n, 1); inputs may have other names than the columns."""
+    known = metadata.feature_names
+    wanted = list(known) if len(known) == len(inputs) else list(inputs)
     if columns is None:
-        raise TypeError(f"X must be a table with the columns {list(inputs)}, got {type(X).__name__}")
-    missing = [name for name in inputs if name not in columns]
+        raise TypeError(f"X must be a table with the columns {wanted}, got {type(X).__name__}")
+    missing = [name for name in wanted if name not in columns]
     if missing:
-        raise ValueError(f"X must have the columns {list(inputs)}, got {columns} without {missing}")
-    return {name: column_feed(X[name], name, kind) for name, kind in inputs.items()}
+        raise ValueError(f"X must have the columns {wanted}, got {columns} without {missing}")
+    entries = zip(inputs.items(), wanted, strict=True)
+    return {name: column_feed(values_of(X, columns.index(own)), own, kind) for (name, kind), own in entries}
 
 
 def column_feed(column: Any, name: str, kind: int) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto
+from onnx.helper import make_empty_tensor_value_info
 from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext.checks import Exactly, require
@@ -23,6 +24,9 @@ from .tolerance import EPS, response_tolerance, score_tolerance
 RUNTIMES = ("onnxruntime", "reference", "auto")
 # The report speaks of what rounding X does where that is so many times what is allowed for rounding in the graph.
 NOTABLE = 10.0
+# What steps before the ensemble may lose, as a multiple of the spacing of numbers at a column's largest value:
+# powers and logarithms of large numbers lose some digits, a step that is converted wrongly nearly all of them.
+STEPS = 10_000.0
 
 
 class MismatchError(ValueError):
@@ -36,9 +40,10 @@ class Comparison:
     Attributes
     ----------
     output : str
-        Name of the output.
+        Name of the output, or "steps" for what the steps before the ensemble give.
     error : float
-        Largest absolute difference; for labels the share of rows that differ although the score is clear.
+        Largest absolute difference; for labels the share of rows that differ although the score is clear, for
+        steps the difference beside the largest value of its column.
     tolerance : float
         Largest difference that rounding explains.
     """
@@ -72,8 +77,9 @@ class Report:
     comparisons : tuple of Comparison
         One per output.
     rounding : float, default=0.0
-        How far scores move, in Python, where X is rounded to what the graph takes it as. Both sides of a
-        comparison see it rounded; who feeds the graph with finer numbers loses this much beside the estimator.
+        How far scores move, in Python, where X is rounded to what the graph takes it as, and goes through the
+        graph's steps if there are some before the ensemble. Both sides of a comparison of scores see that; who
+        feeds the graph with finer numbers loses this much beside the estimator.
     """
 
     rows: int
@@ -93,8 +99,11 @@ class Report:
     def __str__(self) -> str:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
         lines = [head, *(f"  {comparison}" for comparison in self.comparisons)]
-        if self.rounding > NOTABLE * max((c.tolerance for c in self.comparisons), default=0.0):
-            lines.append(f"  rounding X to float32 moves scores by up to {self.rounding:.3g}: see dtype='float64'")
+        known = [comparison.output for comparison in self.comparisons]
+        allowed = [comparison.tolerance for comparison in self.comparisons if comparison.output != "steps"]
+        if self.rounding > NOTABLE * max(allowed, default=0.0):
+            what = "rounding X and the steps" if "steps" in known else "rounding X"
+            lines.append(f"  {what} to float32 moves scores by up to {self.rounding:.3g}: see dtype='float64'")
         return "\n".join(lines)
 
 
@@ -108,7 +117,8 @@ def verify_onnx(
 ) -> Report:
     """Compare what a model file computes with what the estimator computes in Python.
 
-    Both see the same numbers: X as the file's type holds it. The tolerance of the scores is what rounding
+    Both see the same numbers: X as the file's type holds it, or what the file's own steps before the ensemble make
+    of it, which are compared with the pipeline's by themselves. The tolerance of the scores is what rounding
     explains for these rows (:func:`onnx_export.tolerance.score_tolerance`), that of probabilities and means
     follows from it, and labels must be equal wherever the score is further than it from the boundary.
 
@@ -141,18 +151,45 @@ def verify_onnx(
     source, proto = read(estimator), load(model)
     metadata = metadata_of(proto)
     feed = feeds(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
-    runtime, run = runner(proto, runtime)
+    runtime, run = runner(with_steps(proto, metadata), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     outputs = run(feed)
     seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
-    raw = source.raw(seen) if len(seen) else np.empty((0, source.ensemble.n_outputs))
+    inner, features, steps = behind_steps(source, metadata, outputs, seen)
+    raw = inner.raw(features) if len(seen) else np.empty((0, source.ensemble.n_outputs))
     rounding = distance(source.raw(X), raw) if len(seen) else 0.0
-    report = Report(len(seen), runtime, metadata.dtype, compare(source, metadata, outputs, seen, raw), rounding)
+    found = (*compare(inner, metadata, outputs, features, raw), *steps)
+    report = Report(len(seen), runtime, metadata.dtype, found, rounding)
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report
+
+
+def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
+    """The model with what comes out of the steps before the ensemble as a further output, if there are any."""
+    if not metadata.steps:
+        return model
+    more = ModelProto()
+    more.CopyFrom(model)
+    more.graph.output.append(make_empty_tensor_value_info(metadata.steps))
+    return more
+
+
+def behind_steps(
+    source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any
+) -> tuple[Source, Any, tuple[Comparison, ...]]:
+    """The ensemble without the steps before it, what it sees in the graph, and how that compares with Python's."""
+    if not metadata.steps:
+        return source, X, ()
+    found, dtype = outputs[metadata.steps].astype(np.float64), metadata.dtype
+    wanted = source.features(X).astype(np.float64) if len(X) else found
+    size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
+    size[size == 0.0] = 1.0
+    error = distance(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
+    inner = replace(source, front=None, raw=source.ensemble.raw)
+    return inner, found, (Comparison("steps", error, STEPS * EPS[dtype]),)
 
 
 def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Array]], dict[str, Array]]]:

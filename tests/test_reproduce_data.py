@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.error import URLError
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext.reproduce import data as data_module
-from rffboost_ext.reproduce.data import SOURCES, Data, MissingData, load, span_coordinates
+from rffboost_ext.reproduce.data import SOURCES, Data, MissingData, fetched, load, span_coordinates
 from rffboost_ext.reproduce.splits import CrossValidated, Validated
 from rffboost_ext.reproduce.toys import TOYS
 
@@ -88,6 +89,22 @@ def test_openml_must_have_the_same_set(monkeypatch):
     with pytest.raises(MissingData, match="another set: 700 x 8 instead of 768 x 8"):
         load("pima", None)
     load.cache_clear()
+
+
+@pytest.mark.filterwarnings("ignore:A network error")
+def test_openml_is_asked(monkeypatch, tmp_path):
+    asked = []
+
+    def urlopen(request, *args, **kwargs):
+        asked.append(request.full_url)
+        raise URLError("no network")
+
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", urlopen)
+    with pytest.raises(URLError, match="no network"):
+        fetched(37)
+    assert all("/37" in url for url in asked)
+    assert asked
 
 
 def test_files_come_first_and_below_the_folder(tmp_path):

@@ -203,7 +203,7 @@ def fetched(number: int) -> tuple[Any, Any]:
     """Features, as a data frame, and target of a set on OpenML; scikit-learn keeps a copy."""
     from sklearn.datasets import fetch_openml
 
-    bunch = fetch_openml(data_id=number, as_frame=True, parser="auto", n_retries=0)
+    bunch = fetch_openml(data_id=number, as_frame=True, parser="auto", n_retries=1)
     return bunch.data, bunch.target
 
 

@@ -1,0 +1,115 @@
+"""Steps before an ensemble: names of their columns, and what their rounding is told apart from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import skl2onnx
+from onnx import ModelProto, numpy_helper
+from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer
+
+from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
+from onnx_export.predictor import open_session
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((100, 3))
+Y = (X[:, 0] + np.sin(2 * X[:, 1]) > 0).astype(int)
+NAMES = {
+    "plain": ["age", "income", "rent"],
+    "blanks": ["mean radius", "mean_radius", "area (m)"],
+    "numbers": [0, 1, 2],
+    "outputs": ["score", "label", "X"],
+    "doubtful": ["score", "score_", "variable"],
+    "steps": ["front.variable", "columns", "merged columns"],
+}
+
+
+def table(names: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=names)
+
+
+def pipeline_of(names: list[Any], scaler: BaseEstimator | None = None, **known: Any) -> Pipeline:
+    """Some columns scaled, in another order and one of them twice, before a small model."""
+    first = make_column_transformer((scaler or MinMaxScaler(), names[::-1]), (MinMaxScaler(), names[:1]))
+    return make_pipeline(first, RFFBoostClassifier(n_estimators=8, early_stopping=False, random_state=0, **known))
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_inputs_have_the_names_of_the_columns(kind: str) -> None:
+    names = NAMES[kind]
+    rows = table(names)
+    pipeline = pipeline_of(names).fit(rows, Y)
+    model = to_onnx(pipeline, rows, dtype="float64")
+    inputs = [entry.name for entry in model.graph.input]
+    if kind not in ("outputs", "doubtful", "steps"):
+        assert inputs == [str(name) for name in names]
+    assert len({*inputs, *(entry.name for entry in model.graph.output)}) == len(inputs) + len(model.graph.output)
+    verify_onnx(pipeline, model, rows, raise_on_mismatch=True)
+    predictor, wanted = OnnxPredictor(model), pipeline.predict_proba(rows)
+    for given in (rows, rows[names[::-1]], rows.assign(more=1.0)):
+        np.testing.assert_allclose(predictor.predict_proba(given), wanted, atol=1e-12)
+    with pytest.raises(ValueError, match=rf"without \['{names[1]}'\]"):
+        predictor.predict(rows[names[::2]])
+
+
+def test_columns_that_no_step_reads() -> None:
+    rows = table(["used", "not used", "used too"])
+    first = make_column_transformer((MinMaxScaler(), ["used", "used too"]))
+    pipeline = make_pipeline(first, RFFBoostClassifier(n_estimators=5, early_stopping=False)).fit(rows, Y)
+    verify_onnx(pipeline, to_onnx(pipeline, rows), rows, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
+@pytest.mark.parametrize("step", [PowerTransformer(), Normalizer(), MinMaxScaler()])
+def test_steps_are_compared_by_themselves(step: BaseEstimator, learner: str) -> None:
+    data, y = load_breast_cancer(return_X_y=True)
+    model = RFFBoostClassifier(learner=learner, n_estimators=40, early_stopping=False, random_state=0)
+    pipeline = make_pipeline(step, model).fit(data[:400], y[:400])
+    report = verify_onnx(pipeline, to_onnx(pipeline), data[400:], raise_on_mismatch=True)
+    assert report["steps"].error > 0.0
+    assert "steps" in str(report)
+
+
+def broken(model: ModelProto, factor: float) -> ModelProto:
+    """The model with the first constant of the steps, of real numbers, times a factor."""
+    worse = ModelProto()
+    worse.CopyFrom(model)
+    for node in worse.graph.node:
+        for attribute in node.attribute:
+            if node.op_type == "Scaler" and attribute.name == "scale":
+                attribute.floats[:] = [factor * value for value in attribute.floats]
+                return worse
+    for entry in worse.graph.initializer:
+        values = numpy_helper.to_array(entry)
+        if entry.name.startswith("front.") and values.dtype.kind == "f":
+            entry.CopyFrom(numpy_helper.from_array(values * values.dtype.type(factor), entry.name))
+            return worse
+    raise AssertionError("the steps have no real constant")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_steps_that_are_converted_wrongly_are_found(dtype: str) -> None:
+    pipeline = make_pipeline(MinMaxScaler(), RFFBoostClassifier(n_estimators=5, early_stopping=False)).fit(X, Y)
+    model = to_onnx(pipeline, dtype=dtype)
+    report = verify_onnx(pipeline, broken(model, 1.01), X)
+    assert not report.passed
+    assert not report["steps"].passed
+    assert report["score"].passed
+    assert "steps" not in str(verify_onnx(pipeline[-1], to_onnx(pipeline[-1]), X))
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_declared_shape_of_a_regressor(n_outputs: int) -> None:
+    register_skl2onnx()
+    model = RFFBoostRegressor(n_estimators=5, early_stopping=False).fit(X, X[:, 0] if n_outputs == 1 else X)
+    rows = X.astype(np.float32)
+    session = open_session(skl2onnx.to_onnx(model, rows[:1], target_opset=18).SerializeToString())
+    assert session.get_outputs()[0].shape[1] == n_outputs == session.run(None, {"X": rows})[0].shape[1]
