@@ -295,3 +295,9 @@ def test_importing_the_package_leaves_the_baselines_alone():
     script = "import sys, rffboost_ext; print(any('baselines' in name for name in sys.modules))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_a_wrong_kernel_is_answered_with_all_names():
+    X, y = np.eye(6), np.arange(6) % 2
+    with pytest.raises(ValueError, match=r"kernel .* 'cauchy', 'gaussian', 'laplace', 'matern' .* 'lapalce'"):
+        RandomFourier(3, kernel="lapalce").fit(X, y)

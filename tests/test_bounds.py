@@ -263,3 +263,24 @@ def test_centroids_are_outside_the_theory(data):
     model = PBLandmarks(4, selection="centroids", random_state=0).fit(*data)
     with pytest.raises(ValueError, match="centroids"):
         report_landmarks(model, *data)
+
+
+def test_a_report_is_of_the_labels_of_the_fit(data):
+    X, y = data
+    names = np.array(["no", "yes"])[(y == y.max()).astype(int)]
+    model = PBLandmarks(6, random_state=0).fit(X, names)
+    known = report_landmarks(model, X, names)
+    np.testing.assert_array_equal(known.loss, report_landmarks(model, X.tolist(), names.tolist()).loss)
+    with pytest.raises(ValueError, match=r"y must hold labels of the fit, \['no' 'yes'\], got"):
+        report_landmarks(model, X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        report_landmarks(model, X, names[:50])
+    with pytest.raises(ValueError, match="features"):
+        report_landmarks(model, X[:, :1], names)
+
+
+@pytest.mark.parametrize("bound", [landmark_bound, alignment_bound, second_order_bound, chi_square_bound])
+def test_a_wrong_divergence_is_named(bound):
+    name = "chi_square" if bound is chi_square_bound else "kl"
+    with pytest.raises(ValueError, match=rf"{bound.__name__}: {name} must be"):
+        bound(0.3, -1.0, 100, 0.05)

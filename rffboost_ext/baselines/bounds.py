@@ -20,12 +20,12 @@ Learning 107, 2018 (the chi-square form).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..checks import NON_NEGATIVE, OPTIONAL, POSITIVE, Integer, Real, require
 from ..core import Array
@@ -77,7 +77,7 @@ def landmark_bound(
     >>> round(landmark_bound(loss=0.2, kl=0.5, n=1000), 3)
     0.315
     """
-    t = _temperature("landmark_bound", loss, kl, n, epsilon, t, proxy)
+    t = _temperature("landmark_bound", loss, {"kl": kl}, n, epsilon, t, proxy)
     return float(loss + (kl + proxy * t * t / (2.0 * (n - 1)) - np.log(epsilon)) / t)
 
 
@@ -100,7 +100,7 @@ def alignment_bound(
     -------
     float
     """
-    t = _temperature("alignment_bound", loss, kl, n, epsilon, t, proxy)
+    t = _temperature("alignment_bound", loss, {"kl": kl}, n, epsilon, t, proxy)
     return float(loss + 2.0 * (kl + proxy * t * t / (2.0 * (n - 1)) + np.log((n + 1) / epsilon)) / t)
 
 
@@ -126,7 +126,7 @@ def second_order_bound(
     -------
     float
     """
-    t = _temperature("second_order_bound", loss, kl, n, epsilon, t, proxy)
+    t = _temperature("second_order_bound", loss, {"kl": kl}, n, epsilon, t, proxy)
     return float(loss + (kl + proxy * t * t / (2.0 * (n // 2)) - np.log(epsilon)) / t)
 
 
@@ -152,7 +152,7 @@ def chi_square_bound(
     -------
     float
     """
-    _temperature("chi_square_bound", loss, chi_square, n, epsilon, None, proxy)
+    _temperature("chi_square_bound", loss, {"chi_square": chi_square}, n, epsilon, None, proxy)
     return float(loss + np.sqrt(2.0 * proxy * (chi_square + 1.0) / (n * epsilon)))
 
 
@@ -228,12 +228,16 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
     Raises
     ------
     ValueError
-        If the landmarks are centroids, which Theorem 1 does not cover.
+        If the landmarks are centroids, which Theorem 1 does not cover, X and y differ in length, or a label is
+        none of the map's.
     """
     check_is_fitted(model)
     if model.selection == "centroids":
         raise ValueError("report_landmarks: model must have landmarks that are rows, got selection='centroids'")
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    X, y = validate_data(model, X, y, reset=False, dtype=np.float64)
+    strange = np.setdiff1d(y, model.classes_)
+    if len(strange):
+        raise ValueError(f"report_landmarks: y must hold labels of the fit, {model.classes_}, got {strange[0]!r}")
     n, t = len(y), _used_temperature(model.beta, len(y))
     q = np.vstack([term.weight[:, 0] for term in cast(Sequence[Cosines], model.ensemble_.terms)])
     loss, kl = np.clip(np.sum(q * model.losses(X, y), axis=1), 0.0, 1.0), kl_divergence(q)
@@ -281,11 +285,12 @@ def _used_temperature(beta: float, n: int) -> float:
 
 
 def _temperature(
-    owner: str, loss: float, divergence: float, n: int, epsilon: float, t: float | None, proxy: float
+    owner: str, loss: float, divergence: Mapping[str, float], n: int, epsilon: float, t: float | None, proxy: float
 ) -> float:
-    """Check the arguments of a bound; its temperature."""
+    """Check the arguments of a bound, of which one is a divergence; its temperature."""
     require(owner, "loss", loss, Real(0.0, 1.0, inclusive=True))
-    require(owner, "divergence", divergence, NON_NEGATIVE)
+    for name, value in divergence.items():
+        require(owner, name, value, NON_NEGATIVE)
     require(owner, "n", n, Integer(2))
     require(owner, "epsilon", epsilon, Real(0.0, 1.0))
     require(owner, "t", t, POSITIVE | OPTIONAL)

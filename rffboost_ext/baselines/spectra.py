@@ -75,4 +75,7 @@ def make_spectrum(kernel: str | Spectrum) -> Spectrum:
         If there is none of that name, or its parameters are invalid.
     """
     known = PRIORS.get(kernel) if isinstance(kernel, str) else None
+    if known is None and isinstance(kernel, str) and kernel not in SPECTRA.names():
+        names = ", ".join(map(repr, sorted({*PRIORS, *SPECTRA.names()})))
+        raise ValueError(f"kernel must be one of {names} or a Spectrum, got {kernel!r}")
     return SPECTRA.create(kernel if known is None else known())

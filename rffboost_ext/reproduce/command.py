@@ -83,7 +83,10 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
     """Names out of options that may hold several, separated by commas."""
     if not values:
         return None
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+    found = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if not found:
+        raise ValueError(f"an option for several names or numbers must hold one at least, got {values[0]!r}")
+    return found
 
 
 def numbers(values: Sequence[str] | None) -> list[float] | None:

@@ -68,6 +68,9 @@ class Request:
         require("reproduce", "jobs", self.jobs, Integer(1))
         require("reproduce", "time_limit", self.time_limit, POSITIVE | OPTIONAL)
         target = TARGETS[self.target]
+        if self.time_limit is not None and not target.serial:
+            timed = ", ".join(name for name, other in TARGETS.items() if other.serial)
+            raise ValueError(f"time_limit is for targets that measure times, {timed}; got it for {self.target}")
         check_known("data set", self.datasets, target.full.datasets)
         check_known("system", self.systems, target.full.systems)
         check_known("point", self.points, target.plan(self.quick).points)
