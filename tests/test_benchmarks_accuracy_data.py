@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks import accuracy, accuracy_data
-from benchmarks.accuracy_data import SOURCES, Problem, problem
+from benchmarks.accuracy_data import FURTHER, SOURCES, Problem, problem
 from benchmarks.accuracy_report import published_means
 from benchmarks.accuracy_systems import SYSTEMS
 from benchmarks.accuracy_tables import TABLES
@@ -52,6 +55,23 @@ def test_text_is_one_hot_encoded_and_rows_are_drawn(adult):
     np.testing.assert_array_equal(found.X, np.column_stack([frame["age"], encoded])[kept])
     np.testing.assert_array_equal(found.y, (frame["target"] == 1)[kept])
     assert len(SOURCES["adult_full"].problem("adult_full", folder).y) == 9_000
+
+
+def test_further_sets_keep_their_gaps(tmp_path):
+    text = "size,colour,target\n1.5,red,class_a\n,blue,class_b\n2.5,,class_a\n"
+    (tmp_path / "penguins.csv").write_text(text)
+    found = problem("penguins", tmp_path)
+    np.testing.assert_array_equal(found.X, [[1.5, 0.0, 1.0], [np.nan, 1.0, 0.0], [2.5, 0.0, 0.0]])
+    np.testing.assert_array_equal(found.y, [0, 1, 0])
+    assert "penguins.csv" in SOURCES["penguins"].missing(None)
+
+
+def test_further_sets_are_those_that_are_written():
+    script = (Path(accuracy.__file__).parent / "further.R").read_text()
+    assert sorted(re.findall(r'^  list\("(\w+)"', script, re.MULTILINE)) == sorted(FURTHER)
+    assert TABLES["further"].datasets == tuple(FURTHER)
+    earlier = {name for table in TABLES.values() if table.name != "further" for name in table.datasets}
+    assert not earlier & set(FURTHER)
 
 
 def test_a_set_without_its_file_is_named(tmp_path):
