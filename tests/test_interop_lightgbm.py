@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Tree
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, TWO, WEIGHT, X, cases, mean_value
+from .interop_cases import BINARY, CLASSES, SIGNAL, TWO, WEIGHT, X, cases, mean_value, scored, shown
 
 lgb = pytest.importorskip("lightgbm")
 from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
@@ -81,6 +81,39 @@ def test_labels_early_stopping_and_search():
     assert set(model.predict(X)) == {"no", "yes"}
     again = shell(LOSSES.create("log_loss"), n_estimators=20).set_params(loss="exponential")
     assert cross_val_score(again, X, names).mean() > 0.7
+
+
+METRICS = {
+    "y, p": lambda y, p: ("mine", scored(y, p), False),
+    "weight": lambda y, p, w: ("mine", scored(y, p, w), False),
+    "group": lambda y, p, w, group: ("mine", scored(y, p, w), False),
+}
+
+
+@cases
+@pytest.mark.parametrize("arguments", METRICS)
+@pytest.mark.parametrize("many", [False, True], ids=["one", "list"])
+def test_functions_of_the_users_see_predictions(case, arguments, many):
+    model, metric = shell(case.loss, n_estimators=100, learning_rate=0.3), METRICS[arguments]
+    watch = {
+        "eval_set": [(X[300:], case.y[300:])],
+        "eval_sample_weight": [WEIGHT[300:]],
+        "eval_metric": [metric] if many else metric,
+        "callbacks": [lgb.early_stopping(3, verbose=False)],
+    }
+    model.fit(X[:300], case.y[:300], **watch)
+    weight = None if arguments == "y, p" else WEIGHT[300:]
+    found = scored(case.y[300:].astype(np.float32), shown(model, X[300:]), weight)
+    assert model.best_score_["valid_0"] == {"mine": pytest.approx(found, rel=1e-5)}
+
+
+def test_functions_of_the_users_see_what_lightgbm_shows():
+    seen = []
+    for host in (rlgb, lgb):
+        model = host.LGBMClassifier(n_estimators=10, **SMALL)
+        model.fit(X, BINARY, eval_set=[(X[::2], BINARY[::2])], eval_metric=METRICS["y, p"])
+        seen.append(model.evals_result_["valid_0"]["mine"])
+    np.testing.assert_allclose(*seen, rtol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,8 @@ from .interop_cases import (
     X,
     cases_of_xgboost,
     mean_value,
+    scored,
+    shown,
 )
 from .papers_data import papers_set
 
@@ -131,6 +134,37 @@ def test_early_stopping_and_grid_search_see_the_loss():
     raw = model.predict(X[200:], output_margin=True)[:, None].astype(float)
     assert mean_value(model.loss_, BINARY[200:], raw) == pytest.approx(min(history["exponential"]), rel=1e-4)
     assert cross_val_score(rxgb.XGBClassifier(loss="exponential", n_estimators=20), X, BINARY).mean() > 0.7
+
+
+@cases_of_xgboost
+@pytest.mark.parametrize("weight", [None, WEIGHT[300:]], ids=["even", "weighted"])
+def test_functions_of_the_users_see_predictions(case, weight):
+    weights = None if weight is None else [weight]
+    model = shell(case.loss, n_estimators=200, early_stopping_rounds=3, learning_rate=0.5, eval_metric=scored)
+    held = {"eval_set": [(X[300:], case.y[300:])], "sample_weight_eval_set": weights, "verbose": False}
+    for fitted in (model, clone(model), pickle.loads(pickle.dumps(model))):
+        fitted.fit(X[:300], case.y[:300], **held)
+        assert fitted.get_params()["eval_metric"] is scored
+        assert list(fitted.evals_result()["validation_0"]) == ["scored"]
+        found = scored(case.y[300:].astype(np.float32), shown(fitted, X[300:]), sample_weight=weight)
+        assert fitted.best_score == pytest.approx(found, rel=1e-5)
+    assert model.fit(X[:300], case.y[:300], **held).best_score == fitted.best_score
+
+
+def test_functions_of_the_users_see_what_xgboost_shows():
+    seen = {}
+    for host in (rxgb, xgb):
+        model = host.XGBClassifier(n_estimators=10, n_jobs=1, eval_metric=["logloss", scored])
+        model.fit(X[:300], BINARY[:300], eval_set=[(X[300:], BINARY[300:])], verbose=False)
+        seen[host] = model.evals_result()["validation_0"]
+    for name in ("logloss", "scored"):
+        np.testing.assert_allclose(seen[rxgb][name], seen[xgb][name], rtol=1e-4)
+
+
+def test_metrics_without_a_name_are_called_by_their_kind():
+    model = rxgb.XGBRegressor(loss="poisson", n_estimators=2, eval_metric=partial(scored, sample_weight=None))
+    model.fit(X, np.abs(SIGNAL), eval_set=[(X, np.abs(SIGNAL))], verbose=False)
+    assert list(model.evals_result()["validation_0"]) == ["partial"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite
 from ..core import Array, Loss
 from ..losses import LOSSES
 from ..targets import real_numbers
-from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name
+from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name, on_predictions
 from .reading import Reading, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
@@ -70,6 +70,14 @@ class Hosted:
 
     def _own_metric(self) -> ArrayMetric:
         return ArrayMetric(self.loss_, metric_name(self.loss_), self._reading(len(self.baseline_)))
+
+    def _shown(self, metrics: Any) -> Any:
+        """Metrics of a fit, one or a list, with functions among them on predictions; names are the host's."""
+        if isinstance(metrics, list | tuple):
+            return [self._shown(metric) for metric in metrics]
+        if not callable(metrics):
+            return metrics
+        return on_predictions(metrics, self.loss_, self._reading(len(self.baseline_)))
 
 
 def checked_target(owner: str, task: str, y: Any) -> Array:

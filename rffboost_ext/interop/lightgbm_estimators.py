@@ -75,8 +75,9 @@ class Shell(Hosted):
         self._require_readable("eval_metric", kwargs.get("eval_metric"))
         for spelling in METRIC:
             self._require_readable(spelling, self._other_params.get(spelling))
-        kwargs.setdefault("eval_metric", Evaluation(self._own_metric()))
-        super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
+        given = kwargs.pop("eval_metric", None)
+        metrics = Evaluation(self._own_metric()) if given is None else self._shown(given)
+        super().fit(X, y, sample_weight=sample_weight, eval_metric=metrics, **kwargs)  # type: ignore[misc]
         return self
 
     def predict(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
@@ -158,7 +159,8 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
     -----
     Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``, as for
     LightGBM's own logistic loss; ``raw_score=True`` gives raw. Of LightGBM's own metrics those of ranking apply,
-    auc and average_precision: the others would miss the baseline.
+    auc and average_precision: the others would miss the baseline. A function as eval_metric sees probabilities as
+    from LightGBM's own objectives: (n,) those of the second of two classes, else (n, K).
     """
 
     task = "classification"
@@ -190,6 +192,10 @@ class LGBMRegressor(Shell, lightgbm.LGBMRegressor):
     Parameters
     ----------
     {PARAMETERS.format(loss="squared_error", task="regression", host="lightgbm.LGBMRegressor", without=WITHOUT)}
+
+    Notes
+    -----
+    A function as eval_metric sees what ``predict`` returns.
     """
 
     task = "regression"

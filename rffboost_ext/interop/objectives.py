@@ -7,7 +7,9 @@ scikit-learn interfaces hand over arrays.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -159,6 +161,39 @@ class ArrayMetric:
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> float:
         """The weighted mean."""
         return mean_loss(self.loss, y_true, self.reading.raw(y_pred), sample_weight)
+
+
+def on_predictions(metric: Callable[..., Any], loss: Loss, reading: Reading) -> Callable[..., Any]:
+    """A metric of the user's, shown predictions where a host with a callable objective shows its scores.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(y, predictions, ...)``, as the host takes it.
+    loss : Loss
+        Prepared; its link makes predictions of raw scores.
+    reading : Reading
+        From the host's scores to raw ones.
+
+    Returns
+    -------
+    callable
+        Of the same name and signature, which hosts look at.
+    """
+
+    @wraps(metric)
+    def shown(y_true: Array, y_pred: Array, *args: Any, **kwargs: Any) -> Any:
+        return metric(y_true, predictions(loss, reading.raw(y_pred)), *args, **kwargs)
+
+    # An object that is called need not have a name, which XGBoost asks for.
+    shown.__name__ = getattr(metric, "__name__", type(metric).__name__)
+    return shown
+
+
+def predictions(loss: Loss, raw: Array) -> Array:
+    """What hosts show to metrics: means, (n, K) probabilities, or (n,) those of the second of two classes."""
+    found = np.asarray(loss.inverse_link(raw))
+    return found[:, -1] if raw.shape[1] == 1 else found
 
 
 def metric(loss: str | Loss) -> Metric:

@@ -11,7 +11,7 @@ from ..core import Array, Loss
 from ..losses import LOSSES
 from ..targets import squeeze
 from .hosted import PARAMETERS, Hosted
-from .objectives import ArrayMetric, ArrayObjective
+from .objectives import ArrayObjective
 from .reading import columns
 from .stored import described, restored
 from .xgboost_start import base_score_of
@@ -50,7 +50,13 @@ class Shell(Hosted):
             If the loss is unknown, for another task, or not for such targets.
         """
         self._prepare(y, sample_weight)
-        super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
+        given = self.eval_metric
+        self.eval_metric = self._own_metric() if given is None else self._shown(given)
+        try:
+            super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
+        finally:
+            # The parameter is the user's: clones and later fits begin with it.
+            self.eval_metric = given
         given = described(LOSSES.create(self.loss))
         self.get_booster().set_attr(**{FITTED: described(self.loss_), GIVEN: given})
         return self
@@ -103,7 +109,7 @@ class Shell(Hosted):
         self.base_score = self.objective = self.eval_metric = None
 
     def _prepare(self, y: Any, sample_weight: Any) -> None:
-        """Set what XGBoost's own fit reads: objective, intercept and metric."""
+        """Set what XGBoost's own fit reads: objective and intercept."""
         if self.base_score is not None:
             raise ValueError(
                 f"{type(self).__name__}: base_score must be left alone, it is fitted; got {self.base_score!r}"
@@ -115,12 +121,11 @@ class Shell(Hosted):
         many = self.task == "classification" and n_outputs > 1
         self._start = base_score_of(reading.slope * self.baseline_, "multi:softprob" if many else self.native)
         self.objective = ArrayObjective(self.loss_, reading)
-        if self.eval_metric is None or isinstance(self.eval_metric, ArrayMetric):
-            self.eval_metric = self._own_metric()
 
     def _require_readable(self, metric: Any) -> None:
         """Raise a ValueError for a metric of XGBoost's that would be given raw scores in the place of means."""
-        names = [metric] if isinstance(metric, str) else metric if isinstance(metric, list) else []
+        given = metric if isinstance(metric, list | tuple) else [metric]
+        names = [name for name in given if isinstance(name, str)]
         raw = np.linspace(-2.0, 2.0, 5)[:, None]
         if names and self.task == "regression" and not np.array_equal(self.loss_.inverse_link(raw), raw):
             raise ValueError(
@@ -155,6 +160,9 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
 
     The exponential loss needs early stopping more than the logistic one does: the weight of a row that stays on
     the wrong side grows without bound, and probabilities become too sure.
+
+    A function as eval_metric sees probabilities as from XGBoost's own objectives: (n,) those of the second of two
+    classes, else (n, K).
 
     Examples
     --------
@@ -202,7 +210,8 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
 
     Notes
     -----
-    XGBoost's own metrics see raw scores, and are refused where the loss has a link.
+    XGBoost's own metrics see raw scores, and are refused where the loss has a link. A function as eval_metric sees
+    what ``predict`` returns.
     """
 
     task, native = "regression", "reg:squarederror"
