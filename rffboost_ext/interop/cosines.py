@@ -135,6 +135,10 @@ class CosineObjective(ABC):
     def _rounds(self, booster: Any) -> tuple[list[Any], int]:
         """The trees of a booster, one term per round, up to its best round; and its number of features."""
 
+    @abstractmethod
+    def _names(self, booster: Any) -> Array | None:
+        """The names of its columns, where it knows them as the user does."""
+
     def attach(self, matrix: Any, X: Any) -> None:
         """Hand over the features of a matrix that does not give them back.
 
@@ -216,7 +220,7 @@ class CosineObjective(ABC):
                 f"from another training"
             )
         ensemble = interleaved(training, trees, self.every)
-        return fitted(ensemble, training.loss, n_features, learner=self.learner)
+        return fitted(ensemble, training.loss, n_features, learner=self.learner, names=self._names(booster))
 
     def _begun(self, host: Array, matrix: Any) -> Training:
         part, weight = self._part(matrix), weights(matrix)

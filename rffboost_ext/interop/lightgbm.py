@@ -171,7 +171,7 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     start = np.array(np.broadcast_to(np.asarray(baseline, dtype=np.float64), ensemble.n_outputs))
     whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
-    return fitted(whole, loss, booster.num_feature())
+    return fitted(whole, loss, booster.num_feature(), names=certain_names_of(booster))
 
 
 class CosineObjective(cosines.CosineObjective):
@@ -206,6 +206,9 @@ class CosineObjective(cosines.CosineObjective):
             raise ValueError("boosting must be 'gbdt', got 'rf', whose trees are averaged")
         return list(read_rounds(text)), booster.num_feature()
 
+    def _names(self, booster: Booster) -> Array | None:
+        return certain_names_of(booster)
+
 
 def booster_of(model: Any) -> Booster:
     """The booster of a model of LightGBM, or a TypeError."""
@@ -218,10 +221,16 @@ def booster_of(model: Any) -> Booster:
 
 
 def names_of(booster: Booster) -> Array | None:
-    """Names of its columns with underscores for blanks, unless they are those that LightGBM gives."""
+    """Names of its columns with underscores for blanks, unless they are LightGBM's own or numbers of columns."""
     names = booster.feature_name()
-    known = any(name != f"Column_{j}" for j, name in enumerate(names))
+    known = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
     return np.array(names, dtype=object) if known else None
+
+
+def certain_names_of(booster: Booster) -> Array | None:
+    """Those names, unless one has an underscore, which may be a blank in the user's table."""
+    names = names_of(booster)
+    return None if names is None or any("_" in name for name in names) else names
 
 
 def response_of(model: Booster | LGBMModel) -> Any:

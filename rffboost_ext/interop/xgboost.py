@@ -216,6 +216,9 @@ class CosineObjective(cosines.CosineObjective):
         rounds: list[Any] = list(read_rounds(learner, kinds=("gbtree",)))
         return rounds[: best_round(booster, len(rounds))], booster.num_features()
 
+    def _names(self, booster: Booster) -> Array | None:
+        return names_of(booster)
+
 
 def booster_of(model: Any) -> Booster:
     """The booster of a model of XGBoost, or a TypeError or ValueError."""
@@ -230,8 +233,10 @@ def booster_of(model: Any) -> Booster:
 
 
 def names_of(booster: Booster) -> Array | None:
-    """Names of its columns, if it knows any."""
-    return None if booster.feature_names is None else np.array(booster.feature_names, dtype=object)
+    """Names of its columns, unless it knows none or the numbers of columns alone."""
+    names = booster.feature_names
+    known = names is not None and any(name != str(j) for j, name in enumerate(names))
+    return np.array(names, dtype=object) if known else None
 
 
 def objective_name(learner: dict[str, Any]) -> str:
