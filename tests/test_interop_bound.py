@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.metrics import log_loss
 
-from onnx_export import to_onnx
+from onnx_export import to_onnx, verify_onnx
+from rffboost_ext import load_model
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop.xgboost_json import categories_of, parsed
 
 from .interop_cases import BINARY, PARAMS, X
 
@@ -70,3 +73,53 @@ def test_names_that_are_not_known_are_none(bound, kind, names):
     known = names is not None and bound is xgboost_bound
     assert hasattr(model, "feature_names_in_") == known
     np.testing.assert_array_equal(model.predict(table), model.predict(table.to_numpy()))
+
+
+CODES = np.digitize(X[:, 0], [-0.5, 0.0, 0.5])
+PLACES = ["sea", "hill", "mill", "lake"]
+TABLE = pd.DataFrame({"place": pd.Categorical.from_codes(CODES, PLACES), "x": X[:, 1]})
+CODED = np.column_stack([CODES, X[:, 1]]).astype(np.float32)
+
+
+def on_categories(data, matrix=xgb.DMatrix, **kwargs):
+    return matrix(data, label=BINARY, enable_categorical=True, **kwargs)
+
+
+def test_a_bound_booster_takes_the_table_that_it_was_trained_on(tmp_path):
+    matrix = on_categories(TABLE)
+    params = PARAMS | rxgb.intercept("log_loss", matrix) | {"max_cat_to_onehot": 1}
+    booster = xgb.train(params, matrix, 6, obj=rxgb.objective("log_loss"))
+    if not categories_of(parsed(booster)):
+        pytest.skip("this XGBoost does not keep categories")
+    model, wanted = rxgb.bind(booster, "log_loss"), booster.predict(matrix, output_margin=True)
+    model.save_model(tmp_path / "model")
+    for bound in (model, load_model(tmp_path / "model")):
+        np.testing.assert_allclose(bound.decision_function(TABLE), wanted, atol=1e-5)
+        # What a category is called counts, not its place in the type.
+        ordered = TABLE.assign(place=pd.Categorical(TABLE["place"].astype(str), sorted(PLACES)))
+        np.testing.assert_allclose(bound.decision_function(ordered), wanted, atol=1e-5)
+    verify_onnx(model, to_onnx(model), TABLE, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.QuantileDMatrix])
+def test_cosines_take_no_categories_for_numbers(kind):
+    known = on_categories(TABLE, kind)
+    codes = on_categories(CODED, kind, feature_types=["c", "q"])
+    for matrix in (known, codes):
+        with pytest.raises(ValueError, match="must hold numbers for cosines, got categorical columns"):
+            xgb.train(PARAMS, matrix, 2, obj=rxgb.CosineObjective())
+    if hasattr(known, "get_categories"):
+        with pytest.raises(ValueError, match="got categorical columns"):
+            rxgb.CosineObjective().attach(known, CODED)
+
+
+def test_codes_that_were_attached_are_taken():
+    matrix, hybrid = on_categories(CODED, feature_types=["c", "q"]), rxgb.CosineObjective("log_loss")
+    hybrid.attach(matrix, CODED)
+    seen = {}
+    watch = {"evals": [(matrix, "train")], "evals_result": seen, "verbose_eval": False}
+    params = PARAMS | {"disable_default_eval_metric": True}
+    booster = xgb.train(params, matrix, 6, obj=hybrid, custom_metric=hybrid.metric, **watch)
+    model = hybrid.bind(booster)
+    wanted = log_loss(BINARY, model.predict_proba(CODED))
+    assert seen["train"]["log_loss"][-1] == pytest.approx(wanted, rel=1e-4)

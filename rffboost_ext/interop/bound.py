@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import BaseRFFBoost
+from ..coding import Coding
 from ..core import Array, Learner, Loss
 from ..ensemble import Ensemble
 from ..estimators import RFFBoostClassifier, RFFBoostRegressor
@@ -17,6 +18,7 @@ def fitted(
     n_features: int,
     learner: str | Learner = "tree",
     names: Array | None = None,
+    coding: Coding | None = None,
 ) -> BaseRFFBoost:
     """A fitted estimator that predicts by `ensemble`: of classes 0 .. K-1 for a classification loss.
 
@@ -32,6 +34,8 @@ def fitted(
         What a later fit of the estimator would take.
     names : ndarray of shape (n_features,), optional
         Names of the columns.
+    coding : Coding, optional
+        Categories of the columns, on whose codes the ensemble acts; None where all are numbers.
 
     Returns
     -------
@@ -40,6 +44,7 @@ def fitted(
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     model = shell(loss, learner, n_estimators=max(1, len(ensemble)))
     model.ensemble_, model.loss_, model.n_features_in_, model._seed = ensemble, loss, n_features, 0
+    model._coding = coding
     if names is not None:
         model.feature_names_in_ = names
     # Trees know where a missing value goes; whether there were any in training is not known here.

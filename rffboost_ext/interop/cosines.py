@@ -95,8 +95,8 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
     ------
     ValueError, TypeError
         If a parameter or a part is invalid or two parts do not go together. In training: if labels do not suit
-        the loss, the features cannot be had or are not finite, weights are not positive, or the training does
-        not start from constant scores.
+        the loss, the features cannot be had, are categorical or not finite, weights are not positive, or the
+        training does not start from constant scores.
 """
 """What the class of each host says of itself."""
 

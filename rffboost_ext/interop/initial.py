@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -106,16 +106,11 @@ def read(model: Any) -> Given:
 def from_xgboost(model: Any) -> Given:
     """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
     from . import xgboost
-    from .recoding import recoded
+    from .recoding import with_coding
     from .xgboost_json import categories_of, parsed
 
-    booster, ensemble, coding = xgboost.booster_of(model), xgboost.to_ensemble(model), None
-    known = categories_of(parsed(booster))
-    if known:
-        # It codes categories in the order of the table's type, we in theirs.
-        coding = Coding(tuple(None if entry is None else np.sort(entry) for entry in known))
-        codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
-        ensemble = replace(ensemble, terms=tuple(recoded(term, codes) for term in ensemble.terms))
+    booster = xgboost.booster_of(model)
+    ensemble, coding = with_coding(xgboost.to_ensemble(model), categories_of(parsed(booster)))
     response, names = xgboost.response_of(model), xgboost.names_of(booster)
     return Given(ensemble, response, booster.num_features(), coding=coding, names=names)
 

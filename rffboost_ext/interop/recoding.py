@@ -1,14 +1,33 @@
-"""Trees that know categories by other codes."""
+"""Trees that know categories by other codes: a host codes them in the order of the table's type, we in theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ..coding import Coding
 from ..core import Array, Term
+from ..ensemble import Ensemble
 from ..terms import Trees
+
+
+def with_coding(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, Coding | None]:
+    """An ensemble on our codes in the place of a host's, and these; as it is where the host knows no categories.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Trees that act on the host's codes.
+    known : sequence of ndarray or None
+        The categories of each column in the order of the host's codes, None for numbers; empty if it knows none.
+    """
+    if not known:
+        return ensemble, None
+    codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
+    coding = Coding(tuple(None if entry is None else np.sort(entry) for entry in known))
+    return replace(ensemble, terms=tuple(recoded(term, codes) for term in ensemble.terms)), coding
 
 
 def recoded(trees: Term, codes: Mapping[int, Array]) -> Term:

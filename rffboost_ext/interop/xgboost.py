@@ -18,7 +18,8 @@ from .bound import fitted
 from .links import XGBOOST, link_of
 from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
 from .reading import slope_of
-from .xgboost_json import base_score, number_of_outputs, parsed, read_rounds
+from .recoding import with_coding
+from .xgboost_json import base_score, categories_of, number_of_outputs, parsed, read_rounds
 
 try:
     from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
@@ -40,6 +41,12 @@ __all__ = [
     "objective",
     "to_ensemble",
 ]
+
+CATEGORIES = (
+    "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, such as "
+    "one-hot, or train on an array of codes with feature_types and hand that over by attach(matrix, codes)"
+)
+"""What is said of them: one table cannot give trees categories and cosines numbers."""
 
 
 def objective(loss: str | Loss) -> Objective:
@@ -172,11 +179,12 @@ def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
     Returns
     -------
     RFFBoostClassifier or RFFBoostRegressor
-        Fitted: ``predict_proba``, pickle, ONNX export.
+        Fitted: ``predict_proba``, pickle, ONNX export. It takes tables of the columns and categories that the
+        booster knows; where it was trained on codes, it takes codes.
     """
-    ensemble = to_ensemble(booster)
+    ensemble, coding = with_coding(to_ensemble(booster), categories_of(parsed(booster)))
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
-    return fitted(ensemble, loss, booster.num_features(), names=names_of(booster))
+    return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), coding=coding)
 
 
 class CosineObjective(cosines.CosineObjective):
@@ -197,7 +205,30 @@ class CosineObjective(cosines.CosineObjective):
         """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
         return self.evaluate(scores, matrix)
 
+    def attach(self, matrix: DMatrix, X: Any) -> None:
+        """Hand over the features of a matrix that does not give them back.
+
+        Parameters
+        ----------
+        matrix : xgboost.DMatrix
+            For training or for evaluation.
+        X : array-like of shape (n, d)
+            Its features, finite.
+
+        Raises
+        ------
+        ValueError
+            If X is not of shape (n, d) with the n of the matrix's labels, or not finite, or the matrix is of a
+            table with categories.
+        """
+        # XGBoost 3.0 does not keep them.
+        if hasattr(matrix, "get_categories") and not matrix.get_categories().empty():
+            raise ValueError(CATEGORIES)
+        super().attach(matrix, X)
+
     def _features(self, matrix: DMatrix) -> Array:
+        if "c" in (matrix.feature_types or ()):
+            raise ValueError(CATEGORIES)
         if isinstance(matrix, QuantileDMatrix):
             raise ValueError(
                 "a QuantileDMatrix does not give its features back: hand them over by attach(matrix, X) before "
