@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
+from onnx_export import to_onnx, verify_onnx
 from rffboost_ext.interop import xgboost as rxgb
 
 from .interop_cases import BINARY, SIGNAL, X
@@ -62,6 +63,26 @@ def test_the_best_iteration_is_respected():
         ensemble = rxgb.to_ensemble(read)
         assert len(ensemble) == rounds
         np.testing.assert_allclose(ensemble.raw(X)[:, 0], model.predict(X, output_margin=True), atol=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e12])
+def test_models_of_any_unit_are_read(unit):
+    # The row of zeros, by which a model is checked, is far from the mean and close to 0.
+    data = np.r_[np.zeros((50, 1)), np.random.default_rng(0).uniform(0.0, 2.0, (500, 1))].astype(np.float32)
+    model = xgb.XGBRegressor(n_estimators=200, n_jobs=1).fit(data, unit * data[:, 0])
+    raw = rxgb.to_ensemble(model).raw(data)[:, 0]
+    np.testing.assert_allclose(raw, model.predict(data), atol=1e-5 * unit)
+    verify_onnx(model, to_onnx(model), data, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("unit", [1e-2, 1.0, 1e6])
+@pytest.mark.parametrize("error", [1e-2, 1.0])
+def test_a_base_score_that_was_misread_is_found(unit, error, monkeypatch):
+    model = xgb.XGBRegressor(n_estimators=20, n_jobs=1).fit(X, unit * (10.0 + SIGNAL))
+    right = rxgb.base_score
+    monkeypatch.setattr(rxgb, "base_score", lambda text: right(text) * (1.0 + error))
+    with pytest.raises(ValueError, match="could not be read"):
+        rxgb.to_ensemble(model)
 
 
 @pytest.mark.parametrize(
