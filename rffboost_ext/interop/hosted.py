@@ -69,7 +69,9 @@ class Hosted:
         return Reading(slope_of(self.loss_, n_outputs))
 
     def _own_metric(self) -> ArrayMetric:
-        return ArrayMetric(self.loss_, metric_name(self.loss_), self._reading(len(self.baseline_)))
+        # The name is of the loss that was given: for many classes another one may do its work.
+        name = metric_name(LOSSES.create(self.loss))
+        return ArrayMetric(self.loss_, name, self._reading(len(self.baseline_)))
 
     def _shown(self, metrics: Any) -> Any:
         """Metrics of a fit, one or a list, with functions among them on predictions; names are the host's."""
