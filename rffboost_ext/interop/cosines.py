@@ -22,6 +22,7 @@ from ..steps import STEPS, Shrunk, natural_step
 from .bound import fitted
 from .objectives import fitted_to, labels, mean_loss, metric_name, targets, weighted_derivatives, weights
 from .reading import columns
+from .trace import Trace, spread
 
 
 @dataclass
@@ -52,6 +53,7 @@ class Training:
     start: Array
     baseline: Array
     raw: Array
+    trace: Trace
     calls: int = 0
     last: Array | None = None
     terms: list[Term] = field(default_factory=list)
@@ -66,6 +68,7 @@ class Training:
         if self.last is not None and not (self.last == self.start).all() and (scores == self.start).all():
             raise ValueError("a CosineObjective serves one training; make a new one for the next")
         self.last = scores
+        self.trace.note(scores)
         self.calls += 1
 
 
@@ -130,6 +133,10 @@ class CosineObjective(ABC):
     @abstractmethod
     def _features(self, matrix: Any) -> Array:
         """The features of a matrix, (n, d), or an error that says how to hand them over."""
+
+    @abstractmethod
+    def _seen(self, matrix: Any, rows: Array) -> Array | None:
+        """Some rows of a matrix as the host's trees see them; None where it does not give them back."""
 
     @abstractmethod
     def _rounds(self, booster: Any) -> tuple[list[Any], int]:
@@ -208,7 +215,8 @@ class CosineObjective(ABC):
         Raises
         ------
         ValueError
-            If no training has taken place, or the booster has more rounds than it took.
+            If no training has taken place, or the booster is not of this training, as far as the host gives its
+            rows back, or not of its first rounds, or one that changes earlier trees (dart) or averages them (rf).
         """
         training = self._training
         if training is None:
@@ -219,6 +227,7 @@ class CosineObjective(ABC):
                 f"bind: the booster has {len(trees)} rounds, this objective has seen {training.calls}: it comes "
                 f"from another training"
             )
+        training.trace.require_own(trees)
         ensemble = interleaved(training, trees, self.every)
         return fitted(ensemble, training.loss, n_features, learner=self.learner, names=self._names(booster))
 
@@ -238,8 +247,9 @@ class CosineObjective(ABC):
         loss, baseline = fitted_to(self.loss, y, weight)
         require_outputs(loss, len(baseline), host.shape[1])
         step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
-        design = Design(part.X, *moments(part.X, weight, np.inf), self.n_jobs)
-        return Training(loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host))
+        design, rows = Design(part.X, *moments(part.X, weight, np.inf), self.n_jobs), spread(len(host))
+        state = loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host)
+        return Training(*state, Trace(rows, self._seen(matrix, rows)))
 
     def _step_for(self, loss: Loss, n_outputs: int = 1) -> Step:
         """The step for a loss, or a ValueError if the parts do not go together."""

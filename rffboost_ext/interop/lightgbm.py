@@ -40,6 +40,10 @@ __all__ = [
     "to_ensemble",
 ]
 
+BOOSTING = {"boosting", "boosting_type", "boost"}
+CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
+"""Kinds of boosting that are refused, and why."""
+
 
 def objective(loss: str | Loss) -> Objective:
     """The callable that makes ``lightgbm.train`` minimise one of our losses, as ``params["objective"]``.
@@ -200,14 +204,37 @@ class CosineObjective(cosines.CosineObjective):
         data = matrix.get_data()
         return np.asarray(data.toarray() if hasattr(data, "toarray") else data)
 
+    def _seen(self, matrix: Dataset, rows: Array) -> Array | None:
+        if matrix.free_raw_data or isinstance(matrix.data, str):
+            return None
+        found = self._features(matrix)[rows]
+        # Objects are of a table whose columns are not all numbers.
+        return None if found.dtype.kind == "O" else found
+
+    def _begun(self, host: Array, matrix: Dataset) -> cosines.Training:
+        # train() has told its parameters to a Dataset that was not constructed before; of others bind() will see.
+        params = matrix.params or {}
+        for spelling in BOOSTING & {*params}:
+            require_lasting(params[spelling])
+        return super()._begun(host, matrix)
+
     def _rounds(self, booster: Booster) -> tuple[list[Any], int]:
-        text = parsed(booster.model_to_string())
-        if "average_output" in text.header:
-            raise ValueError("boosting must be 'gbdt', got 'rf', whose trees are averaged")
+        model = booster.model_to_string()
+        require_lasting("dart" if "[boosting: dart]" in model else "gbdt")
+        text = parsed(model)
+        require_lasting("rf" if "average_output" in text.header else "gbdt")
         return list(read_rounds(text)), booster.num_feature()
 
     def _names(self, booster: Booster) -> Array | None:
         return certain_names_of(booster)
+
+
+def require_lasting(boosting: str) -> None:
+    """Raise a ValueError for a kind of boosting whose scores are not the sum of the trees of earlier rounds."""
+    if boosting in CHANGING:
+        raise ValueError(
+            f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose {CHANGING[boosting]}"
+        )
 
 
 def booster_of(model: Any) -> Booster:

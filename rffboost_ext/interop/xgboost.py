@@ -23,6 +23,7 @@ from .xgboost_json import base_score, categories_of, number_of_outputs, parsed, 
 
 try:
     from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
+    from xgboost.core import XGBoostError
 except ImportError as error:
     raise ImportError(
         "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.0'"
@@ -242,6 +243,16 @@ class CosineObjective(cosines.CosineObjective):
             )
         return np.asarray(rows.toarray())
 
+    def _seen(self, matrix: DMatrix, rows: Array) -> Array | None:
+        try:
+            # A QuantileDMatrix cannot be sliced; what it gives back has its trees' path, if not the features.
+            binned = isinstance(matrix, QuantileDMatrix)
+            found = matrix.get_data()[rows] if binned else matrix.slice(rows).get_data()
+        except XGBoostError:
+            # Such as one in external memory.
+            return None
+        return with_gaps(found)
+
     def _rounds(self, booster: Booster) -> tuple[list[Any], int]:
         learner = parsed(booster)
         rounds: list[Any] = list(read_rounds(learner, kinds=("gbtree",)))
@@ -249,6 +260,14 @@ class CosineObjective(cosines.CosineObjective):
 
     def _names(self, booster: Booster) -> Array | None:
         return names_of(booster)
+
+
+def with_gaps(sparse: Any) -> Array:
+    """A sparse matrix of XGBoost's as an array, NaN where it has no entry."""
+    entries = sparse.tocoo()
+    found = np.full(entries.shape, np.nan)
+    found[entries.row, entries.col] = entries.data
+    return found
 
 
 def booster_of(model: Any) -> Booster:
