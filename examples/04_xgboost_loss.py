@@ -29,7 +29,8 @@ booster = xgb.train(
     verbose_eval=False,
 )
 print("stopped early, best round:", booster.best_iteration)
-probabilities = rxgb.bind(booster, "exponential").predict_proba(X_test)
+model = rxgb.bind(booster, "exponential", n_rounds=booster.best_iteration + 1)
+probabilities = model.predict_proba(X_test)
 print(f"log loss of the best round: {log_loss(y_test, probabilities):.3f}")
 
 

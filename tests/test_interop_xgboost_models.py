@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import xgboost as xgb
 
 from onnx_export import to_onnx, verify_onnx
+from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 
 from .interop_cases import BINARY, SIGNAL, X
@@ -59,10 +62,40 @@ def test_the_best_iteration_is_respected():
     model.fit(X[:200], noise[:200], eval_set=[(X[200:], noise[200:])], verbose=False)
     rounds = model.best_iteration + 1
     assert rounds < model.get_booster().num_boosted_rounds()
-    for read in (model, model.get_booster()):
-        ensemble = rxgb.to_ensemble(read)
-        assert len(ensemble) == rounds
-        np.testing.assert_allclose(ensemble.raw(X)[:, 0], model.predict(X, output_margin=True), atol=1e-5)
+    wanted = model.predict(X, output_margin=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble = rxgb.to_ensemble(model)
+        same = rxgb.to_ensemble(model.get_booster(), n_rounds=rounds)
+    with pytest.warns(UserWarning, match=f"{rounds} of {rounds + 2} rounds of the Booster are taken"):
+        told = rxgb.to_ensemble(model.get_booster())
+    for read in (ensemble, same, told):
+        assert len(read) == rounds
+        np.testing.assert_allclose(read.raw(X)[:, 0], wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["to_ensemble", "bind", "init_model"])
+def test_rounds_after_an_earlier_stop_are_not_dropped_silently(kind):
+    noise = np.random.default_rng(1).integers(0, 2, 400)
+    train, held = xgb.DMatrix(X[:200], noise[:200]), xgb.DMatrix(X[200:], noise[200:])
+    params = {"objective": "binary:logistic", "nthread": 1}
+    watch = {"evals": [(held, "held")], "early_stopping_rounds": 4, "verbose_eval": False}
+    stopped = xgb.train(params, train, 200, **watch)
+    booster = xgb.train(params, train, 20, xgb_model=stopped)
+    total = stopped.num_boosted_rounds() + 20
+    assert booster.num_boosted_rounds() == total
+    read = {
+        "to_ensemble": lambda **given: rxgb.to_ensemble(booster, **given),
+        "bind": lambda **given: rxgb.bind(booster, "log_loss", **given).ensemble_,
+        "init_model": lambda: RFFBoostClassifier("log_loss", "rff_1", n_estimators=1).fit(
+            X, noise, init_model=booster
+        ),
+    }[kind]
+    with pytest.warns(UserWarning, match=rf"{stopped.best_iteration + 1} of {total} .* n_rounds={total} to"):
+        read()
+    if kind != "init_model":
+        raw = read(n_rounds=total).raw(X[200:])[:, 0]
+        np.testing.assert_allclose(raw, booster.predict(held, output_margin=True), atol=1e-5)
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e6, 1e12])

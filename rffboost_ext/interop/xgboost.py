@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -125,12 +126,15 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
         Trees of any objective with a known link; gbtree or dart, with scalar leaves. Where it splits on
         categories, the ensemble acts on their codes, as XGBoost does on arrays.
     n_rounds : int, optional
-        Rounds to take; by default up to the best where training has stopped early, else all.
+        Rounds to take; by default up to the best where training has stopped early, else all. A Booster's own
+        predict takes all, and one that is trained on keeps the best round of before: what is left out of a Booster
+        is told by a UserWarning.
 
     Returns
     -------
     Ensemble
-        Raw scores equal the model's ``predict(output_margin=True)`` but for rounding, missing values included.
+        Raw scores equal the model's ``predict(output_margin=True)`` of these rounds but for rounding, missing
+        values included.
 
     Raises
     ------
@@ -154,7 +158,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     learner = parsed(booster)
     margin = link_of(XGBOOST, objective_name(learner), "XGBoost").margin
     rounds = read_rounds(learner)
-    terms = tuple(rounds[: best_round(booster, len(rounds)) if n_rounds is None else n_rounds])
+    terms = tuple(rounds[: rounds_of(model, booster, len(rounds)) if n_rounds is None else n_rounds])
     start = np.array(
         np.broadcast_to(
             margin(base_score(learner["learner_model_param"]["base_score"])), number_of_outputs(learner)
@@ -167,7 +171,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     return ensemble
 
 
-def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
+def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> BaseRFFBoost:
     """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
 
     Parameters
@@ -176,6 +180,8 @@ def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
         Trees.
     loss : str or Loss
         The loss that it was trained with, which its files do not tell.
+    n_rounds : int, optional
+        Rounds to take, as in :func:`to_ensemble`.
 
     Returns
     -------
@@ -183,7 +189,7 @@ def bind(booster: Booster, loss: str | Loss) -> BaseRFFBoost:
         Fitted: ``predict_proba``, pickle, ONNX export. It takes tables of the columns and categories that the
         booster knows; where it was trained on codes, it takes codes.
     """
-    ensemble, coding = with_coding(to_ensemble(booster), categories_of(parsed(booster)))
+    ensemble, coding = with_coding(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
     return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), coding=coding)
 
@@ -298,6 +304,19 @@ def best_round(booster: Booster, n_rounds: int) -> int:
     """Rounds up to the best where training has stopped early, else all."""
     best = booster.attr("best_iteration")
     return n_rounds if best is None else min(int(best) + 1, n_rounds)
+
+
+def rounds_of(model: Booster | XGBModel, booster: Booster, n_rounds: int) -> int:
+    """Rounds that are taken where nothing is said; a warning tells of a Booster, whose own predict takes more."""
+    best = best_round(booster, n_rounds)
+    if best < n_rounds and not isinstance(model, XGBModel):
+        warnings.warn(
+            f"{best} of {n_rounds} rounds of the Booster are taken, up to the best where its training, or one "
+            f"that it goes on from, has stopped early; its own predict takes all. Give n_rounds={best} or "
+            f"n_rounds={n_rounds} to to_ensemble() or bind()",
+            stacklevel=3,
+        )
+    return best
 
 
 def require_equal(ensemble: Ensemble, booster: Booster) -> None:
