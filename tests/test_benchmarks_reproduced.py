@@ -36,7 +36,8 @@ def test_rows_are_of_the_target(name):
     assert np.isfinite(frame[["score", "seconds"]]).all(axis=None)
     assert (frame["score"] >= 0.0).all()
     assert name == "ecml2020-figure4" or (frame["score"] <= 100.0).all()
-    assert frame["split"].between(1, FULL).all()
+    # Of data that are generated there may be any number of draws.
+    assert frame["split"].between(1, FULL if TARGETS[name].downloads else np.inf).all()
 
 
 def test_every_file_is_of_a_target_and_every_run_of_a_file():
