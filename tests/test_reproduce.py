@@ -246,3 +246,10 @@ def test_mistakes_are_one_line_and_leave_nothing(arguments, message, tmp_path, c
 def test_list_names_all_targets(capsys):
     assert cli.main(["reproduce", "list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TARGETS)
+
+
+def test_a_toy_that_has_not_been_measured_has_no_panels():
+    target = TARGETS["ecml2020-figure5"]
+    known = [["board", system, 2, x, 60.0, "{}"] for system in ("LGBM", "GBRFF2") for x in (50.0, 100.0)]
+    frame = pd.DataFrame(known, columns=["dataset", "system", "split", "x", "score", "chosen"])
+    assert [axes.get_ylabel() for axes in target.draw(frame, target.full).axes[::3]] == ["board"]

@@ -84,9 +84,10 @@ class Figure5(TunedTarget):
         return "\n\n".join(parts)
 
     def draw(self, frame: Any, plan: Plan) -> Figure:
-        figure = new_figure(9.5, 3.1 * len(plan.datasets))
-        panels = figure.subplots(len(plan.datasets), 3, squeeze=False, width_ratios=[1, 1, 1.35])
-        for axes, dataset in zip(panels, plan.datasets, strict=True):
+        measured = [dataset for dataset in plan.datasets if (frame["dataset"] == dataset).any()]
+        figure = new_figure(9.5, 3.1 * len(measured))
+        panels = figure.subplots(len(measured), 3, squeeze=False, width_ratios=[1, 1, 1.35])
+        for axes, dataset in zip(panels, measured, strict=True):
             self._draw_row(axes, frame[frame["dataset"] == dataset], dataset, plan)
         panels[-1][2].set_xlabel("examples, half of them for training")
         panels[0][2].legend(frameon=False)
