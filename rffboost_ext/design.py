@@ -56,6 +56,11 @@ class Design:
         self._lasting: dict[Hashable, Any] = {} if lasting is None else lasting
         self._output: tuple[Term, Array] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the views: a binned matrix cannot be pickled, and what is asked for again is built again."""
+        state = {name: value for name, value in vars(self).items() if name not in ("X", "tiles")}
+        return state | {"_views": {}}
+
     @property
     def n_samples(self) -> int:
         """Number of rows, n."""

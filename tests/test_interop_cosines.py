@@ -9,7 +9,7 @@ import pytest
 import xgboost as xgb
 
 from onnx_export import from_onnx, to_onnx, verify_onnx
-from rffboost_ext import LOSSES, RFF1, Learner, RFFBoostClassifier, RFFNewton, Step, Tree
+from rffboost_ext import LEARNERS, LOSSES, RFF1, Learner, RFFBoostClassifier, RFFNewton, Step, Tree
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.steps import Zero
 
@@ -93,6 +93,14 @@ def test_early_stopping_of_the_host_counts():
     assert len(model.ensemble_) == 2 * (booster.best_iteration + 1)
     raw = model.ensemble_.raw(X32[200:])
     assert mean_value(model.loss_, y[200:], raw) == pytest.approx(booster.best_score, rel=1e-4)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_an_objective_is_pickled_after_training(learner):
+    hybrid = rxgb.CosineObjective("log_loss", learner=learner)
+    booster, _ = trained(hybrid)
+    again = pickle.loads(pickle.dumps(hybrid))
+    np.testing.assert_array_equal(again.bind(booster).predict_proba(X), hybrid.bind(booster).predict_proba(X))
 
 
 def test_the_bound_model_is_stored_and_exported(tmp_path):
