@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import count
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,9 +15,6 @@ from .learners import LEARNERS
 from .losses import LOSSES
 from .steps import STEPS, natural_step
 from .vocabulary import check_answers, check_baseline, check_derivatives, check_target, outcome
-
-# Rounds whose random streams are made at once.
-SEEDED = 16
 
 
 def boost(
@@ -103,9 +98,10 @@ def boost(
         check_answers(loss, y, raw)
     terms, moves = list(start.terms), list(start.moves)
     try:
-        for index, rng in zip(range(len(start), n_estimators), streams(seed, len(start))):  # noqa: B905
+        for index in range(len(start), n_estimators):
             derivatives = in_units(loss, loss.derivatives(y, raw))
             check_derivatives(loss, derivatives, raw, index)
+            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
             round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
             fitted, output = outcome(learner, round)
             keep, length = step.move(round, output)
@@ -121,16 +117,6 @@ def boost(
     except KeyboardInterrupt as error:
         raise Interrupted(made(start, terms, moves)) from error
     return made(start, terms, moves)
-
-
-def streams(seed: Any, first: int) -> Iterator[np.random.Generator]:
-    """The randomness of round `first` and of all that follow.
-
-    Made for some rounds at a time, which takes less than half as long as one by one between other work.
-    """
-    for start in count(first, SEEDED):
-        keys = range(start, start + SEEDED)
-        yield from [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(key,))) for key in keys]
 
 
 def beginning(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:

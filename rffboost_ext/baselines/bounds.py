@@ -20,7 +20,7 @@ Learning 107, 2018 (the chi-square form).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -77,7 +77,7 @@ def landmark_bound(
     >>> round(landmark_bound(loss=0.2, kl=0.5, n=1000), 3)
     0.315
     """
-    t = _temperature("landmark_bound", loss, {"kl": kl}, n, epsilon, t, proxy)
+    t = _temperature("landmark_bound", loss, n, epsilon, t, proxy, kl=kl)
     return float(loss + (kl + proxy * t * t / (2.0 * (n - 1)) - np.log(epsilon)) / t)
 
 
@@ -100,7 +100,7 @@ def alignment_bound(
     -------
     float
     """
-    t = _temperature("alignment_bound", loss, {"kl": kl}, n, epsilon, t, proxy)
+    t = _temperature("alignment_bound", loss, n, epsilon, t, proxy, kl=kl)
     return float(loss + 2.0 * (kl + proxy * t * t / (2.0 * (n - 1)) + np.log((n + 1) / epsilon)) / t)
 
 
@@ -126,7 +126,7 @@ def second_order_bound(
     -------
     float
     """
-    t = _temperature("second_order_bound", loss, {"kl": kl}, n, epsilon, t, proxy)
+    t = _temperature("second_order_bound", loss, n, epsilon, t, proxy, kl=kl)
     return float(loss + (kl + proxy * t * t / (2.0 * (n // 2)) - np.log(epsilon)) / t)
 
 
@@ -152,7 +152,7 @@ def chi_square_bound(
     -------
     float
     """
-    _temperature("chi_square_bound", loss, {"chi_square": chi_square}, n, epsilon, None, proxy)
+    _temperature("chi_square_bound", loss, n, epsilon, None, proxy, chi_square=chi_square)
     return float(loss + np.sqrt(2.0 * proxy * (chi_square + 1.0) / (n * epsilon)))
 
 
@@ -285,9 +285,9 @@ def _used_temperature(beta: float, n: int) -> float:
 
 
 def _temperature(
-    owner: str, loss: float, divergence: Mapping[str, float], n: int, epsilon: float, t: float | None, proxy: float
+    owner: str, loss: float, n: int, epsilon: float, t: float | None, proxy: float, **divergence: float
 ) -> float:
-    """Check the arguments of a bound, of which one is a divergence; its temperature."""
+    """Check the arguments of a bound, its divergence by name; its temperature."""
     require(owner, "loss", loss, Real(0.0, 1.0, inclusive=True))
     for name, value in divergence.items():
         require(owner, name, value, NON_NEGATIVE)

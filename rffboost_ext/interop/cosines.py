@@ -134,6 +134,9 @@ class CosineObjective(ABC):
     def _features(self, matrix: Any) -> Array:
         """The features of a matrix, (n, d), or an error that says how to hand them over."""
 
+    def _check_attached(self, matrix: Any) -> None:  # noqa: B027
+        """Raise a ValueError if a matrix holds what features that are handed over cannot stand for."""
+
     @abstractmethod
     def _seen(self, matrix: Any, rows: Array) -> Array | None:
         """Some rows of a matrix as the host's trees see them; None where it does not give them back."""
@@ -159,8 +162,10 @@ class CosineObjective(ABC):
         Raises
         ------
         ValueError
-            If X is not of shape (n, d) with the n of the matrix's labels, or not finite.
+            If X is not of shape (n, d) with the n of the matrix's labels, or not finite, or the matrix is of a
+            table with categories.
         """
+        self._check_attached(matrix)
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         require_features(X, len(labels(matrix)))

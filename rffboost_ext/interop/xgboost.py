@@ -212,26 +212,10 @@ class CosineObjective(cosines.CosineObjective):
         """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
         return self.evaluate(scores, matrix)
 
-    def attach(self, matrix: DMatrix, X: Any) -> None:
-        """Hand over the features of a matrix that does not give them back.
-
-        Parameters
-        ----------
-        matrix : xgboost.DMatrix
-            For training or for evaluation.
-        X : array-like of shape (n, d)
-            Its features, finite.
-
-        Raises
-        ------
-        ValueError
-            If X is not of shape (n, d) with the n of the matrix's labels, or not finite, or the matrix is of a
-            table with categories.
-        """
+    def _check_attached(self, matrix: DMatrix) -> None:
         # XGBoost 3.0 does not keep them.
         if hasattr(matrix, "get_categories") and not matrix.get_categories().empty():
             raise ValueError(CATEGORIES)
-        super().attach(matrix, X)
 
     def _features(self, matrix: DMatrix) -> Array:
         if "c" in (matrix.feature_types or ()):
