@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from ..core import Array, Round
+from ..kernels import compiled
 from ..tiles import at_line
 from .matches import Compiled, Match
 
@@ -103,21 +101,6 @@ class PlainObjective(CosineObjective):
         return np.cos(self.X @ omega - phase)
 
 
-@cache
-def passes() -> Any:
-    """The compiled passes, imported with the first fit."""
-    from ..kernels import cosine, landmark, tiles
-
-    return SimpleNamespace(
-        project=tiles.project,
-        phase=cosine.phase_pass,
-        frequency=cosine.frequency_pass,
-        landmark=landmark.landmark_pass,
-        risk=landmark.risk_pass,
-        combine=landmark.combine_pass,
-    )
-
-
 class TiledObjective(CosineObjective):
     """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order.
 
@@ -137,8 +120,10 @@ class TiledObjective(CosineObjective):
         T, B = self.tiles.shape
         self.z = at_line((T, len(omega), B), self.tiles.dtype)
         self.phase, self.values = np.empty(1, dtype=self.tiles.dtype), np.empty((T, 1))
-        self.try_phase = self.tiles.bound(passes().phase, self.z[:, 0], self.phase, *self.arrays, self.values)
-        self.tiles.run(passes().project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
+        self.try_phase = self.tiles.bound(
+            compiled("cosine").phase_pass, self.z[:, 0], self.phase, *self.arrays, self.values
+        )
+        self.tiles.run(compiled("tiles").project, self.tiles.blocks, omega.astype(self.tiles.dtype), self.z)
 
     def at_phase(self, phase: float) -> float:
         # On few rows a call of NumPy takes longer than the pass: no arrays are made.
@@ -166,7 +151,7 @@ class TiledObjective(CosineObjective):
         number, d = -(-tiles.n_tiles // every), tiles.blocks.shape[1]
         point, sums = np.empty(d, dtype=tiles.dtype), np.empty((number, 1 + d))
         fixed = tiles.dtype.type(phase), *self.arrays, self.outputs, every
-        visit = tiles.bound(passes().frequency, tiles.blocks, point, *fixed, sums, number=number)
+        visit = tiles.bound(compiled("cosine").frequency_pass, tiles.blocks, point, *fixed, sums, number=number)
 
         def fun(omega: Array) -> tuple[float, Array]:
             self.newest = (omega.tobytes(), phase) if every == 1 else None
@@ -179,17 +164,21 @@ class TiledObjective(CosineObjective):
 
     def at_phases(self, phases: Array) -> tuple[float, Array]:
         sums = np.empty((self.tiles.n_tiles, 1 + len(phases)))
-        self.tiles.run(passes().landmark, self.z, phases.astype(self.tiles.dtype), *self.arrays, sums)
+        self.tiles.run(
+            compiled("landmark").landmark_pass, self.z, phases.astype(self.tiles.dtype), *self.arrays, sums
+        )
         total = (sums[0] if len(sums) == 1 else sums.sum(axis=0)) * self.factor
         return float(total[0]) + self.offset, total[1:]
 
     def alone(self, phases: Array) -> Array:
         risks = np.empty((self.tiles.n_tiles, len(phases)))
-        self.tiles.run(passes().risk, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks)
+        self.tiles.run(
+            compiled("landmark").risk_pass, self.z, phases.astype(self.tiles.dtype), *self.arrays, risks
+        )
         return np.asarray(self.offset + self.factor * risks.sum(axis=0))
 
     def combined(self, weight: Array) -> Array:
-        self.tiles.run(passes().combine, self.z, weight.astype(self.tiles.dtype), self.outputs)
+        self.tiles.run(compiled("landmark").combine_pass, self.z, weight.astype(self.tiles.dtype), self.outputs)
         return self.tiles.flat(self.outputs)
 
     def output(self, omega: Array, phase: float) -> Array:
@@ -201,5 +190,5 @@ class TiledObjective(CosineObjective):
 
 def cosine_objective(round: Round, match: Match) -> CosineObjective:
     """The fastest form of the objective for this match."""
-    compiled = match.compiled(round)
-    return PlainObjective(round, match) if compiled is None else TiledObjective(round, compiled)
+    ready = match.compiled(round)
+    return PlainObjective(round, match) if ready is None else TiledObjective(round, ready)
