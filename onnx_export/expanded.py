@@ -35,9 +35,10 @@ def moved(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]
         return term, None
     p = len(expansion.numbers)
     origin = cosines.center[:p].astype(dtype).astype(np.float64)
-    center = cosines.center - np.append(origin, np.zeros(expansion.n_expanded - p))
+    shift = np.append(origin, np.zeros(expansion.n_expanded - p))
+    extent = None if cosines.extent is None else cosines.extent.moved(-shift)
     near = replace(expansion, fill=expansion.fill - origin)
-    return Expanded(replace(cosines, center=center), near), origin
+    return Expanded(replace(cosines, center=cosines.center - shift, extent=extent), near), origin
 
 
 def require_opset(graph: Graph, lowest: int, what: str) -> None:

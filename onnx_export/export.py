@@ -23,7 +23,7 @@ from .model import assemble, save, target_of, value_info
 from .source import Source, read
 
 DTYPES = ("float32", "float64", "mixed")
-OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 7, 26
+OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 8, 26
 
 
 def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int = OPSET) -> ModelProto:
@@ -47,7 +47,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     dtype : {"float32", "float64", "mixed"}, default="float32"
         Type of numbers; "mixed" is float32 at the inputs and outputs and float64 inside.
     opset : int, default=13
-        Version of the operator set, 7 to 26. Every ONNX Runtime from 1.15 on loads the default.
+        Version of the operator set, 8 to 26. Every ONNX Runtime from 1.15 on loads the default.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     >>> from onnx_export import to_onnx
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> model = to_onnx(RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y))
-    >>> [node.op_type for node in model.graph.node][:4]
-    ['Sub', 'MatMul', 'Add', 'Cos']
+    >>> [node.op_type for node in model.graph.node][:6]
+    ['Sub', 'Max', 'Min', 'MatMul', 'Add', 'Cos']
     """
     require("to_onnx", "dtype", dtype, Exactly(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))

@@ -13,7 +13,7 @@ from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.core import Array
-from rffboost_ext.terms import Expanded, Expansion, Standardized
+from rffboost_ext.terms import Expanded, Expansion, Extent, Standardized
 from rffboost_ext.terms.sound import check_sound, require_range, require_shape
 
 from .metadata import Metadata, metadata_of
@@ -148,7 +148,9 @@ def lift_cosines(parts: Parts) -> Cosines:
     omega = parts.array("omega").T
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
-    return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), parts.array("center"))
+    center, low, high = (parts.array(name) for name in ("center", "low", "high"))
+    extent = None if low is None else Extent(low, high).moved(0.0 if center is None else center)
+    return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, extent)
 
 
 def lift_standardized(parts: Parts) -> Standardized:
@@ -197,8 +199,10 @@ def lift_expanded(parts: Parts) -> Expanded:
         return Expanded(term, expansion)
     # Numbers are measured from there.
     center = np.zeros(expansion.n_expanded) if term.center is None else term.center
-    center = center + np.append(origin, np.zeros(expansion.n_expanded - len(origin)))
-    return Expanded(replace(term, center=center), replace(expansion, fill=expansion.fill + origin))
+    shift = np.append(origin, np.zeros(expansion.n_expanded - len(origin)))
+    extent = None if term.extent is None else term.extent.moved(shift)
+    cosines = replace(term, center=center + shift, extent=extent)
+    return Expanded(cosines, replace(expansion, fill=expansion.fill + origin))
 
 
 def leaf(value: Array) -> Trees:

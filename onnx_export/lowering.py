@@ -10,7 +10,7 @@ import numpy as np
 
 from rffboost_ext import Cosines, Ensemble, Term
 from rffboost_ext.core import Array
-from rffboost_ext.terms import Standardized
+from rffboost_ext.terms import Extent, Standardized
 
 from .graph import FLOAT32, FLOAT64, Graph
 
@@ -62,11 +62,20 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     center, bias = placed(term, graph.dtype)
     if center is not None:
         x = graph.node("Sub", x, graph.constant(center, "center"))
+    if term.extent is not None:
+        # Ends measured from the center have as many digits as the features have then.
+        x = held(term.extent if center is None else term.extent.moved(-center), graph, x)
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
     # ONNX Runtime before 1.29 has no cosine of float64, but has the sine.
     wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
     z = graph.node("Add", z, graph.constant(bias + quarter, "bias"))
     return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
+
+
+def held(extent: Extent, graph: Graph, x: str) -> str:
+    """x within a range; the operator Clip would have one range for all features."""
+    x = graph.node("Max", x, graph.constant(extent.low, "low"))
+    return graph.node("Min", x, graph.constant(extent.high, "high"))
 
 
 @lower.register

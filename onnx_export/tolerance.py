@@ -78,6 +78,7 @@ def largest_argument(term: Cosines, X: Array) -> float:
     """
     if not X.size or not term.omega.size:
         return 0.0
+    X = term.held(X)
     moved = X if term.center is None else X - term.center
     whole = max(float(np.nanmax(np.abs(rows @ term.omega.T - term.phase), initial=0.0)) for rows in blocks(moved))
     reach = np.nanmax(np.abs(moved), axis=0, initial=0.0) * np.abs(term.omega).max(axis=0)

@@ -17,6 +17,7 @@ from .callbacks import CALLBACKS, Callback, KeepScores, Printer, told_of_the_end
 from .checkpoint import Checkpoint, journal_of
 from .checks import (
     BOOL,
+    EXTRAPOLATION,
     NON_NEGATIVE,
     OPTIONAL,
     Exactly,
@@ -29,6 +30,7 @@ from .core import Array, Learner, Loss, Step
 from .ensemble import Ensemble
 from .evaluation import evaluation_of
 from .explain import ExplainMixin
+from .gaps import extent_of
 from .history import History
 from .importance import sampled_importances
 from .metrics import Metrics
@@ -38,6 +40,7 @@ from .rows import distinct_rows, warn_of_light
 from .steps import RATE, Shrunk
 from .stopping import joined
 from .store import StoreMixin
+from .terms import Extent
 from .training import Rows, Trainer
 
 E = TypeVar("E", bound="BaseRFFBoost")
@@ -64,6 +67,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         "n_estimators": Integer(1) | OPTIONAL,
         "learning_rate": RATE | AUTO,
         "standardize": BOOL,
+        "extrapolation": EXTRAPOLATION,
         "early_stopping": BOOL | AUTO,
         "validation_fraction": Real(0.0, 0.9),
         "n_iter_no_change": Integer(1) | AUTO,
@@ -90,6 +94,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         n_estimators: int | None = None,
         learning_rate: float | str | Callable[[int], float] = "auto",
         standardize: bool = True,
+        extrapolation: str = "constant",
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.15,
         n_iter_no_change: int | str = "auto",
@@ -113,6 +118,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.standardize = standardize
+        self.extrapolation = extrapolation
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -207,7 +213,8 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
             way = Shrunk(step, self._rate(pace)), self.standardize, seed, n_jobs, self.precision
-            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, self._expansion)
+            seen = self._expansion, self._extent(rows.X)
+            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, *seen)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:
@@ -231,6 +238,10 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, given
         self._importances = sampled_importances(ensemble, rows.X, rows.weight, seed)
         return self
+
+    def _extent(self, X: Array) -> Extent | None:
+        """The range beyond which what is fitted to these rows is held constant."""
+        return extent_of(X, self._expansion) if self.extrapolation == "constant" else None
 
     def _keep_state(self, rows: Rows, raw: Array | None, lasting: dict[Hashable, Any], stops: bool) -> None:
         """What a warm start needs of this fit, where one can go on from it."""

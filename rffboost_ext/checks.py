@@ -228,6 +228,8 @@ BOOL = Exactly((True, False))
 POSITIVE = Real(0.0)
 NON_NEGATIVE = Real(0.0, inclusive=True)
 OPTIONAL = Exactly((None,))
+EXTRAPOLATION = Exactly(("constant", "continue"))
+"""What cosines may do beyond the range of the features in fit."""
 
 
 def require(owner: str, name: str, value: object, check: Check) -> None:

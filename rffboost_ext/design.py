@@ -10,7 +10,7 @@ import numpy as np
 
 from .core import Array, Term
 from .parallel import N_JOBS, over_tiles
-from .terms import Expansion, expand, restore
+from .terms import Expansion, Extent, expand, hold, restore
 from .tiles import Tiles
 
 V = TypeVar("V")
@@ -34,6 +34,8 @@ class Design:
     expansion : Expansion, optional
         Where columns have gaps or hold codes of categories, what learners see of them: ``X`` is then
         ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
+    extent : Extent, optional
+        The range of the features, expanded ones where there is an expansion, beyond which terms are held constant.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Design:
         precision: str = "float64",
         lasting: dict[Hashable, Any] | None = None,
         expansion: Expansion | None = None,
+        extent: Extent | None = None,
     ) -> None:
         self.original = original
         self.center = center
@@ -52,6 +55,7 @@ class Design:
         self.n_jobs = n_jobs
         self.precision = precision
         self.expansion = expansion
+        self.extent = extent
         self._views: dict[Hashable, Any] = {}
         self._lasting: dict[Hashable, Any] = {} if lasting is None else lasting
         self._output: tuple[Term, Array] | None = None
@@ -127,12 +131,24 @@ class Design:
         """The same function as a term of the original features."""
         if self.center is not None and self.scale is not None:
             term = restore(term, self.center, self.scale)
+        if self.extent is not None:
+            term = hold(term, self.extent)
         return term if self.expansion is None else expand(term, self.expansion)
 
     def take(self, rows: Array) -> Design:
         """The design of some rows only, given by index."""
-        known = self.center, self.scale, self.n_jobs, self.precision, self._lasting, self.expansion
+        known = self.center, self.scale, self.n_jobs, self.precision, self._lasting, self.expansion, self.extent
         return Design(self.original[rows], *known)
+
+
+def ranges(X: Array) -> Extent:
+    """The range of each column."""
+    from .kernels.moments import BLOCK, widen
+
+    blocks = -(-len(X) // BLOCK)
+    low, high = np.empty((blocks, X.shape[1])), np.empty((blocks, X.shape[1]))
+    over_tiles(widen, blocks, N_JOBS.get(), X, low, high)
+    return Extent(low.min(axis=0), high.max(axis=0))
 
 
 def moments(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:

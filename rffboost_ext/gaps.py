@@ -8,8 +8,8 @@ import numpy as np
 
 from .conditional import sweeps_of
 from .core import Array
-from .design import moments
-from .terms import Expansion
+from .design import moments, ranges
+from .terms import Expansion, Extent
 from .terms.expanded import positions
 
 # Columns that the categories of one column become at most: the rarest share one.
@@ -114,3 +114,12 @@ def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Ar
         centers.append(share @ table)
     center = np.concatenate(centers)
     return center, np.append(scale, np.ones(len(center) - len(scale)))
+
+
+def extent_of(X: Array, expansion: Expansion | None) -> Extent:
+    """The range of each column that learners see, gaps filled; categories have none."""
+    if expansion is None:
+        return ranges(X)
+    seen = ranges(replace(expansion, coded=NONE, tables=())(X))
+    coded = np.full(expansion.n_expanded - len(seen.low), np.inf)
+    return Extent(np.append(seen.low, -coded), np.append(seen.high, coded))

@@ -46,7 +46,8 @@ def _(term: Cosines, X: Array) -> Array:
         sine = np.sin(term.angles(X[rows]))
         for c in range(n_outputs):
             out[rows, c] = (sine * -term.weight[:, c]) @ term.omega
-    return out
+    # Constant beyond the range; at its ends as within it.
+    return out if term.extent is None else np.where(term.extent.inside(X)[:, None, :], out, 0.0)
 
 
 @gradient.register

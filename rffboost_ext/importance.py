@@ -73,6 +73,7 @@ def variances(term: Term, X: Array, weight: Array) -> Array:
 @variances.register
 def _(term: Cosines, X: Array, weight: Array) -> Array:
     require_columns(X, term.omega.shape[1])
+    X = term.held(X)
     squared = np.square(term.omega * np.sqrt(variance(np.asarray(X, dtype=np.float64), weight)))
     total = squared.sum(axis=1)
     heights = np.square(term.weight).sum(axis=1)

@@ -20,6 +20,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
         features as they come in either case.
+    extrapolation : "constant" or "continue", default="constant"
+        What cosines do beyond the range that a feature has in fit: "constant" holds them at its end, as trees are;
+        "continue" lets them swing on, as the published algorithms do. A term of a type of your own goes on in its
+        own way, unless it registers with ``rffboost_ext.terms.hold``.
     early_stopping : "auto" or bool, default="auto"
         Whether to hold out rows and stop when their loss no longer improves. "auto" leaves it to the learner,
         which asks for it if it is "auto", "mixture" or "rff_newton", and means no in a warm start; quality="high",

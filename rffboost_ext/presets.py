@@ -17,6 +17,9 @@ from typing import Any
 from .estimators import RFFBoostClassifier
 from .learners import RFF1, RFFK
 
+PUBLISHED: dict[str, Any] = {"extrapolation": "continue"}
+"""What the papers do where estimators have another default."""
+
 
 def gbrff(
     n_estimators: int = 200,
@@ -51,7 +54,7 @@ def gbrff(
     RFFBoostClassifier
     """
     learner = RFFK(n_components, gamma, weighting="gibbs", beta=c, match="squared")
-    shared: dict[str, Any] = {"step": "newton", "learning_rate": learning_rate, "random_state": random_state}
+    shared = PUBLISHED | {"step": "newton", "learning_rate": learning_rate, "random_state": random_state}
     return RFFBoostClassifier("squared_error", learner, n_estimators=n_estimators, **(shared | params))
 
 
@@ -169,5 +172,5 @@ def gbrff2(
 
 def _exponential(learner: Any, n_estimators: int, random_state: Any, params: dict[str, Any]) -> RFFBoostClassifier:
     """The setting that all algorithms of the ECML paper share."""
-    shared: dict[str, Any] = {"step": "confidence_rated", "learning_rate": 1.0, "random_state": random_state}
+    shared = PUBLISHED | {"step": "confidence_rated", "learning_rate": 1.0, "random_state": random_state}
     return RFFBoostClassifier("exponential", learner, n_estimators=n_estimators, **(shared | params))

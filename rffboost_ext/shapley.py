@@ -81,7 +81,7 @@ def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int
 
     require_columns(X, term.omega.shape[1])
     center = 0.0 if term.center is None else term.center
-    rows, others = X - center, background - center
+    rows, others = (term.held(part) - center for part in (X, background))
     out = np.zeros((len(X), term.weight.shape[1], n_features))
     for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
         columns = np.flatnonzero(omega)

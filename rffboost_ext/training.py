@@ -16,7 +16,7 @@ from .early_stopping import EarlyStopping, Error, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
 from .journal import Growth, Journal, Relay
-from .terms import Expansion
+from .terms import Expansion, Extent
 
 # Rounds that one pool of rows serves.
 POOL_ROUNDS = 50
@@ -81,6 +81,8 @@ class Trainer:
         What early stopping watches, ``error(y, raw, weight) -> float``; the loss by default.
     expansion : Expansion, optional
         What learners see of columns with gaps or categories.
+    extent : Extent, optional
+        The range of what learners see, beyond which their terms are held constant.
     """
 
     loss: Loss
@@ -94,6 +96,7 @@ class Trainer:
     journal: Journal = field(default_factory=Journal)
     error: Error | None = None
     expansion: Expansion | None = None
+    extent: Extent | None = None
 
     def fit(
         self,
@@ -163,7 +166,7 @@ class Trainer:
         init_raw: Array | None = None,
     ) -> Ensemble:
         return boost(
-            Design(rows.X, *scaling, self.n_jobs, self.precision, self.lasting, self.expansion),
+            Design(rows.X, *scaling, self.n_jobs, self.precision, self.lasting, self.expansion, self.extent),
             rows.y,
             loss=self.loss,
             learner=self.learner,

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..base import BaseRFFBoost
 from ..boosting import in_units
-from ..checks import POSITIVE, Integer, require
+from ..checks import EXTRAPOLATION, POSITIVE, Integer, require
 from ..core import Array, Learner, Loss, Round, Step, Term, check_composition
-from ..design import Design, moments
+from ..design import Design, moments, ranges
 from ..ensemble import Ensemble
 from ..learners import LEARNERS
 from ..losses import LOSSES
@@ -89,6 +89,9 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
         How far each cosine moves.
     learning_rate : float, default=0.1
         Factor on the moves of cosines; that of the trees is the host's.
+    extrapolation : "constant" or "continue", default="constant"
+        What cosines do beyond the range that a feature has in training, as in
+        :class:`~rffboost_ext.RFFBoostClassifier`.
     random_state : int, default=0
         Seed of the cosines.
     n_jobs : int, default=1
@@ -115,16 +118,23 @@ class CosineObjective(ABC):
         *,
         step: str | Step = "auto",
         learning_rate: float = 0.1,
+        extrapolation: str = "constant",
         random_state: int = 0,
         n_jobs: int = 1,
     ) -> None:
-        checks = {"every": Integer(1), "random_state": Integer(0), "n_jobs": Integer(1), "learning_rate": POSITIVE}
-        values = {"every": every, "random_state": random_state, "n_jobs": n_jobs, "learning_rate": learning_rate}
-        for name, check in checks.items():
-            require("CosineObjective", name, values[name], check)
+        given = {
+            "every": (every, Integer(1)),
+            "learning_rate": (learning_rate, POSITIVE),
+            "extrapolation": (extrapolation, EXTRAPOLATION),
+            "random_state": (random_state, Integer(0)),
+            "n_jobs": (n_jobs, Integer(1)),
+        }
+        for name, (value, check) in given.items():
+            require("CosineObjective", name, value, check)
         self.loss, self.learner = LOSSES.create(loss), LEARNERS.create(learner)
         self.step = step if isinstance(step, str) and step == "auto" else STEPS.create(step)
         self.learning_rate, self.every, self.random_state, self.n_jobs = learning_rate, every, random_state, n_jobs
+        self.extrapolation = extrapolation
         self._step_for(self.loss)
         self._training: Training | None = None
         self._matrix: Any = None
@@ -252,7 +262,9 @@ class CosineObjective(ABC):
         loss, baseline = fitted_to(self.loss, y, weight)
         require_outputs(loss, len(baseline), host.shape[1])
         step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
-        design, rows = Design(part.X, *moments(part.X, weight, np.inf), self.n_jobs), spread(len(host))
+        extent = ranges(part.X) if self.extrapolation == "constant" else None
+        design = Design(part.X, *moments(part.X, weight, np.inf), self.n_jobs, extent=extent)
+        rows = spread(len(host))
         state = loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host)
         return Training(*state, Trace(rows, self._seen(matrix, rows)))
 

@@ -15,11 +15,17 @@ BLOCK = 256
 
 
 @numba.njit(**INNER)
-def gather_rows(X, center, start, stop, x):  # type: ignore[no-untyped-def]
-    """Write rows start .. stop-1 of ``X - center`` feature-major into x (d, BLOCK), in the precision of x."""
+def gather_rows(X, center, low, high, start, stop, x):  # type: ignore[no-untyped-def]
+    """Write rows start .. stop-1 of X, held in low .. high, less the center into x (d, BLOCK), feature-major.
+
+    In the precision of x. A gap stays one: comparisons with NaN are false.
+    """
     for i in range(start, stop):
         for f in range(X.shape[1]):
-            x[f, i - start] = X[i, f] - center[f]
+            value = np.float64(X[i, f])
+            value = low[f] if value < low[f] else value
+            value = high[f] if value > high[f] else value
+            x[f, i - start] = value - center[f]
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -67,11 +73,11 @@ def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**KERNEL)
-def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
+def predict_pass(X, center, low, high, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
 
-    X is (n, d), float32 or float64; omega (M, d), phase (M,) and weight (M, C) are in the precision of the
-    computation, omega and phase in half turns. No array of n times M is made.
+    X is (n, d), float32 or float64, and held within low .. high (d,) first; omega (M, d), phase (M,) and weight
+    (M, C) are in the precision of the computation, omega and phase in half turns. No array of n times M is made.
     """
     n, d = X.shape
     M, C = weight.shape
@@ -82,7 +88,7 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
     for b in range(first, last):
         start = b * BLOCK
         stop = min(start + BLOCK, n)
-        gather_rows(X, center, start, stop, x)
+        gather_rows(X, center, low, high, start, stop, x)
         sums[:] = 0
         for m in range(0, M, 4):
             group = min(4, M - m)
@@ -106,7 +112,7 @@ def predict_pass(X, center, omega, phase, weight, out, first, last):  # type: ig
 
 
 @numba.njit(**KERNEL)
-def each_pass(X, center, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+def each_pass(X, center, low, high, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
     """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
     n, d = X.shape
     M, C = weight.shape
@@ -116,7 +122,7 @@ def each_pass(X, center, omega, phase, weight, term, out, first, last):  # type:
     for b in range(first, last):
         start = b * BLOCK
         stop = min(start + BLOCK, n)
-        gather_rows(X, center, start, stop, x)
+        gather_rows(X, center, low, high, start, stop, x)
         for m in range(M):
             z[:] = -phase[m]
             project_tile(x, omega[m], z)

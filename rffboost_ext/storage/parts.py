@@ -13,7 +13,7 @@ from ..ensemble import Ensemble
 from ..learners.supports import Earnings
 from ..losses import MultinomialLogLoss, Signed
 from ..steps import Shrunk
-from ..terms import Cosines, Expanded, Expansion, Standardized, Trees
+from ..terms import Cosines, Expanded, Expansion, Extent, Standardized, Trees
 from ..terms.sound import check_expansion, check_sound, require_shape
 from .values import storable
 
@@ -37,10 +37,19 @@ def checked_part(cls: type[Spec]) -> Any:
 
 def built_cosines(state: dict[str, Any]) -> Cosines:
     """Cosines from arrays of numbers that fit one another."""
-    term = Cosines(**require_arrays(state, optional=("center",)))
+    # Files of earlier versions have no extent.
+    extent = state.pop("extent", None)
+    if not (extent is None or isinstance(extent, Extent)):
+        raise ValueError(f"extent must be an Extent, got {extent!r}")
+    term = Cosines(**require_arrays(state, optional=("center",)), extent=extent)
     require_shape("weight", term.weight, (len(term.omega), *np.shape(term.weight)[1:2]))
     check_sound(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
     return term
+
+
+def built_extent(state: dict[str, Any]) -> Extent:
+    """A range of numbers."""
+    return Extent(**require_arrays(state))
 
 
 def built_trees(state: dict[str, Any]) -> Trees:
@@ -157,6 +166,7 @@ PARTS: tuple[type[Spec], ...] = Signed, MultinomialLogLoss, Shrunk
 for _part in PARTS:
     storable(_part.__name__, build=checked_part(_part))(_part)
 storable("Cosines", build=built_cosines)(Cosines)
+storable("Extent", build=built_extent)(Extent)
 storable("Trees", build=built_trees)(Trees)
 storable("Standardized")(Standardized)
 storable("Expansion", build=built_expansion)(Expansion)

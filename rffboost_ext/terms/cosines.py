@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import Array, Term
 from ..parallel import N_JOBS, over_tiles
+from .extent import Extent, hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class Cosines(Term):
         The point from which x is measured; the origin by default. Redundant in exact arithmetic (a shift of it
         is a shift of phases), but a center near the data keeps ``omega . (x - center)`` small, and with it
         the rounding error.
+    extent : Extent, optional
+        A range of the features within which x is held first; x is taken as it comes by default.
 
     Notes
     -----
@@ -42,6 +45,7 @@ class Cosines(Term):
     phase: Array
     weight: Array
     center: Array | None = None
+    extent: Extent | None = None
 
     def __call__(self, X: Array) -> Array:
         from ..kernels.predict import BLOCK, predict_pass
@@ -54,19 +58,27 @@ class Cosines(Term):
 
     @cached_property
     def prepared(self) -> dict[str, tuple[Array, ...]]:
-        """Center, frequencies and phases in half turns, and weights, as the kernel takes them, by precision.
+        """Center, range, frequencies and phases in half turns, and weights, as kernels take them, by precision.
 
         Single rows are worth a cache: preparing takes longer than the row.
         """
-        center = np.zeros(self.omega.shape[1]) if self.center is None else self.center
+        d = self.omega.shape[1]
+        center = np.zeros(d) if self.center is None else self.center
+        ends = np.array([-np.inf, np.inf]) if self.extent is None else (self.extent.low, self.extent.high)
+        low, high = (np.broadcast_to(end, d).astype(np.float64) for end in ends)
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
         # Weights beyond float32 are infinite in it.
         with np.errstate(over="ignore"):
             made = {dtype: [np.ascontiguousarray(array, dtype=dtype) for array in arrays] for dtype in "fd"}
-        return {dtype: (center, *given) for dtype, given in made.items()}
+        return {dtype: (center, low, high, *given) for dtype, given in made.items()}
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def family(self) -> Hashable:
+        """Cosines of one range."""
+        return Cosines if self.extent is None else (Cosines, self.extent.key)
 
     def features(self, X: Array) -> Array:
         """The cosines one by one, unweighted: (n, M)."""
@@ -76,9 +88,14 @@ class Cosines(Term):
 
     def angles(self, X: Array) -> Array:
         """The arguments of the cosines, ``omega[m] . (x - center) - phase[m]``: (n, M)."""
+        X = self.held(X)
         z = (X if self.center is None else X - self.center) @ self.omega.T
         z -= self.phase
         return z
+
+    def held(self, X: Array) -> Array:
+        """X within the range, if there is one."""
+        return X if self.extent is None else self.extent(X)
 
     def scaled(self, factor: float) -> Cosines:
         return replace(self, weight=factor * self.weight)
@@ -90,7 +107,7 @@ class Cosines(Term):
         omega, phase, weight = (
             np.concatenate([getattr(t, name) for t in moved]) for name in ("omega", "phase", "weight")
         )
-        return cls(omega, phase, weight, center)
+        return cls(omega, phase, weight, center, terms[0].extent)
 
     def centered(self, center: Array | None) -> Cosines:
         """The same function with x measured from `center` (None for the origin)."""
@@ -105,8 +122,15 @@ class Cosines(Term):
 
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
-        local = self.centered(None)
-        return Cosines(local.omega / scale, local.phase, local.weight, center)
+        local, extent = self.centered(None), self.extent
+        if extent is not None:
+            extent = Extent(extent.low * scale, extent.high * scale).moved(center)
+        return Cosines(local.omega / scale, local.phase, local.weight, center, extent)
+
+
+@hold.register
+def _(term: Cosines, extent: Extent) -> Term:
+    return replace(term, extent=extent)
 
 
 def require_columns(X: Array, n_features: int) -> None:

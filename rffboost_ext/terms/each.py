@@ -35,6 +35,8 @@ def cosines_together(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
     """In one pass over the rows."""
     from ..kernels.predict import BLOCK, each_pass
 
+    if len({term.family for term in terms}) > 1:
+        return one_by_one(terms, X)
     require_columns(X, terms[0].omega.shape[1])
     whole = Cosines.stack(terms)
     X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)

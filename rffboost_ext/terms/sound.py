@@ -40,6 +40,9 @@ def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     require_shape("weight", term.weight, (m, n_outputs))
     if term.center is not None:
         require_shape("center", term.center, (n_features,))
+    if term.extent is not None:
+        require_shape("low", term.extent.low, (n_features,))
+        require_shape("high", term.extent.high, (n_features,))
 
 
 @check_sound.register

@@ -1,0 +1,61 @@
+"""The range of the features within which a function was fitted, beyond which it is held constant."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, fields
+from functools import cached_property, singledispatch
+
+import numpy as np
+
+from ..core import Array, Term
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """``x -> min(max(x, low), high)``, feature by feature; a gap (NaN) stays one.
+
+    A cosine that was fitted on some range of a feature swings on beyond it, though no row has told how. Held at
+    the end of the range it goes on as a tree does.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (d,), float64
+        The least and the largest value of each feature; infinite where there is no end.
+    """
+
+    low: Array
+    high: Array
+
+    def __call__(self, X: Array) -> Array:
+        """X (n, d) held within the range, in its own precision."""
+        # A range beyond float32 is infinite in it.
+        with np.errstate(over="ignore"):
+            low, high = (end.astype(X.dtype) for end in (self.low, self.high))
+        return np.clip(X, low, high)
+
+    def inside(self, X: Array) -> Array:
+        """Where X (n, d) is within the range, ends included: (n, d)."""
+        return np.asarray(self(X) == X)
+
+    def moved(self, shift: Array | float) -> Extent:
+        """The range of the features plus `shift` (d,)."""
+        return Extent(self.low + shift, self.high + shift)
+
+    @cached_property
+    def key(self) -> Hashable:
+        """Equal for equal ranges."""
+        return self.low.tobytes(), self.high.tobytes()
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@singledispatch
+def hold(term: Term, extent: Extent) -> Term:
+    """The term held constant beyond a range of the features on which it acts.
+
+    A type of term that goes on in a way of its own beyond what it was fitted on registers here how it is held, as
+    :class:`~rffboost_ext.Cosines` do; any other, as trees, which are constant there, stays as it is.
+    """
+    return term
