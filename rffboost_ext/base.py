@@ -40,7 +40,7 @@ from .rows import distinct_rows, warn_of_light
 from .steps import RATE, Shrunk
 from .stopping import joined
 from .store import StoreMixin
-from .terms import Extent
+from .terms import Expansion, Extent
 from .training import Rows, Trainer
 
 E = TypeVar("E", bound="BaseRFFBoost")
@@ -213,8 +213,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
             way = Shrunk(step, self._rate(pace)), self.standardize, seed, n_jobs, self.precision
-            seen = self._expansion, self._extent(rows.X)
-            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, *seen)
+            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, *self._seen(rows.X))
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:
@@ -239,9 +238,10 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         self._importances = sampled_importances(ensemble, rows.X, rows.weight, seed)
         return self
 
-    def _extent(self, X: Array) -> Extent | None:
-        """The range beyond which what is fitted to these rows is held constant."""
-        return extent_of(X, self._expansion) if self.extrapolation == "constant" else None
+    def _seen(self, X: Array) -> tuple[Expansion | None, Extent | None]:
+        """What learners see of the columns of X, and the range of it beyond which terms are held constant."""
+        held = self.extrapolation == "constant"
+        return self._expansion, extent_of(X, self._expansion) if held else None
 
     def _keep_state(self, rows: Rows, raw: Array | None, lasting: dict[Hashable, Any], stops: bool) -> None:
         """What a warm start needs of this fit, where one can go on from it."""

@@ -15,7 +15,7 @@ from .callbacks import Callback
 from .class_weights import ClassWeight, class_factors
 from .core import Array, Learner, Loss, Step, multi_output_learners
 from .evaluation import sets_of
-from .parameters import PARAMETERS
+from .parameters import ATTRIBUTES, PARAMETERS
 from .rows import weighted_rows
 from .targets import codes_of, encoded, labels_of, real_numbers, squeeze
 from .training import Rows
@@ -39,17 +39,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
     loss_ : Loss
         The loss that was minimised; ``loss_.inverse_link(raw)`` are probabilities.
-    n_estimators_ : int
-        Rounds in the fitted ensemble, those of all its models where several are stacked or averaged. Then it is no
-        index into ``evals_result_``.
-    validation_scores_ : ndarray
-        What early stopping watched, before the first and after every round: the held-out loss, or the last metric
-        of ``eval_metric`` with the sign by which less is better. Only with early stopping.
-    evals_result_ : dict
-        ``evals_result_[set][metric]`` is a list with a number for each round of the fit; only with ``eval_set``.
-        The sets of a list are "validation_0", "validation_1" and so on. Of a stack it is that of its first model.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {ATTRIBUTES}
 
     Examples
     --------
@@ -256,17 +246,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
     loss_ : Loss
         The loss that was minimised; ``loss_.inverse_link(raw)`` are predictions.
-    n_estimators_ : int
-        Rounds in the fitted ensemble, those of all its models where several are stacked or averaged. Then it is no
-        index into ``evals_result_``.
-    validation_scores_ : ndarray
-        What early stopping watched, before the first and after every round: the held-out loss, or the last metric
-        of ``eval_metric`` with the sign by which less is better. Only with early stopping.
-    evals_result_ : dict
-        ``evals_result_[set][metric]`` is a list with a number for each round of the fit; only with ``eval_set``.
-        The sets of a list are "validation_0", "validation_1" and so on. Of a stack it is that of its first model.
-    n_features_in_ : int
-        Number of features seen in fit.
+    {ATTRIBUTES}
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the docstrings of both estimators say of their parameters."""
+"""What the docstrings of both estimators say of their parameters and attributes."""
 
 PARAMETERS = """loss : str or Loss, default="auto"
         What is minimised: a registered name or an instance; "auto" is {loss}.
@@ -84,3 +84,15 @@ PARAMETERS = """loss : str or Loss, default="auto"
         1 prints the training loss and those of ``eval_set`` ten times in a fit and every 50 rounds at least, on
         standard error; k > 1 prints them every k rounds. Either says when the passes over the data are compiled:
         once for a machine."""
+
+ATTRIBUTES = """n_estimators_ : int
+        Rounds in the fitted ensemble, those of all its models where several are stacked or averaged. Then it is no
+        index into ``evals_result_``.
+    validation_scores_ : ndarray
+        What early stopping watched, before the first and after every round: the held-out loss, or the last metric
+        of ``eval_metric`` with the sign by which less is better. Only with early stopping.
+    evals_result_ : dict
+        ``evals_result_[set][metric]`` is a list with a number for each round of the fit; only with ``eval_set``.
+        The sets of a list are "validation_0", "validation_1" and so on. Of a stack it is that of its first model.
+    n_features_in_ : int
+        Number of features seen in fit."""
