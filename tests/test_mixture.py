@@ -7,9 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rffboost_ext import RFF1, Cosines, Mixture, RFFBoostRegressor, RFFNewton, Tree, Trees, boost
+from rffboost_ext import (
+    RFF1,
+    Cosines,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    RFFNewton,
+    Tree,
+    Trees,
+    boost,
+)
 from rffboost_ext.core import Learner, Round, Term
-from rffboost_ext.learners.mixture import earned
+from rffboost_ext.learners.mixture import earned, shares_kept
 
 from .cases import LOSS_CASES, make_data, make_round
 
@@ -74,10 +84,11 @@ def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:
     weight, gradient = round.weight[rows], round.gradient[rows, 0]
     possible = 0.5 * weight @ gradient**2 / np.average(round.hessian[rows, 0], weights=weight)
     gain = -sum(np.array(by_hand)[rows]) / possible
-    assert earned(round, f, rows) == pytest.approx(max(0.0, gain))
+    counted = np.where(rows, round.weight, 0.0)
+    assert earned(round, f, counted) == pytest.approx(max(0.0, gain))
     newton_step = -round.gradient / round.hessian
-    assert earned(round, newton_step, rows) == pytest.approx(1.0)
-    assert earned(round, -100.0 * f, rows) == 0.0
+    assert earned(round, newton_step, counted) == pytest.approx(1.0)
+    assert earned(round, -100.0 * f, counted) == 0.0
 
 
 class Recorder(Learner):
@@ -100,9 +111,33 @@ def test_a_term_is_fitted_to_a_sample_of_the_rows() -> None:
     Recorder.seen.clear()
     Mixture(cosines=learner, trees=learner, subsample=0.6).fit(replace(round, rng=np.random.default_rng(5)))
     (sampled,) = Recorder.seen
-    inside = sampled.weight > 0.0
-    np.testing.assert_array_equal(sampled.weight[inside], round.weight[inside])
-    assert inside.mean() == pytest.approx(0.6, abs=0.04)
+    inside, single = sampled.weight > 0.0, round.weight < 1.5
+    assert single.mean() > 0.3
+    np.testing.assert_array_equal(sampled.weight[inside & single], round.weight[inside & single])
+    assert inside[single].mean() == pytest.approx(0.6, abs=0.04)
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, 2.0, 3.7, 40.0, 1e9])
+def test_a_row_of_some_weight_is_so_many_rows(weight: float) -> None:
+    n, share = 20_000, 0.7
+    kept = shares_kept(np.random.default_rng(0), np.full(n, weight), share)
+    count = min(max(round(weight), 1), 1e6)
+    assert ((kept >= 0.0) & (kept <= 1.0)).all()
+    assert np.allclose(kept * count, np.rint(kept * count))
+    assert kept.mean() == pytest.approx(share, abs=4.0 * np.sqrt(share * (1.0 - share) / (n * count)))
+    assert kept.var() == pytest.approx(share * (1.0 - share) / count, rel=0.1)
+
+
+@pytest.mark.parametrize("learner", ["mixture", "rff_newton", "tree"])
+def test_rows_that_are_merged_are_not_left_out_whole(learner: str) -> None:
+    # Of the four distinct rows each stands for hundreds: what can be learned of them is their shares.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1000, 1)).astype(float)
+    y = (rng.random(1000) < 0.3 + 0.2 * X[:, 0]).astype(int)
+    shares = np.array([y[X[:, 0] == value].mean() for value in (0.0, 1.0)])
+    params = {"early_stopping": False, "learning_rate": 0.3, "random_state": 0}
+    model = RFFBoostClassifier(learner=learner, **params).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba([[0.0], [1.0]])[:, 1], shares, atol=0.03)
 
 
 def test_any_learner_may_take_either_place() -> None:
@@ -120,7 +155,8 @@ def test_nested_parameters_reach_the_learners() -> None:
 
 
 @pytest.mark.parametrize(
-    "params", [{"subsample": 0.0}, {"memory": 2.0}, {"least_share": 0.6}, {"cosines": "rff_9"}]
+    "params",
+    [{"subsample": 0.0}, {"memory": 2.0}, {"least_share": 0.6}, {"n_alternating": -1}, {"cosines": "rff_9"}],
 )
 def test_a_wrong_parameter_is_named(params: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="|".join([*params, "rff_9"])):

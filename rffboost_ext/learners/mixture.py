@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Real
+from ..checks import Integer, Real
 from ..core import Array, Learner, Round, Term
 from ..kernels import compiled
 from . import LEARNERS
 from .newton import MERGED, POOL_SIZE, SHARE
 from .tree import Tree
+
+# Of a row that counts for more, a sample keeps its share to within a thousandth of it.
+MOST_COUNTED = 1e6
 
 
 @LEARNERS.register("mixture")
@@ -51,7 +54,12 @@ class Mixture(Learner):
     multi_output = True
     stops_early = True
     pool_size = POOL_SIZE
-    constraints = {"subsample": Real(0.0, 1.0), "memory": SHARE, "least_share": Real(0.0, 0.5, inclusive=True)}
+    constraints = {
+        "subsample": Real(0.0, 1.0),
+        "memory": SHARE,
+        "least_share": Real(0.0, 0.5, inclusive=True),
+        "n_alternating": Integer(0),
+    }
 
     roles = {"cosines": LEARNERS, "trees": LEARNERS}
 
@@ -86,14 +94,15 @@ class Mixture(Learner):
         books = round.design.lasting((Mixture, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
-        inside = round.rng.random(len(round.weight), dtype=np.float32) < self.subsample
-        inside |= not inside.any()
-        sampled = replace(round, weight=np.where(inside, round.weight, 0.0))
+        inside = shares_kept(round.rng, round.weight, self.subsample)
+        if not inside.any():
+            inside[:] = 1.0
+        sampled = replace(round, weight=inside * round.weight)
         term = learners[kind].fit(sampled)
         output = round.design.output(term)
         round.design.remember(term, output)
-        if not inside.all():
-            now = earned(round, output, ~inside)
+        if inside.min() < 1.0:
+            now = earned(round, output, (1.0 - inside) * round.weight)
             old = now if np.isnan(books[kind]) else books[kind]
             books[kind] = self.memory * old + (1.0 - self.memory) * now
         return term
@@ -135,12 +144,28 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
     return tuple(Tree(max_depth=depth, colsample_bytree=share) for depth in depths for share in shares)
 
 
-def earned(round: Round, output: Array, rows: Array) -> float:
-    """The part of the squared gradient on some rows that a full step along `output` accounts for, at least 0."""
+def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
+    """What a sample of a share of all rows keeps of each row's weight: (n,), from 0 to 1.
+
+    A row of weight 2 is two rows, of which none, one or both may be kept: what occurs often is not left out whole.
+    """
+    kept = (rng.random(len(weight), dtype=np.float32) < share).astype(np.float64)
+    several = np.flatnonzero(weight >= 1.5)
+    if len(several):
+        counts = np.rint(np.minimum(weight[several], MOST_COUNTED)).astype(np.int64)
+        kept[several] = rng.binomial(counts, share) / counts
+    return kept
+
+
+def earned(round: Round, output: Array, weight: Array) -> float:
+    """The part of the squared gradient that a full step along `output` accounts for, at least 0.
+
+    Rows count by weights (n,) of their own; those of weight 0 may hold anything.
+    """
     gradient, counts = round.gradient, round.output_weights
     if counts is not None:
         gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
-    gain, possible, curvature, weight = compiled("newton").gain_of_step(
-        gradient, round.hessian, round.weight, output, rows
+    gain, possible, curvature, total = compiled("newton").gain_of_step(
+        gradient, round.hessian, weight, output, weight > 0.0
     )
-    return float(max(0.0, gain) * (curvature / weight) / possible) if possible > 0.0 else 0.0
+    return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0
