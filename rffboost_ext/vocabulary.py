@@ -59,14 +59,18 @@ def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, 
         if not isinstance(values, np.ndarray) or values.shape != raw.shape:
             found = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
             raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {found}")
-        # A sum is cheap; one that overflows need not mean that a value has.
-        if not math.isfinite(np.add.reduce(values, axis=None)) and not np.isfinite(values).all():
+        if not is_finite(values):
             raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
     gradient, hessian = derivatives
     least = hessian.min()
     # Of a perfect fit curvatures may vanish in the end.
     if least < 0.0 or (index == 0 and least == 0.0 and gradient.any() and not hessian.any()):
         raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} in round {index}")
+
+
+def is_finite(values: Array) -> bool:
+    """Whether all of some values are finite. A sum is cheap; one that overflows need not mean that a value has."""
+    return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())
 
 
 def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
@@ -84,4 +88,8 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     output = design.output(fitted)
     if output.shape != round.raw.shape:
         raise ValueError(f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}")
+    if not is_finite(output):
+        raise ValueError(
+            f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
+        )
     return fitted, output

@@ -214,7 +214,7 @@ def test_quantiles_are_numpys(values, weight, q):
 
 @given(
     values=st.lists(st.floats(-100.0, 100.0), min_size=1, max_size=12),
-    delta=st.floats(0.01, 300.0),
+    delta=st.floats(0.01, 300.0) | st.sampled_from([1e-300, 1e-16, 1e16, 1e300]),
     seed=st.integers(0, 100),
 )
 def test_hubers_location_balances_the_cut_errors(values, delta, seed):
@@ -222,8 +222,11 @@ def test_hubers_location_balances_the_cut_errors(values, delta, seed):
     weight = np.random.default_rng(seed).uniform(0.1, 3.0, len(values))
     center = huber_location(values, weight, delta)
     assert values.min() - 1e-9 <= center <= values.max() + 1e-9
-    pull = weight @ np.clip(values - center, -delta, delta)
-    assert abs(pull) <= 1e-9 * weight.sum() * (delta + np.abs(values).max())
+    # It falls from one side of the center to the other, where a hair is all that is left of the digits.
+    hair = 1e-9 * (1.0 + np.abs(values).max())
+    left, right = (weight @ np.clip((values - at) / delta, -1.0, 1.0) for at in (center - hair, center + hair))
+    assert left >= -1e-9 * weight.sum()
+    assert right <= 1e-9 * weight.sum()
 
 
 def test_small_and_large_deltas_are_the_median_and_the_mean():

@@ -85,3 +85,13 @@ def test_weights_that_are_none(given, error):
         error, match=r"output_weights must be 'balanced' or None or a sequence of positive numbers"
     ):
         RFFBoostRegressor(loss=SquaredError(given)).fit(X, Y[:, :2])
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
+@pytest.mark.parametrize("learner", ["tree", "mixture"])
+def test_targets_beyond_single_precision(learner, loss):
+    params = {"loss": loss, "early_stopping": False, "n_estimators": 20, "random_state": 0}
+    usual = RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], Y[TRAIN, 0]).predict(X[TEST])
+    for unit in (2.0**60, 2.0**140):
+        found = RFFBoostRegressor(learner=learner, **params).fit(X[TRAIN], unit * Y[TRAIN, 0]).predict(X[TEST])
+        np.testing.assert_allclose(found / unit, usual, rtol=0, atol=1e-6 * np.abs(usual).max())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHARE = Real(0.0, 1.0)
 # Targets that vary less than this are measured in a unit of their own.
-SMALLEST_SPREAD = 2.0**-5
+SMALLEST_SPREAD, LARGEST_SIZE = 2.0**-5, 2.0**20
 
 
 @LEARNERS.register("tree")
@@ -216,6 +216,11 @@ def binned(round: Round, max_bin: int) -> QuantileDMatrix:
 
     # Rows of weight 0 are left out of this round only.
     counted = round.weight[round.weight > 0.0]
+    largest = np.finfo(np.float32).max
+    if counted.max() > largest:
+        raise ValueError(
+            f"tree: sample_weight must be at most {largest:.1e}, as in XGBoost, got {counted.max():g}"
+        )
     weight = None if (counted == counted[0]).all() else round.weight
     design = round.design
     known = {"max_bin": max_bin, "nthread": design.n_jobs, "enable_categorical": True}
@@ -247,15 +252,18 @@ def require_single_precision(X: Array) -> None:
 
 
 def units_of_targets(round: Round) -> Array:
-    """For each output 1, or where its target hardly varies a power of two near its spread, to measure leaves in.
+    """For each output 1, or a power of two to measure leaves in.
 
-    XGBoost takes no split that gains less than 1e-6, in whatever unit the target is.
+    Where its target hardly varies that is near its spread: XGBoost takes no split that gains less than 1e-6, in
+    whatever unit the target is. Where gradients are large it is near their size, whose square is a gain and may be
+    beyond float32.
     """
     spread = np.sqrt(round.mean(np.square(round.y - round.mean(round.y.T)).T))
-    small = (spread > 0.0) & (spread < SMALLEST_SPREAD)
+    size = np.sqrt(round.mean(np.square(round.gradient / LARGEST_SIZE).T)) * LARGEST_SIZE
+    small, large = (spread > 0.0) & (spread < SMALLEST_SPREAD), size > LARGEST_SIZE
     units = np.ones(round.raw.shape[1])
     units[:] = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
-    return units
+    return np.where(large, np.exp2(np.floor(np.log2(size, out=np.zeros_like(size), where=large))), units)
 
 
 def weighted(round: Round) -> tuple[Array, Array]:

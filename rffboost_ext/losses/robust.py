@@ -179,15 +179,21 @@ def with_unit(loss: Loss, y: Array, weight: Array) -> Loss:
 
 
 def huber_location(values: Array, weight: Array, delta: float) -> float:
-    """The zero of ``sum_i w_i clip(v_i - c, -delta, delta)`` in c: piecewise linear, so found from its knots."""
-    knots, slopes = np.concatenate([values - delta, values + delta]), np.concatenate([-weight, weight])
-    order = np.argsort(knots)
-    knots, slopes = knots[order], np.cumsum(slopes[order])
-    heights = delta * weight.sum() + np.append(0.0, np.cumsum(slopes[:-1] * np.diff(knots)))
-    # It falls from the first knot to the last.
-    before = max(0, int(np.searchsorted(-heights, 0.0)) - 1)
-    center = knots[before] - (heights[before] / slopes[before] if slopes[before] < 0.0 else 0.0)
-    # Knots that are far from the values have lost their last digits: once more from here.
-    errors = values - center
-    inner = weight @ (np.abs(errors) < delta)
-    return float(center + (weight @ np.clip(errors, -delta, delta) / inner if inner > 0.0 else 0.0))
+    """The zero of ``sum_i w_i clip(v_i - c, -delta, delta)`` in c: it falls, linear between two knots."""
+
+    def height(center: float) -> float:
+        return float(weight @ np.clip((values - center) / delta, -1.0, 1.0))
+
+    knots = np.sort(np.concatenate([values - delta, values + delta]))
+    first, last = 0, len(knots) - 1
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (middle, last) if height(knots[middle]) > 0.0 else (first, middle)
+    center = 0.5 * knots[first] + 0.5 * knots[last]
+    inner, left = weight @ (np.abs(values - center) < delta), height(center)
+    if inner > 0.0:
+        center += delta * left / inner
+    elif left != 0.0:
+        # Of a delta that is lost beside the values it falls in jumps, at the values themselves.
+        center = knots[last if left > 0.0 else first]
+    return float(np.clip(center, knots[first], knots[last]))
