@@ -212,13 +212,13 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
-            way = Shrunk(step, self._rate(pace)), self.standardize, seed, n_jobs, self.precision
+            way = Shrunk(step, self._rate(pace), given), self.standardize, seed, n_jobs, self.precision
             trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, *self._seen(rows.X))
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:
                 if stops:
-                    trainers = self._trainers(trainer, len(rows), init, pace)
+                    trainers = self._trainers(trainer, len(rows), init)
                     plan = self._plan(len(rows), n_rounds, init, pace, self._most_folds(rows.y))
                     fitted = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble, self.validation_scores_ = fitted

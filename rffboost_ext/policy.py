@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,7 +14,6 @@ from .core import Array, Learner
 from .early_stopping import Patience
 from .ensemble import Ensemble
 from .learners import Mixture, RFFNewton
-from .steps import Shrunk
 from .stopping import FEW, Plan, folds_for
 from .training import Rows, Trainer
 
@@ -97,27 +97,30 @@ class PolicyEstimator(ComposedEstimator):
 
     def _stacks(self, init: Ensemble | None) -> bool:
         """Whether early stopping trains two kinds of models."""
-        return self.quality == "high" or (self.quality == "auto" and is_auto(self.learner) and init is None)
+        free = self.quality == "auto" and is_auto(self.learner) and not self._is_one(init)
+        return self.quality == "high" or free
+
+    def _is_one(self, init: Ensemble | None) -> bool:
+        """Whether a single model is to grow: from another one, or so that a warm start can go on from it."""
+        return init is not None or bool(self.warm_start)
 
     def _pace(self, n_samples: int, held: Rows | None, init: Ensemble | None) -> Pace:
         """How fast early stopping goes with so many rows, where nothing is said of it."""
         free = is_auto(self.learning_rate) and is_auto(self.n_folds) and is_auto(self.learner)
-        middling = held is None and init is None and MIDDLING <= n_samples <= FEW
+        middling = held is None and not self._is_one(init) and MIDDLING <= n_samples <= FEW
         return PACES.get((self.quality, self.task), FINE) if free and middling else FINE
 
     def _rate(self, pace: Pace) -> float | Callable[[int], float]:
         """The learning rate, as a number or a function of the round."""
         return pace.rate if isinstance(self.learning_rate, str) else self.learning_rate
 
-    def _trainers(
-        self, trainer: Trainer, n_samples: int, init: Ensemble | None, pace: Pace = FINE
-    ) -> list[Trainer]:
+    def _trainers(self, trainer: Trainer, n_samples: int, init: Ensemble | None) -> list[Trainer]:
         """What is trained: one model, or the models of a stack."""
         if not self._stacks(init):
             return [trainer]
         alone, mixed = RFFNewton(relative_rate=ALONE), RFFNewton(relative_rate=MIXED[n_samples > FEW])
         first = replace(trainer, learner=Mixture(mixed)) if is_auto(self.learner) else trainer
-        step = Shrunk(self._step_for(trainer.loss, alone), self._rate(pace))
+        step = copy(trainer.step).set_params(step=self._step_for(trainer.loss, alone))
         return [first, replace(trainer, learner=alone, step=step)]
 
     def _most_folds(self, y: Array) -> int:
@@ -136,7 +139,7 @@ class PolicyEstimator(ComposedEstimator):
         most_folds: int | None = None,
     ) -> Plan:
         """How early stopping goes about so many rows."""
-        by_rows = folds_for(n_samples, self._stacks(init), self.quality == "high") if init is None else 1
+        by_rows = 1 if self._is_one(init) else folds_for(n_samples, self._stacks(init), self.quality == "high")
         suitable = min(pace.n_folds or by_rows, most_folds or n_samples)
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
         single = n_folds == 1 and n_samples < NO_REFIT

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .checks import POSITIVE, Function, require
+from .checks import POSITIVE, Function, Integer, require
 from .core import Array, Learner, Loss, Round, Step
 from .registry import Registry
 
@@ -100,7 +100,8 @@ class LineSearch(Step):
         # The loss is convex, so its slope changes sign once: double the stride until it has.
         near, far = 0.0, -np.sign(start)
         longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
-        while slope(far) * start > 0.0:
+        # By sign: where scores are far out, the product of two slopes may be too small to be more than 0.
+        while np.sign(slope(far)) == np.sign(start):
             near, far = far, 2.0 * far
             if abs(far) > longest:
                 return 1.0, float(np.sign(far) * longest)
@@ -117,13 +118,16 @@ class Shrunk(Step):
         The step to shorten.
     rate : float or callable
         Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``.
+    first : int, default=0
+        The round from which the function counts: the number of those that another model has begun with.
     """
 
-    constraints = {"rate": RATE}
+    constraints = {"rate": RATE, "first": Integer(0)}
 
-    def __init__(self, step: Step, rate: float | Callable[[int], float]) -> None:
+    def __init__(self, step: Step, rate: float | Callable[[int], float], first: int = 0) -> None:
         self.step = step
         self.rate = rate
+        self.first = first
 
     @property
     def needs(self):  # type: ignore[no-untyped-def,override]
@@ -132,10 +136,10 @@ class Shrunk(Step):
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         keep, length = self.step.move(round, output)
-        return keep, rate_of(self.rate, round.index) * length
+        return keep, rate_of(self.rate, round.index - self.first) * length
 
     def shrinkage(self, index: int) -> float:
-        return rate_of(self.rate, index) * self.step.shrinkage(index)
+        return rate_of(self.rate, index - self.first) * self.step.shrinkage(index)
 
 
 def rate_of(rate: float | Callable[[int], float], index: int) -> float:

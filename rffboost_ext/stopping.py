@@ -106,10 +106,13 @@ class Plan:
                 f"n_folds={self.n_folds} and n_samples={len(rows)}"
             )
         if self.n_folds == 1:
-            part = held_out(rows, self.fraction, seed)
-            return [(rows.take(np.flatnonzero(~part)), rows.take(np.flatnonzero(part)))]
-        fold = folds(rows, self.n_folds, seed)
+            fold = np.where(held_out(rows, self.fraction, seed), 0, -1)
+        else:
+            fold = folds(rows, self.n_folds, seed)
         parts = range(self.n_folds)
+        spared = np.where(singletons(loss, rows.y), -1, fold)
+        if np.isin(parts, spared).all():
+            fold = spared
         splits = [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
         # One fold may hold the only target that is not 0.
         return [split for split in splits if suits(loss, split[0])] or splits
@@ -203,6 +206,14 @@ def folds(rows: Rows, n_folds: int, seed: int) -> Array:
     fold = np.empty(len(rows), dtype=np.int64)
     fold[along_target(rows, seed)] = np.arange(len(rows)) % n_folds
     return fold
+
+
+def singletons(loss: Loss, y: Array) -> Array:
+    """Which rows (n,) are the only ones of their class: without them a model would think it impossible."""
+    if loss.task != "classification":
+        return np.zeros(len(y), dtype=bool)
+    _, codes, counts = np.unique(y[:, 0], return_inverse=True, return_counts=True)
+    return np.asarray(counts[codes] == 1)
 
 
 def held_out(rows: Rows, fraction: float, seed: int) -> Array:

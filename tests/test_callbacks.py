@@ -218,3 +218,18 @@ def test_a_function_that_has_no_name_is_refused_by_files(tmp_path):
         model.save_model(tmp_path / "model")
     assert not list(tmp_path.iterdir())
     assert Shrunk(STEPS.create("unit"), halving).move(type("R", (), {"index": 1})(), np.ones(1)) == (1.0, 0.4)
+
+
+def test_a_function_counts_the_rounds_of_this_model_alone():
+    seen: list[int] = []
+
+    def rate(index):
+        seen.append(index)
+        return 0.5
+
+    first = RFFBoostRegressor(**PLAIN).fit(X, Y)
+    model = RFFBoostRegressor(learning_rate=rate, warm_start=True, **PLAIN).fit(X, Y, init_model=first)
+    assert sorted({*seen}) == [*range(PLAIN["n_estimators"])]
+    # A warm start goes on counting.
+    model.set_params(n_estimators=PLAIN["n_estimators"] + 2).fit(X, Y)
+    assert sorted({*seen}) == [*range(PLAIN["n_estimators"] + 2)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from rffboost_ext import STEPS, RFFBoostRegressor, Shrunk, Tree
+from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree
 from rffboost_ext.learners import RFF1
 from rffboost_ext.steps import natural_step
 
@@ -152,3 +152,22 @@ def test_a_line_search_goes_as_far_as_the_targets_do(loss, unit):
     y = unit * np.sin(X[:, 0])
     model = RFFBoostRegressor(loss, "rff_1", n_estimators=20, learning_rate=0.3, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("learner", ["rff_k", "rff_1", "rff_newton", "mixture", "tree"])
+@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
+def test_a_line_search_ends_on_separable_data(loss, learner):
+    X = np.arange(-10.0, 11.0)[:, None]
+    params = {"step": "line_search", "early_stopping": False, "n_estimators": 20, "random_state": 0}
+    model = RFFBoostClassifier(loss, learner, **params).fit(X, X[:, 0] > 0.0)
+    assert model.score(X, X[:, 0] > 0.0) == 1.0
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
+def test_scores_that_are_far_out_leave_nothing_to_learn(learner):
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    params = {"early_stopping": False, "n_estimators": 5, "random_state": 0}
+    first = RFFBoostClassifier(learner=learner, **params).fit(X, X[:, 0] > 0.0)
+    far = RFFBoostClassifier(learner=learner, **params).fit(X, X[:, 0] > 0.0, init_model=1e4 * first.ensemble_)
+    np.testing.assert_allclose(far.ensemble_.raw(X), 1e4 * first.ensemble_.raw(X), rtol=1e-3, atol=1.0)
