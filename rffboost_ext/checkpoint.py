@@ -42,9 +42,11 @@ class Checkpoint:
 
     Notes
     -----
-    Supported are all fits of the estimators: with or without early stopping, folds, a stack, a refit, pools of
-    rows, ``init_model``, and a warm start, if what it starts from is at hand again. :func:`~rffboost_ext.boost` by
-    itself has no checkpoints.
+    Supported are all fits of the estimators, one file for each: what fits several times, as a cross-validation,
+    needs a path for each of its fits. :class:`~rffboost_ext.RFFBoostQuantileRegressor` puts the number of the
+    level behind the path. Fits may be with or without early stopping, folds, a stack, a refit, pools of rows,
+    ``init_model``, and a warm start, if what it starts from is at hand again. :func:`~rffboost_ext.boost` has no
+    checkpoints by itself.
 
     "The same bits" are those of a fit with a checkpoint at the same rounds that is not killed. They are those of a
     fit without checkpoints, too, where learners keep nothing of earlier rounds but by ``Design.lasting``, as the
@@ -82,6 +84,10 @@ class Checkpoint:
     def __call__(self, progress: Progress) -> None:
         """A checkpoint is for an estimator, which knows the whole fit."""
         raise TypeError("Checkpoint is for the callbacks of an estimator; boost() by itself has no checkpoints")
+
+    def part(self, number: int) -> Checkpoint:
+        """The checkpoint of one of several fits: the same, with the number behind its path."""
+        return Checkpoint(f"{self.path}.{number}", self.every)
 
     def __repr__(self) -> str:
         return f"Checkpoint({self.path!r}, every={self.every})"

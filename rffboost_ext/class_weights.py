@@ -46,7 +46,7 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     Raises
     ------
     ValueError
-        If a mapping speaks of a class that does not occur.
+        If a mapping speaks of a class that does not occur, and leaves out one that does.
     """
     if given is None:
         return None
@@ -55,6 +55,11 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
         return share.sum() / (len(classes) * share)
     labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
-    if unknown:
-        raise ValueError(f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} too")
+    left_out = [label for label in labels if label not in given]
+    # As scikit-learn does: a part of the data may lack a class, but not where another one has been misspelt.
+    if unknown and left_out:
+        raise ValueError(
+            f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "
+            f"{left_out[0]!r}"
+        )
     return np.array([float(given.get(label, 1.0)) for label in labels])

@@ -112,6 +112,10 @@ def categorical_columns(owner: str, given: Any, X: Any) -> list[int]:
     """The indices of the columns that hold categories."""
     if given is None:
         return []
+    if len(np.shape(X)) != 2:
+        raise TypeError(
+            f"{owner}: X must have rows and columns, got a {type(X).__name__}; collect it if it is lazy"
+        )
     n_features, names = np.shape(X)[1], names_of(X)
     if isinstance(given, str):
         if given != "from_dtype":

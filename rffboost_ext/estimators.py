@@ -124,7 +124,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+            Weights, not negative; weight 2 is the row twice, weight 0 its absence. Early stopping holds out a row
+            with all of its weight, be it of a few rows that stand for many.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
@@ -275,7 +276,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``):
             then ``SquaredError(output_weights=...)`` says how much each counts, all of them alike by default.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+            Weights, not negative; weight 2 is the row twice, weight 0 its absence. Early stopping holds out a row
+            with all of its weight, be it of a few rows that stand for many.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
             Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.

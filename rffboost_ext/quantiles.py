@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .atomic import atomic
+from .checkpoint import Checkpoint
 from .checks import OPTIONAL, Check, Inside, Instance, Integer, require_all
 from .composed import is_auto
 from .core import Array
@@ -107,7 +108,8 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         y : array-like of shape (n,)
             Targets.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; weight 2 is the row twice, weight 0 its absence.
+            Weights, not negative; weight 2 is the row twice, weight 0 its absence. Early stopping holds out a row
+            with all of its weight, be it of a few rows that stand for many.
 
         Returns
         -------
@@ -120,10 +122,10 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         """
         require_all(self, self.constraints)
         booster = self._booster()
-        self.estimators_ = [
-            clone(booster).set_params(loss=Quantile(float(level))).fit(X, y, sample_weight=sample_weight)
-            for level in self.quantiles
-        ]
+        levels = [clone(booster).set_params(loss=Quantile(float(level))) for level in self.quantiles]
+        for k, level in enumerate(levels):
+            level.callbacks = own_checkpoints(level.callbacks, k)
+        self.estimators_ = [level.fit(X, y, sample_weight=sample_weight) for level in levels]
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
@@ -187,3 +189,10 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         of_booster = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = of_booster.allow_nan, of_booster.categorical
         return tags
+
+
+def own_checkpoints(callbacks: Any, number: int) -> Any:
+    """Callbacks of one of several fits, each of which has checkpoints of its own."""
+    if not isinstance(callbacks, Sequence):
+        return callbacks
+    return [one.part(number) if isinstance(one, Checkpoint) else one for one in callbacks]

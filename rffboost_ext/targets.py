@@ -49,7 +49,10 @@ def real_numbers(y: Array) -> Array:
         raise ValueError(f"y must be real numbers, got {y.ravel()[:1].tolist()[0]!r} of type {y.dtype}")
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
-    return y.astype(np.float64).reshape(len(y), -1)
+    targets = y.astype(np.float64).reshape(len(y), -1)
+    if not np.isfinite(targets).all():
+        raise ValueError(f"y must be finite, got {targets[~np.isfinite(targets)][0]}")
+    return targets
 
 
 def labels_of(raw: Array, classes: Array) -> Array:

@@ -325,3 +325,22 @@ def test_labels_of_several_types():
 def test_sets_of_one_name_are_refused():
     with pytest.raises(ValueError, match="eval_set must have a name of its own for each set"):
         RFFBoostClassifier(n_estimators=2).fit(X, Y, eval_set={1: (X, Y), "1": (X, Y)})
+
+
+def test_targets_that_are_missing_in_an_array_of_objects():
+    y = np.array([None, *Y[1:].astype(float)], dtype=object)
+    with pytest.raises(ValueError, match="y must be finite, got nan"):
+        RFFBoostRegressor(n_estimators=2).fit(X, y)
+
+
+def test_weights_beyond_single_precision_are_named():
+    with pytest.raises(ValueError, match="tree: sample_weight must be at most"):
+        RFFBoostRegressor(learner="tree", n_estimators=2).fit(
+            X, Y.astype(float), sample_weight=np.full(len(X), 1e100)
+        )
+
+
+def test_a_table_that_is_not_there_yet():
+    lazy = pytest.importorskip("polars").LazyFrame({"a": [1.0, 2.0]})
+    with pytest.raises(TypeError, match="X must have rows and columns, got a LazyFrame; collect it"):
+        RFFBoostClassifier(n_estimators=2).fit(lazy, [0, 1])

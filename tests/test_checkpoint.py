@@ -12,6 +12,7 @@ from rffboost_ext import (
     Checkpoint,
     Mixture,
     RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
     RFFBoostRegressor,
     RFFNewton,
     Tree,
@@ -264,3 +265,15 @@ def test_a_fit_that_is_done_is_not_done_again(fate, tmp_path):
     first = fitted(tmp_path / "file", params)
     fate.left = 1
     assert bits(fitted(tmp_path / "file", params)) == bits(first)
+
+
+def test_every_level_of_quantiles_has_a_file_of_its_own(fate, tmp_path):
+    def fit(path):
+        callbacks = None if path is None else [Checkpoint(path, 5)]
+        booster = RFFBoostRegressor(learner="rff_newton", callbacks=callbacks, random_state=0, **ROUNDS)
+        return RFFBoostQuantileRegressor((0.1, 0.9), booster).fit(X, Y)
+
+    model, deaths = killed_again_and_again(fate, random.Random(0), lambda: fit(tmp_path / "file"))
+    assert deaths > 0
+    np.testing.assert_array_equal(model.predict(X), fit(None).predict(X))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["file.0", "file.1"]

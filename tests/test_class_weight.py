@@ -8,7 +8,9 @@ import re
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.metrics import recall_score
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from rffboost_ext import RFFBoostClassifier, Tree, load_model
@@ -86,7 +88,11 @@ def test_held_out_rows_are_weighted_too():
         ([1.0, 2.0], TypeError, "class_weight must be None, 'balanced'"),
         ({0: 0.0}, ValueError, "class_weight must be None, 'balanced'"),
         ({0: "a"}, ValueError, "class_weight must be None, 'balanced'"),
-        ({0: 1.0, 7: 1.0}, ValueError, "class_weight must be of the classes of y, [0, 1], got 7 too"),
+        (
+            {0: 1.0, 7: 1.0},
+            ValueError,
+            "class_weight must be of the classes of y, [0, 1], got 7 and nothing for 1",
+        ),
     ],
 )
 def test_bad_ones_are_named(given, error, text):
@@ -111,3 +117,13 @@ def test_the_signature_is_that_of_both_estimators_and_the_weights():
     assert list(own.values()) == [*shared.values(), weight]
     given = {name: object() for name in own}
     assert RFFBoostClassifier(**given).get_params(deep=False) == given
+
+
+def test_a_part_of_the_data_may_lack_a_class():
+    X, y = load_iris(return_X_y=True)
+    booster = RFFBoostClassifier(learner="tree", n_estimators=3, class_weight={0: 1.0, 1: 2.0, 2: 3.0})
+    scores = cross_val_score(booster, X, y, cv=KFold(3), error_score="raise")
+    assert len(scores) == 3
+    whole = booster.fit(X[y < 2], y[y < 2]).predict_proba(X)
+    booster.set_params(class_weight={0: 1.0, 1: 2.0})
+    np.testing.assert_array_equal(booster.fit(X[y < 2], y[y < 2]).predict_proba(X), whole)

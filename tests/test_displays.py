@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1, make_moons
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -260,3 +260,10 @@ def test_an_unfitted_estimator_is_refused(display):
 
     with pytest.raises(NotFittedError):
         display.from_estimator(RFFBoostRegressor())
+
+
+@pytest.mark.parametrize("display", [FrequencyDisplay, ImportanceDisplay, LandmarkDisplay])
+def test_models_of_several_boosters_are_named(display):
+    quantiles = RFFBoostQuantileRegressor((0.5,), RFFBoostRegressor(learner="rff_1", n_estimators=2)).fit(X, Y)
+    with pytest.raises(TypeError, match=f"{display.__name__}: estimator must be .*RFFBoostQuantileRegressor"):
+        display.from_estimator(quantiles, *[X] * (display is LandmarkDisplay))

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array, Term
 from ..ensemble import Ensemble
 from ..terms import Cosines, Expanded
 from . import style
-from .style import axes_or_new, coded_columns, feature_pair, tidy
+from .style import axes_or_new, check_booster, coded_columns, feature_pair, tidy
 
 # The area of the largest dot, in square points, and the least there is.
 LARGEST, SMALLEST = 110.0, 4.0
@@ -83,7 +82,7 @@ class FrequencyDisplay:
         ValueError
             If the model has no cosines, or a feature holds categories.
         """
-        check_is_fitted(estimator)
+        check_booster(cls.__name__, estimator)
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
         for column in pair:

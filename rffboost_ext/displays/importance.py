@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Integer, require
 from ..core import Array
 from . import style
-from .style import MAIN, QUIET, axes_or_new, tidy
+from .style import MAIN, QUIET, axes_or_new, check_booster, tidy
 
 
 class ImportanceDisplay:
@@ -69,7 +68,7 @@ class ImportanceDisplay:
         -------
         ImportanceDisplay
         """
-        check_is_fitted(estimator)
+        check_booster(cls.__name__, estimator)
         names = style.feature_names(estimator, feature_names)
         return cls(estimator.feature_importances_, names, max_features).plot(ax, **kwargs)
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Integer, require
 from ..core import Array, Term
 from ..ensemble import Ensemble
 from ..terms import Cosines, Expanded
 from . import style
-from .style import axes_or_new, feature_pair, tidy
+from .style import axes_or_new, check_booster, feature_pair, tidy
 
 # Contour levels: an odd number of bands, of which the middle one is white.
 LEVELS = 18
@@ -108,7 +107,7 @@ class LandmarkDisplay:
         ValueError
             If the model has no landmarks, or was fitted to gaps or categories.
         """
-        check_is_fitted(estimator)
+        check_booster(cls.__name__, estimator)
         require(cls.__name__, "output", output, Integer(0, estimator.ensemble_.n_outputs - 1))
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from ..coding import Coding
 
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
@@ -38,6 +40,16 @@ def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[st
     if len(given) != d:
         raise ValueError(f"feature_names must have one name for each of {d} features, got {len(given)}")
     return [str(name) for name in given]
+
+
+def check_booster(owner: str, estimator: Any) -> None:
+    """Raise a NotFittedError, or a TypeError if an estimator is not a booster itself."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "ensemble_"):
+        raise TypeError(
+            f"{owner}: estimator must be an RFFBoostClassifier or RFFBoostRegressor, got a "
+            f"{type(estimator).__name__}; those that it consists of are in estimators_, or estimator_"
+        )
 
 
 def coded_columns(estimator: Any) -> list[int]:
