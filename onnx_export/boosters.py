@@ -45,6 +45,11 @@ def _(model: XGBModel) -> Source:
             f"objective must be one of XGBoost's own, got {model.objective!r}: the model does not tell which link "
             f"a callable means. Put it as a Loss into rffboost_ext.interop.xgboost.XGBClassifier or XGBRegressor"
         )
+    if model.objective == "binary:logitraw":
+        raise ValueError(
+            "objective 'binary:logitraw' has no ONNX form here: XGBoost's estimator compares raw scores with 0.5; "
+            "export its Booster, get_booster(), or fit with 'binary:logistic'"
+        )
     return source_of(model, type(model).__name__, names_of(model))
 
 
@@ -55,7 +60,7 @@ def _(booster: Booster) -> Source:
 
 def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
     """The source of a model that XGBoost trained with one of our losses, or a user's."""
-    ensemble, loss = rxgb.to_ensemble(model), model.loss_
+    ensemble, loss = rxgb.to_ensemble(model).compact(), model.loss_
     return Source(
         estimator=type(model).__name__,
         loss=repr(loss),
@@ -77,6 +82,8 @@ def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ..
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
     ensemble, link = rxgb.to_ensemble(model), OBJECTIVES[kind]
+    if isinstance(link, Sigmoid) and ensemble.n_outputs > 1:
+        raise ValueError(f"objective {kind!r} of {ensemble.n_outputs} labels per row has no ONNX form here")
     rounds = {"iteration_range": (0, len(ensemble)), "validate_features": False, "output_margin": True}
     n_classes = {Sigmoid: 2, Softmax: ensemble.n_outputs}.get(type(link))
     return Source(

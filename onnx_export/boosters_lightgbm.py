@@ -37,6 +37,8 @@ OBJECTIVES: dict[str, Link] = {
 def _(model: LGBMModel) -> Source:
     check_is_fitted(model)
     ensemble, classes = rlgb.to_ensemble(model), getattr(model, "classes_", None)
+    if classes is not None and len(classes) < 2:
+        raise ValueError(f"a classifier must know 2 classes to be exported, got {classes.tolist()}")
     if isinstance(model, rlgb.LGBMClassifier | rlgb.LGBMRegressor):
         loss = model.loss_
         facts = {"loss": repr(loss), "link": checked_link(loss, ensemble.n_outputs), "response": loss.inverse_link}

@@ -17,7 +17,7 @@ from rffboost_ext.storage.container import MAGIC
 
 from .describe import describe_onnx
 from .export import OPSET, save_onnx
-from .predictor import OnnxPredictor
+from .predictor import OnnxPredictor, plain
 from .verify import verify_onnx
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def columns_of(data: DataFrame, names: list[str]) -> Any:
     """The columns `names` of a table, or all of them as a matrix where there are no names."""
     if not names:
         return data.to_numpy()
-    missing = [name for name in names if name not in data.columns]
+    names = [str(name) for name in names]
+    known = {plain(name): name for name in data.columns} | {name: name for name in data.columns}
+    missing = [name for name in names if name not in known]
     if missing:
         raise ValueError(f"the data must have the columns {names}, got {list(data.columns)} without {missing}")
-    return data[names]
+    return data[[known[name] for name in names]]

@@ -97,7 +97,7 @@ def coded(categories: Array | None, column: str, graph: Graph) -> str:
         return graph.cast(column, graph.dtype)
     if is_text(categories):
         return graph.cast(code_of_text(categories, column, graph), graph.dtype)
-    return code_of_number(categories, graph.cast(column, graph.dtype), graph)
+    return code_of_number(categories, column, graph)
 
 
 def code_of_text(categories: Array, column: str, graph: Graph) -> str:
@@ -116,16 +116,18 @@ def code_of_text(categories: Array, column: str, graph: Graph) -> str:
 def code_of_number(categories: Array, column: str, graph: Graph) -> str:
     """The code of each number, NaN for one that is none of the categories."""
     require_opset(graph, LOWEST_OPSET, "categories that are numbers")
-    keys = categories.astype(graph.dtype)
+    keys = categories.astype(graph.types[column])
     if len(np.unique(keys)) < len(keys) or not np.array_equal(keys, categories):
         raise ValueError(
-            f"to_onnx: dtype {graph.dtype} cannot hold the categories {categories.tolist()} as they are; export "
-            f"with dtype='float64'"
+            f"to_onnx: inputs of type {keys.dtype} cannot hold the categories {categories.tolist()} as they are; "
+            f"export with dtype='float64'"
         )
     if not len(keys):
         # Nothing equals NaN.
-        keys = np.full(1, np.nan)
-    same = graph.cast(graph.node("Equal", column, graph.constant(keys[None], "keys"), dtype=BOOL), graph.dtype)
+        keys = np.full(1, np.nan, dtype=keys.dtype)
+    same = graph.cast(
+        graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype), dtype=BOOL), graph.dtype
+    )
     code = graph.node("MatMul", same, graph.constant(np.arange(len(keys), dtype=float)[:, None], "codes"))
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
     found = graph.node("Greater", any_of, graph.constant(0.0, "nothing"), dtype=BOOL)

@@ -45,8 +45,9 @@ class Front:
         return graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
 
     def merge_opsets(self, model: ModelProto) -> None:
-        """Add to `model` the operator sets that only these steps use."""
+        """Add to `model` the operator sets that only these steps use, and their functions."""
         known = {entry.domain for entry in model.opset_import}
+        model.functions.extend(self.model.functions)
         model.opset_import.extend(entry for entry in self.model.opset_import if entry.domain not in known)
 
 
@@ -65,6 +66,7 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
             "to_onnx: dtype must be 'float32' or 'float64' where steps other than StandardScaler come before the "
             "ensemble, got 'mixed'"
         )
+    X = columns_of_fit(source, X)
     types = initial_types(source, X, dtype)
     try:
         model = skl2onnx.to_onnx(source.front, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
@@ -76,11 +78,25 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
     check_front(model, dtype)
+    check_width(model, source)
     # What comes out of a step may have the name of one of our outputs.
-    model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"))
+    model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"), rename_functions=False)
     if hasattr(X, "columns"):
         name_inputs(model.graph, [str(name) for name in X.columns])
     return Front(model)
+
+
+def columns_of_fit(source: Source, X: Any) -> Any:
+    """A table's columns that the steps were fitted to, in that order; anything else as it is."""
+    if not hasattr(X, "columns"):
+        return X
+    given, wanted = [str(name) for name in X.columns], list(source.feature_names)
+    missing = [name for name in wanted if name not in given]
+    if missing:
+        raise ValueError(f"to_onnx: X must have the columns {wanted} of the fit, got {given} without {missing}")
+    if not wanted and len(given) != source.n_features:
+        raise ValueError(f"to_onnx: X must have {source.n_features} columns, as at the fit, got {given}")
+    return X[wanted] if wanted else X
 
 
 def name_inputs(graph: GraphProto, columns: Sequence[str]) -> None:
@@ -107,6 +123,17 @@ def check_front(model: ModelProto, dtype: str) -> None:
             f"to_onnx: dtype 'float64' cannot be kept: skl2onnx converts a step before the ensemble into "
             f"{node.op_type} (node {node.name!r}), which computes in float32{advice}, or pass integer columns of "
             f"X as float64 if they are the cause"
+        )
+
+
+def check_width(model: ModelProto, source: Source) -> None:
+    """Raise a ValueError if the converted steps give another number of columns than the ensemble was fitted to."""
+    dims = model.graph.output[0].type.tensor_type.shape.dim
+    found, wanted = dims[1].dim_value if len(dims) == 2 else 0, source.n_behind
+    if found and wanted and found != wanted:
+        raise ValueError(
+            f"to_onnx: skl2onnx converts the steps before the ensemble into a graph of {found} columns, and the "
+            f"ensemble was fitted to {wanted}: there is a step, or a parameter of one, that it does not know"
         )
 
 

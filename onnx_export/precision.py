@@ -8,8 +8,8 @@ CODES = ("OneHotEncoder", "LabelEncoder")
 """Operators whose results are small whole numbers, exact in float32."""
 MOVES = ("ArrayFeatureExtractor", "Cast", "Concat", "Flatten", "Gather", "Identity", "Reshape", "Transpose")
 """Operators that pass numbers on as they are."""
-ALWAYS_SINGLE = ("Imputer", "Normalizer", "Scaler")
-"""Operators whose parameters are float32 whatever their input is."""
+ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
+"""Operators whose parameters or results are float32 whatever their input is."""
 
 
 def single_precision(model: ModelProto) -> NodeProto | None:

@@ -144,11 +144,11 @@ class OnnxPredictor:
         n = len(next(iter(feed.values())))
         size = self._rows_per_chunk(n)
         if n <= size:
-            return np.asarray(self._session.run([output], feed)[0])
+            return run_session(self._session, [output], feed)[0]
 
         def part(start: int) -> Array:
             rows = {name: values[start : start + size] for name, values in feed.items()}
-            return np.asarray(self._session.run([output], rows)[0])
+            return run_session(self._session, [output], rows)[0]
 
         starts = range(0, n, size)
         if self.n_jobs == 1:
@@ -192,6 +192,27 @@ def open_session(content: bytes) -> Any:
         raise ValueError(f"ONNX Runtime {onnxruntime.__version__} cannot load the model: {reason}") from error
 
 
+def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> list[Array]:
+    """The outputs of a session for some rows, or a ValueError that says why there are none."""
+    some = {name: values if len(values) else blank(values) for name, values in feed.items()}
+    try:
+        found = session.run(outputs, some)
+    # ONNX Runtime's errors have no common base of their own.
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"ONNX Runtime cannot run the model on X: {reason}") from error
+    n = len(next(iter(feed.values())))
+    return [np.asarray(values)[:n] for values in found]
+
+
+def blank(values: Array) -> Array:
+    """A row in the place of none: there are operators by which ONNX Runtime ends the process on no rows."""
+    row = np.zeros((1, *values.shape[1:]), dtype=values.dtype)
+    if values.dtype == object:
+        row[:] = ""
+    return row
+
+
 def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
     """X as a graph's inputs want it: name to array.
 
@@ -230,9 +251,14 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     return array
 
 
+def plain(name: str) -> str:
+    """The name of a column as LightGBM keeps it, with underscores for blanks."""
+    return name.replace(" ", "_")
+
+
 def require_names(columns: list[str], metadata: Metadata) -> None:
     """Raise a ValueError unless a table has the columns of the fit, in their order."""
-    if tuple(columns) != metadata.feature_names:
+    if [plain(name) for name in columns] != [plain(name) for name in metadata.feature_names]:
         raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
 
 

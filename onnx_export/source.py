@@ -71,8 +71,10 @@ class Source:
         Class labels; None for a regressor.
     feature_names : tuple of str
         Names of the columns of X, if known.
-    front : transformer, optional
+    front : Pipeline, optional
         Fitted steps that come before and are not part of `ensemble`.
+    n_behind : int, optional
+        Columns that come out of `front`.
     eps : float
         Relative precision in which the estimator itself computes.
     extras : tuple of Extra
@@ -92,7 +94,8 @@ class Source:
     response: Callable[[Array], Array]
     classes: Array | None = None
     feature_names: tuple[str, ...] = ()
-    front: BaseEstimator | None = None
+    front: Pipeline | None = None
+    n_behind: int | None = None
     eps: float = float(np.finfo(np.float64).eps)
     extras: tuple[Extra, ...] = ()
     width: int | None = None
@@ -174,9 +177,12 @@ def _(pipeline: Pipeline) -> Source:
             "an estimator with categorical columns cannot be exported behind other steps: export it by itself, or "
             "encode the categories in a step"
         )
-    ensemble = source.ensemble
-    while steps and type(steps[-1][1]) is StandardScaler:
+    ensemble, inner = source.ensemble, source.front
+    while inner is None and steps and type(steps[-1][1]) is StandardScaler:
         ensemble = unscaled(ensemble, steps.pop()[1])
+    if inner is not None:
+        # Steps of a pipeline in this one, whose names may be those of others.
+        steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner.steps])]
     return replace(
         source,
         estimator=f"Pipeline({', '.join(type(step).__name__ for _, step in pipeline.steps)})",
@@ -184,6 +190,7 @@ def _(pipeline: Pipeline) -> Source:
         n_features=pipeline.n_features_in_,
         feature_names=names_of(pipeline),
         front=Pipeline(steps) if steps else None,
+        n_behind=source.n_features if inner is None else source.n_behind,
         raw=lambda X: source.raw(before.transform(X)),
     )
 

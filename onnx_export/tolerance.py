@@ -97,11 +97,13 @@ def score_tolerance(source: Source, X: Any, dtype: str) -> float:
     eps sqrt(T) max|f|``, where z is the argument of the cosine, v are the weights and f is the weighted sum. The
     constant was found by measuring: the largest error seen was a fourth to a seventh of it.
     """
-    features = source.features(X)
+    features, terms = source.features(X), source.ensemble.terms
     baseline = float(np.abs(source.ensemble.baseline).max(initial=0.0))
+    # A library of trees begins with the baseline, and rounds it and what has been added anew after every tree.
+    times = np.sqrt(1 + sum(len(term.roots) for term in terms if isinstance(term, Trees)))
 
     def bound(eps: float) -> float:
-        return eps * baseline + sum(rounding(term, features, eps) for term in source.ensemble.terms)
+        return eps * baseline * float(times) + sum(rounding(term, features, eps) for term in terms)
 
     graph = bound(EPS["float64" if dtype == "mixed" else dtype])
     if dtype == "mixed" and len(features):

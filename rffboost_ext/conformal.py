@@ -218,7 +218,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
 
 def ends(found: Array) -> tuple[Array, Array]:
     """The first and the last of the predictions of each row, which may be one, (n,), or several, (n, Q)."""
-    columns = found.reshape(len(found), -1)
+    columns = found[:, None] if found.ndim == 1 else found
     return columns[:, 0], columns[:, -1]
 
 

@@ -123,4 +123,6 @@ def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array]
     if len(y) != len(X):
         raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
     X, y, weight = weighted_rows(X, encode(y), *given[2:] or (None,))
+    if not np.isfinite(y).all():
+        raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
     return Rows(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])

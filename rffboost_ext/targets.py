@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -50,8 +51,9 @@ def real_numbers(y: Array) -> Array:
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     targets = y.astype(np.float64).reshape(len(y), -1)
-    if not np.isfinite(targets).all():
-        raise ValueError(f"y must be finite, got {targets[~np.isfinite(targets)][0]}")
+    if y.dtype == object:
+        # scikit-learn looks into arrays of numbers alone.
+        assert_all_finite(targets, input_name="y")
     return targets
 
 

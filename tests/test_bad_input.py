@@ -329,7 +329,7 @@ def test_sets_of_one_name_are_refused():
 
 def test_targets_that_are_missing_in_an_array_of_objects():
     y = np.array([None, *Y[1:].astype(float)], dtype=object)
-    with pytest.raises(ValueError, match="y must be finite, got nan"):
+    with pytest.raises(ValueError, match="Input y contains NaN"):
         RFFBoostRegressor(n_estimators=2).fit(X, y)
 
 

@@ -225,3 +225,9 @@ def test_learners_see_derivatives_at_the_sum():
 def test_estimators_of_scikit_learn_hand_over_labels():
     with pytest.raises(TypeError, match=r"a CosineObjective is for xgboost\.train"):
         xgb.XGBClassifier(n_estimators=2, objective=rxgb.CosineObjective("log_loss")).fit(X, BINARY)
+
+
+def test_features_that_are_handed_over_have_the_columns_of_the_matrix():
+    matrix = xgb.DMatrix(X, BINARY)
+    with pytest.raises(ValueError, match=f"X must have the {X.shape[1]} columns of the matrix, got 2"):
+        rxgb.CosineObjective("log_loss").attach(matrix, X[:, :2])

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
@@ -256,3 +257,17 @@ def test_metrics_that_would_miss_the_baseline_are_refused(where):
         else:
             with pytest.raises(ValueError, match=f"{where} must be left alone"):
                 model.fit(X, BINARY, **given)
+
+
+@cases
+def test_contributions_sum_to_raw_scores_and_leaves_are_lightgbms(case):
+    model = shell(case.loss, n_estimators=4).fit(X, case.y)
+    raw = model.predict(X, raw_score=True).reshape(len(X), -1)
+    for rows in (X, csr_matrix(X)):
+        shares = model.predict(rows, pred_contrib=True).reshape(*raw.shape, -1)
+        assert shares.shape[2] == X.shape[1] + 1
+        np.testing.assert_allclose(shares.sum(axis=2), raw, rtol=1e-6, atol=1e-9)
+    leaves = model.predict(X, pred_leaf=True)
+    np.testing.assert_array_equal(leaves, model.booster_.predict(X, pred_leaf=True))
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_array_equal(model.predict_proba(X, pred_leaf=True), leaves)

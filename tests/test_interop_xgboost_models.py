@@ -136,3 +136,11 @@ def test_what_is_no_model_is_named():
         rxgb.to_ensemble("model.json")
     with pytest.raises(ValueError, match="n_rounds"):
         rxgb.to_ensemble(xgb.train({}, xgb.DMatrix(X, SIGNAL), 1), n_rounds=0)
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "reg:logistic"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_targets_that_are_all_the_same(objective, label):
+    booster = xgb.train({"objective": objective, "nthread": 1}, xgb.DMatrix(X, np.full(len(X), label)), 3)
+    margin = booster.predict(xgb.DMatrix(X), output_margin=True)
+    np.testing.assert_allclose(rxgb.to_ensemble(booster).raw(X)[:, 0], margin, rtol=1e-5)

@@ -141,6 +141,10 @@ class CosineObjective(ABC):
         self._parts: WeakKeyDictionary[Any, Part] = WeakKeyDictionary()
 
     @abstractmethod
+    def _width(self, matrix: Any) -> int | None:
+        """Columns of a matrix, where it knows them already."""
+
+    @abstractmethod
     def _features(self, matrix: Any) -> Array:
         """The features of a matrix, (n, d), or an error that says how to hand them over."""
 
@@ -172,13 +176,16 @@ class CosineObjective(ABC):
         Raises
         ------
         ValueError
-            If X is not of shape (n, d) with the n of the matrix's labels, or not finite, or the matrix is of a
-            table with categories.
+            If X is not of shape (n, d) with the rows and columns of the matrix, or not finite, or the matrix is of
+            a table with categories.
         """
         self._check_attached(matrix)
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         require_features(X, len(labels(matrix)))
+        known = self._width(matrix)
+        if known is not None and X.shape[1] != known:
+            raise ValueError(f"CosineObjective: X must have the {known} columns of the matrix, got {X.shape[1]}")
         self._parts[matrix] = Part(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ from .reading import slope_of
 
 try:
     from lightgbm import Booster, Dataset, LGBMModel
+    from lightgbm.basic import LightGBMError
 except ImportError as error:
     raise ImportError(
         "rffboost_ext.interop.lightgbm needs LightGBM, which is not installed: pip install 'rffboost-ext[peers]'"
@@ -194,6 +195,13 @@ class CosineObjective(cosines.CosineObjective):
     def metric(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
         """``feval`` of ``lightgbm.train``: the mean loss at the sum of both parts, for early stopping."""
         return *self.evaluate(scores, data), False
+
+    def _width(self, matrix: Dataset) -> int | None:
+        try:
+            return int(matrix.num_feature())
+        except LightGBMError:
+            # It is not constructed before training.
+            return None
 
     def _features(self, matrix: Dataset) -> Array:
         if matrix.free_raw_data or isinstance(matrix.data, str):

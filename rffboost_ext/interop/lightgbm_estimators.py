@@ -89,13 +89,16 @@ class Shell(Hosted):
         raw_score : bool, default=False
             Whether to return raw scores of the loss, baseline included.
         **kwargs
-            Arguments of LightGBM's ``predict``.
+            Arguments of LightGBM's ``predict``. With ``pred_leaf`` leaves are returned as LightGBM numbers them,
+            with ``pred_contrib`` contributions to raw scores, the baseline with what all rows have.
 
         Returns
         -------
         ndarray of shape (n,)
             The most probable class, or the predicted mean; (n, C) for raw scores of several outputs.
         """
+        if explains(kwargs):
+            return self._explained(X, kwargs)
         raw = self._raw(X, **kwargs)
         return squeeze(raw) if raw_score else self._response(raw)
 
@@ -141,8 +144,23 @@ class Shell(Hosted):
         scores = lightgbm.LGBMModel.predict(self, X, raw_score=True, **kwargs)
         return self._reading(len(self.baseline_)).raw(scores)
 
+    def _explained(self, X: Any, asked: dict[str, Any]) -> Array:
+        """Leaves, or contributions to raw scores."""
+        found = lightgbm.LGBMModel.predict(self, X, **asked)
+        if asked.get("pred_leaf"):
+            return np.asarray(found)
+        # Those of sparse rows are sparse, one matrix for each output.
+        parts = found if isinstance(found, list) else [found]
+        shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
+        return self._reading(len(self.baseline_)).contributions(shares)
+
     def _response(self, raw: Array) -> Array:
         return squeeze(self.loss_.inverse_link(raw))
+
+
+def explains(asked: dict[str, Any]) -> bool:
+    """Whether arguments of LightGBM's ``predict`` ask for something else than scores."""
+    return bool(asked.get("pred_leaf") or asked.get("pred_contrib"))
 
 
 class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
@@ -171,6 +189,8 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
 
     def predict_proba(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
         """Class probabilities, (n, K), by the loss's own link; raw scores if `raw_score`."""
+        if explains(kwargs):
+            return self._explained(X, kwargs)
         raw = self._raw(X, **kwargs)
         return squeeze(raw) if raw_score else self.loss_.inverse_link(raw)
 

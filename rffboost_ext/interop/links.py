@@ -10,6 +10,9 @@ import numpy as np
 from ..core import Array
 from ..losses.margin import sigmoid, two_columns
 
+CLOSEST = 1e-6
+"""How close to 0 and 1 XGBoost takes a base score that is a probability."""
+
 
 @dataclass(frozen=True)
 class Link:
@@ -28,8 +31,9 @@ class Link:
 
 
 def logit(p: Array) -> Array:
-    """The log-odds of p."""
-    return np.asarray(np.log(p) - np.log1p(-p))
+    """The log-odds of p as XGBoost computes them: in float32, of 0 and 1 those of a millionth from there."""
+    clipped = np.clip(p, CLOSEST, 1.0 - CLOSEST).astype(np.float32)
+    return np.asarray(-np.log(np.float32(1.0) / clipped - np.float32(1.0)), dtype=np.float64)
 
 
 def softmax(raw: Array) -> Array:

@@ -30,6 +30,15 @@ class Reading:
         """Raw scores, (n, C), for scores of the host, (n,) or (n, C)."""
         return np.asarray(columns(scores) / self.slope + self.offset)
 
+    def contributions(self, shares: Array) -> Array:
+        """What each feature contributes to raw scores, (n, C (d + 1)), for contributions to the host's scores.
+
+        For each output the last of d + 1 is what all rows have, to which the baseline belongs.
+        """
+        each = shares.reshape(len(shares), len(self.offset), -1) / self.slope
+        each[:, :, -1] += self.offset
+        return each.reshape(shares.shape)
+
 
 def columns(scores: Any) -> Array:
     """Scores (n,) or (n, C) as (n, C) in float64."""

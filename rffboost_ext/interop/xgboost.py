@@ -217,6 +217,9 @@ class CosineObjective(cosines.CosineObjective):
         if hasattr(matrix, "get_categories") and not matrix.get_categories().empty():
             raise ValueError(CATEGORIES)
 
+    def _width(self, matrix: DMatrix) -> int | None:
+        return int(matrix.num_col())
+
     def _features(self, matrix: DMatrix) -> Array:
         if "c" in (matrix.feature_types or ()):
             raise ValueError(CATEGORIES)
@@ -311,7 +314,8 @@ def require_equal(ensemble: Ensemble, booster: Booster) -> None:
     found = ensemble.raw(row)
     # XGBoost adds up in float32: what is left of a large base score has the rounding of all that was added.
     added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
-    if not np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added)):
+    close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
+    if not (np.isfinite(found).all() and close):
         raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
 
 

@@ -6,14 +6,16 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import from_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, from_onnx, to_onnx, verify_onnx
 from onnx_export.boosters import OBJECTIVES
 from onnx_export.predictor import open_session
+from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.xgboost_json import base_score
 
 from .oracle import DTYPES
@@ -174,3 +176,40 @@ def test_what_lightgbm_cannot_give() -> None:
     odd = lightgbm.LGBMRegressor(n_estimators=2, reg_sqrt=True, verbose=-1).fit(X, SIGNAL)
     with pytest.raises(ValueError, match="no ONNX link"):
         to_onnx(odd)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mean", [0.0, 100.0, 1e4])
+@pytest.mark.parametrize("make", [xgboost.XGBRegressor, rxgb.XGBRegressor])
+def test_rounding_beside_a_large_mean_is_explained(make, mean, dtype):
+    model = make(n_estimators=60, max_depth=3, n_jobs=1).fit(X, SIGNAL + mean)
+    verify_onnx(model, to_onnx(model, dtype=dtype), X, raise_on_mismatch=True)
+
+
+def test_several_labels_per_row_are_refused():
+    labels = np.column_stack([SIGNAL > 0, SIGNAL < 1]).astype(int)
+    with pytest.raises(ValueError, match="'binary:logistic' of 2 labels per row has no ONNX form"):
+        to_onnx(xgboost.XGBClassifier(n_estimators=3, n_jobs=1).fit(X, labels))
+
+
+def test_labels_by_another_boundary_are_refused():
+    model = xgboost.XGBClassifier(n_estimators=3, objective="binary:logitraw", n_jobs=1).fit(X, SIGNAL > 0)
+    with pytest.raises(ValueError, match="'binary:logitraw' has no ONNX form here"):
+        to_onnx(model)
+    verify_onnx(model.get_booster(), to_onnx(model.get_booster()), X, raise_on_mismatch=True)
+
+
+def test_a_classifier_of_one_class_is_refused():
+    model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1).fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="must know 2 classes"):
+        to_onnx(model)
+
+
+def test_lightgbms_underscores_stand_for_blanks():
+    table = pd.DataFrame(X, columns=["a b", "a_c", "d", "e"])
+    model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1).fit(table, SIGNAL > 0)
+    for one in (model, model.booster_):
+        verify_onnx(one, to_onnx(one), table, raise_on_mismatch=True)
+    np.testing.assert_array_equal(OnnxPredictor(to_onnx(model)).predict(table), model.predict(table).astype(float))
+    with pytest.raises(ValueError, match="in this order"):
+        OnnxPredictor(to_onnx(model)).predict(table[["a_c", "a b", "d", "e"]])
