@@ -36,6 +36,7 @@ if __package__ in (None, ""):
 
 from benchmarks.accuracy_data import located
 from benchmarks.machine import described, machine
+from benchmarks.speed import positive, require_writable
 from rffboost_ext import RFFBoostClassifier
 
 Array = np.ndarray
@@ -199,9 +200,10 @@ def show(records: Sequence[Record], facts: dict[str, object]) -> None:
             wide[f"{system}, lost"] = wide[f"{system}, whole"] - wide[f"{system}, {HOLED}"]
         console.print(printed(wide, "accuracy in %, with and without 20 % of the cells"))
         excess = lost_more(others)
-        error = excess.std() / len(excess) ** 0.5
-        said = f"lost more than by XGBoost: {excess.mean():.2f} points, standard error {error:.2f}"
-        console.print(f"{said}, {len(excess)} pairs", highlight=False)
+        said = f"lost more than by XGBoost: {excess.mean():.2f} points, {len(excess)} pairs"
+        if len(excess) > 1:
+            said += f", standard error {excess.std() / len(excess) ** 0.5:.2f}"
+        console.print(said, highlight=False)
     splits = frame["split"].max()
     console.print(f"{splits} splits of 70/30; {described(facts)}", highlight=False)
 
@@ -226,12 +228,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="few rows, rounds and sets: a minute, no figures")
     parser.add_argument("--data-dir", type=Path, help="folder with the sets as CSV, or with folders of them")
-    parser.add_argument("--rows", type=int, default=12_000, help="rows of adult and bankmarketing at most")
-    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--rows", type=positive, default=12_000, help="rows of adult and bankmarketing at most")
+    parser.add_argument("--splits", type=positive, default=3)
     parser.add_argument("--data", nargs="+", default=[*RAW, *WHOLE], choices=[*RAW, *WHOLE])
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
     parser.add_argument("--json", type=Path, help="where to write all figures")
     given = parser.parse_args(arguments)
+    if given.data_dir is not None and not given.data_dir.is_dir():
+        parser.error(f"--data-dir: {str(given.data_dir)!r} is not a folder")
+    require_writable(parser, json=given.json)
     facts, more, records = machine(THREADS), {}, []
     if given.quick:
         given.rows, given.splits, more = 300, 1, {"quality": "fast", "n_estimators": 20}

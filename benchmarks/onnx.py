@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 # A script's own folder comes first on the path, and there this file is called like the package onnx.
-sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != Path(__file__).resolve().parent]
+HERE = Path(__file__).resolve().parent
+sys.path[:] = [str(HERE.parent), *(entry for entry in sys.path if Path(entry or ".").resolve() != HERE)]
 
 import argparse  # noqa: E402
 import json  # noqa: E402
@@ -27,6 +28,7 @@ import onnxruntime  # noqa: E402
 import xgboost  # noqa: E402
 from sklearn.datasets import make_classification  # noqa: E402
 
+from benchmarks.speed import positive, require_writable  # noqa: E402
 from onnx_export import OnnxPredictor, to_onnx  # noqa: E402
 from rffboost_ext import RFF1, RFFBoostClassifier  # noqa: E402
 
@@ -156,10 +158,11 @@ def ratios(rows: list[Row]) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Time everyone, print the table and the ratios, and write them as JSON if that is wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--rows", type=positive, default=10_000)
+    parser.add_argument("--repeats", type=positive, default=15)
     parser.add_argument("--json", type=Path, help="write rows and ratios to this file")
     given = parser.parse_args(arguments)
+    require_writable(parser, json=given.json)
     X, y = make_classification(max(given.rows, 5_000), FEATURES, n_informative=15, flip_y=0.1, random_state=0)
     X = X.astype(np.float32)
     everyone = contenders(X[:5_000], y[:5_000])

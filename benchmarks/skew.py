@@ -31,6 +31,7 @@ if __package__ in (None, ""):
 
 from benchmarks.accuracy import checked_folder
 from benchmarks.machine import described, machine
+from benchmarks.speed import positive, require_writable
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.compare import datasets
 
@@ -207,11 +208,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="few rows, rounds and splits: minutes, no figures")
     parser.add_argument("--data-dir", type=Path, help="folder of CSV files; $RFFBOOST_DATA by default")
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=800, help="rows of the generated sets")
+    parser.add_argument("--splits", type=positive, default=3)
+    parser.add_argument("--rows", type=positive, default=800, help="rows of the generated sets")
     parser.add_argument("--quality", choices=("auto", "fast"), default="auto", help="fast leaves the stack out")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     given = parser.parse_args(arguments)
+    require_writable(parser, json=given.json)
     try:
         folder = checked_folder(given.data_dir)
     except ValueError as error:

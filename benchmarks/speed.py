@@ -34,11 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         str(ROOT),
         *(entry for entry in sys.path if Path(entry or ".").resolve() != ROOT / "benchmarks"),
     ]
-    from rffboost_ext.compare.outputs import check_outputs, write_all
+    from rffboost_ext.compare.outputs import write_all
 
-    files = {f"--{name}": path for name in ("json", "plot") if (path := getattr(chosen, name)) is not None}
+    require_writable(parser, json=chosen.json, plot=chosen.plot)
     try:
-        check_outputs(files)
         check_plot(chosen.plot)
     except ValueError as error:
         parser.error(str(error))
@@ -61,6 +60,16 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def require_writable(parser: argparse.ArgumentParser, **files: Path | None) -> None:
+    """End with a message unless the files of these options can be written, before anything is measured."""
+    from rffboost_ext.compare.outputs import check_outputs
+
+    try:
+        check_outputs({f"--{name}": path for name, path in files.items() if path is not None})
+    except ValueError as error:
+        parser.error(str(error))
 
 
 def duration(text: str) -> float:

@@ -24,15 +24,18 @@ RATE = 0.1
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print a table, and write JSON where asked to."""
+    # The script's own folder, where onnx.py would be taken for the package of that name, makes way for the root.
+    sys.path[0] = str(ROOT)
+    from benchmarks.speed import positive, require_writable
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=100, help="boosting rounds of a fit")
-    parser.add_argument("--turns", type=int, default=5, help="fits of each system")
+    parser.add_argument("--rounds", type=positive, default=100, help="boosting rounds of a fit")
+    parser.add_argument("--turns", type=positive, default=5, help="fits of each system")
     parser.add_argument("--json", type=Path, help="write the rows to this file")
     chosen = parser.parse_args(arguments)
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
-    # The script's own folder, where onnx.py would be taken for the package of that name, makes way for the root.
-    sys.path[0] = str(ROOT)
+    require_writable(parser, json=chosen.json)
     records = [measured(*workload, chosen.rounds, chosen.turns) for workload in WORKLOADS]
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(records, indent=1) + "\n")

@@ -244,7 +244,8 @@ def compare(
     """Each output beside the estimator's, whose raw scores of X are `raw`."""
     eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
     score = score_tolerance(source, X, metadata.dtype) if len(X) else 0.0
-    response = source.response(raw) if len(X) else np.empty_like(outputs.get("probabilities", raw))
+    blank = outputs.get("probabilities", outputs.get("variable", raw))
+    response = source.response(raw) if len(X) else np.empty_like(blank)
     allowed = response_tolerance(source, raw, score, eps)
     wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
     for extra in source.extras:

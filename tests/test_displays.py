@@ -267,3 +267,30 @@ def test_models_of_several_boosters_are_named(display):
     quantiles = RFFBoostQuantileRegressor((0.5,), RFFBoostRegressor(learner="rff_1", n_estimators=2)).fit(X, Y)
     with pytest.raises(TypeError, match=f"{display.__name__}: estimator must be .*RFFBoostQuantileRegressor"):
         display.from_estimator(quantiles, *[X] * (display is LandmarkDisplay))
+
+
+def test_labels_are_short_and_no_formulas(tmp_path):
+    names = [
+        r"$\x$ price",
+        "$a$ and $b$",
+        "a very long name of a column that no figure has room for",
+        "d",
+        "e",
+        "f",
+    ]
+    model = RFFBoostRegressor(learner="rff_newton", n_estimators=3, early_stopping=False).fit(X, Y)
+    for display in (
+        ImportanceDisplay.from_estimator(model, feature_names=names),
+        EffectDisplay.from_estimator(model, X, 0, feature_names=names),
+        FrequencyDisplay.from_estimator(model, (1, 2), feature_names=names),
+    ):
+        display.figure_.savefig(tmp_path / "figure.png")
+    assert display.ax_.get_xlabel() == r"frequency in \$a\$ and \$b\$ (radians per unit)"
+    assert len(display.ax_.get_ylabel()) < 65
+
+
+def test_a_constant_feature_is_drawn():
+    constant = np.column_stack([X, np.ones(len(X))])
+    model = RFFBoostRegressor(learner="rff_newton", n_estimators=3, early_stopping=False).fit(constant, Y)
+    display = EffectDisplay.from_estimator(model, constant, constant.shape[1] - 1)
+    assert display.line_.get_marker() == "o"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 DEFAULT_DATA = ["wine", "wdbc"]
-PLAIN_WIDTH = 200
+PLAIN_WIDTH = 500
 
 Data = Annotated[
     list[str] | None,

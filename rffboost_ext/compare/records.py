@@ -88,10 +88,15 @@ class Records(Generic[R]):
         return len(records) - len(kept)
 
     def mend(self) -> bool:
-        """Cut off a last line that an interrupted run, or a full disk, left unfinished; whether there was one."""
-        content = self.path.read_bytes() if self.path.exists() else b""
+        """Cut off a last line that an interrupted run, or a full disk, left unfinished; whether there was one.
+
+        A run that ends before its first line leaves an empty file, which goes too.
+        """
+        if not self.path.exists():
+            return False
+        content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
-        if whole == content:
+        if whole and whole == content:
             return False
         if whole:
             write_all({self.path: whole})

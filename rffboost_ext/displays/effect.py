@@ -12,7 +12,11 @@ from ..checks import Integer, require
 from ..coding import is_categorical, is_gap, is_table, values_of
 from ..core import Array
 from . import style
-from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, tidy
+from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, label, tidy
+
+# Characters that fit side by side below the axes, and how labels stand that do not.
+ROOM = 70
+SLANTED: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
 
 
 class EffectDisplay:
@@ -126,23 +130,31 @@ class EffectDisplay:
         rows = self.curves[spread_rows(self.curves, n_curves)]
         of_categories = self.grid.dtype == object
         at = np.arange(len(self.grid)) if of_categories else self.grid
-        dots = {"marker": "o", "linestyle": "none"} if of_categories else {}
+        # Of a feature that is constant there is one value, and no line.
+        dots = {"marker": "o", "linestyle": "none"} if of_categories or len(at) == 1 else {}
         self.lines_ = self.ax_.plot(at, rows.T, color=QUIET, linewidth=0.7, alpha=0.6, **dots)
         looks = {"color": ACCENT, "linewidth": 2.4, "label": "mean", **dots, **kwargs}
         (self.line_,) = self.ax_.plot(at, self.curves.mean(axis=0), **looks)
         if self.lines_:
             self.lines_[0].set_label("single rows")
         if of_categories:
-            self.ax_.set_xticks(at, [str(category) for category in self.grid])
+            self._mark_categories()
         else:
             self._mark_deciles()
+        if not dots:
             self.ax_.set_xlim(at[0], at[-1])
-        self.ax_.set_xlabel(self.name)
-        self.ax_.set_ylabel(self.response)
+        self.ax_.set_xlabel(label(self.name))
+        self.ax_.set_ylabel(label(self.response))
         # Above the axes, since lines may be anywhere in them.
         self.ax_.legend(frameon=False, fontsize=9, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 0.99))
         tidy(self.ax_)
         return self
+
+    def _mark_categories(self) -> None:
+        names = [label(category) for category in self.grid]
+        # Side by side where they fit, else slanted.
+        looks = {} if sum(map(len, names)) + 2 * len(names) <= ROOM else SLANTED
+        self.ax_.set_xticks(range(len(names)), names, **looks)
 
     def _mark_deciles(self) -> None:
         deciles = np.nanquantile(self.observed.astype(np.float64), np.linspace(0.1, 0.9, 9))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .style import CYCLE, axes_or_new, tidy
+from .style import CYCLE, axes_or_new, label, tidy
 
 
 class HistoryDisplay:
@@ -78,10 +78,10 @@ class HistoryDisplay:
         self.figure_ = self.ax_.figure
         self.lines_ = []
         for number, (name, curve) in enumerate(self.curves.items()):
-            looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": name, **kwargs}
+            looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": label(name), **kwargs}
             self.lines_ += self.ax_.plot(range(1, len(curve) + 1), curve, **looks)
         self.ax_.set_xlabel("boosting rounds")
-        self.ax_.set_ylabel(self.metric)
+        self.ax_.set_ylabel(label(self.metric))
         self.ax_.legend(frameon=False, fontsize=9)
         tidy(self.ax_)
         return self

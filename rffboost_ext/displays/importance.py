@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import Integer, require
 from ..core import Array
 from . import style
-from .style import MAIN, QUIET, axes_or_new, check_booster, tidy
+from .style import MAIN, QUIET, axes_or_new, check_booster, label, tidy
 
 
 class ImportanceDisplay:
@@ -80,7 +80,7 @@ class ImportanceDisplay:
         colours = [MAIN] * (len(values) - (n_others > 0)) + [QUIET] * (n_others > 0)
         self.bars_ = self.ax_.barh(np.arange(len(values)), values, **{"height": 0.72, "color": colours, **kwargs})
         self.ax_.bar_label(self.bars_, fmt="{:.1%}", padding=3, fontsize=8, color="0.3")
-        self.ax_.set_yticks(np.arange(len(values)), labels)
+        self.ax_.set_yticks(np.arange(len(values)), [label(name) for name in labels])
         self.ax_.set_ylim(len(values) - 0.4, -0.6)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.margins(x=0.12)

@@ -139,8 +139,8 @@ class LandmarkDisplay:
         self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
         self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
-        self.ax_.set_xlabel(self.names[0])
-        self.ax_.set_ylabel(self.names[1])
+        self.ax_.set_xlabel(style.label(self.names[0]))
+        self.ax_.set_ylabel(style.label(self.names[1]))
         self.ax_.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99))
         tidy(self.ax_)
         return self

@@ -78,12 +78,16 @@ class RoundsDisplay:
         self.ax_.annotate(
             f"{best:.4g} after {self.best_round_} rounds",
             (self.best_round_, best),
-            xytext=(0, 10),
+            xytext=(0, -8),
             textcoords="offset points",
             ha="right" if self.best_round_ > 0.4 * len(rounds) else "left",
+            va="top",
             color=ACCENT,
             fontsize=9,
         )
+        # Below the least of all scores there is nothing but this note.
+        low, high = self.ax_.get_ylim()
+        self.ax_.set_ylim(low - 0.08 * (high - low), high)
         self.ax_.set_xlim(0, max(1, len(rounds) - 1))
         self.ax_.set_xlabel("boosting rounds")
         self.ax_.set_ylabel(self.label)

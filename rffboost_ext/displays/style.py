@@ -12,6 +12,8 @@ from ..coding import Coding
 
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
+# Characters of a name that fit beside an axis.
+LONGEST = 27
 # Theirs for several lines.
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
@@ -30,6 +32,15 @@ def tidy(axes: Any, grid: str = "both") -> None:
     axes.grid(axis=grid, which="major", color="0.9", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def label(name: Any) -> str:
+    """A name as a label: what is long is shortened in the middle, and a dollar sign begins no formula."""
+    text = str(name)
+    if len(text) > LONGEST:
+        half = (LONGEST - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    return text.replace("$", r"\$")
 
 
 def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:

@@ -241,7 +241,11 @@ def labels(matrix: Any) -> Array:
 def weights(matrix: Any) -> Array | None:
     """The sample weights of a matrix, None if it has none."""
     found = matrix.get_weight()
-    return None if found is None or not len(found) else np.asarray(found, dtype=np.float64)
+    if found is None or not len(found):
+        return None
+    if not np.any(found):
+        raise ValueError("the weights of the matrix must not all be 0")
+    return np.asarray(found, dtype=np.float64)
 
 
 def targets(loss: Loss, y: Array, raw: Array) -> Array:

@@ -99,7 +99,8 @@ class Figure4(Target):
         axes.set_xlabel("rows, of 20 features")
         axes.set_ylabel("seconds to fit and predict, one thread")
         axes.set_title(f"{plan.size} rounds or landmarks; stopped beyond {plan.time_limit:g} s", fontsize=10)
-        axes.legend(frameon=False)
+        # Beside the axes, since lines may be anywhere in them.
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return figure
 
 
