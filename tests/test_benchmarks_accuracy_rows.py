@@ -49,3 +49,12 @@ def test_a_foreign_file_is_refused(tmp_path, text, word):
     journal.path.write_text(text or journal.path.read_text().replace(",70,", ",seventy,"))
     with pytest.raises(ValueError, match=word):
         journal.rows()
+
+
+def test_a_file_that_was_made_and_not_written_is_begun_anew(tmp_path):
+    journal, one = Journal(tmp_path / "rows.csv"), row("set", 1, NAMES[0], 1.0)
+    journal.path.touch()
+    assert journal.mend()
+    assert not journal.mend()
+    journal.append(one)
+    assert list(journal.rows().values()) == [one]

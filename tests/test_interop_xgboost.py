@@ -342,3 +342,8 @@ def test_metrics_that_would_see_raw_scores_are_refused():
     with pytest.raises(ValueError, match="eval_metric must be left alone or a function"):
         rxgb.XGBRegressor(loss="poisson", eval_metric="rmse").fit(X, np.abs(SIGNAL))
     rxgb.XGBRegressor(eval_metric="rmse", n_estimators=2).fit(X, SIGNAL)
+
+
+def test_weights_that_are_all_0_are_named():
+    with pytest.raises(ValueError, match="the weights of the matrix must not all be 0"):
+        xgb.train({}, xgb.DMatrix(X, SIGNAL, weight=np.zeros(len(X))), 2, obj=rxgb.objective("squared_error"))

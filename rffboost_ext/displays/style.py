@@ -13,7 +13,7 @@ from ..coding import Coding
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Characters of a name that fit beside an axis.
-LONGEST = 27
+LONGEST = 23
 # Theirs for several lines.
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
