@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
+from rffboost_ext.coding import plain
 from rffboost_ext.storage.container import MAGIC
 
 from .describe import describe_onnx
 from .export import OPSET, save_onnx
-from .predictor import OnnxPredictor, plain
+from .predictor import OnnxPredictor
 from .verify import verify_onnx
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from onnx import ModelProto
 
 from rffboost_ext.checks import OPTIONAL, Integer, require
-from rffboost_ext.coding import values_of, with_nan
+from rffboost_ext.coding import plain, values_of, with_nan
 from rffboost_ext.core import Array
 from rffboost_ext.targets import squeeze
 
@@ -249,11 +249,6 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     if array.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
     return array
-
-
-def plain(name: str) -> str:
-    """The name of a column as LightGBM keeps it, with underscores for blanks."""
-    return name.replace(" ", "_")
 
 
 def require_names(columns: list[str], metadata: Metadata) -> None:

@@ -159,8 +159,9 @@ def verify_onnx(
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     outputs = run(feed)
     seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
-    inner, features, steps = behind_steps(source, metadata, outputs, seen)
-    raw = inner.raw(features) if len(seen) else np.empty((0, source.ensemble.n_outputs))
+    whole = source.raw(seen) if len(seen) else np.empty((0, source.ensemble.n_outputs))
+    inner, features, steps = behind_steps(source, metadata, outputs, seen, whole)
+    raw = inner.raw(features) if steps and len(seen) else whole
     rounding = distance(source.raw(X), raw) if len(seen) else 0.0
     found = (*compare(inner, metadata, outputs, features, raw), *steps)
     report = Report(len(seen), runtime, metadata.dtype, found, rounding)
@@ -180,7 +181,7 @@ def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
 
 
 def behind_steps(
-    source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any
+    source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
 ) -> tuple[Source, Any, tuple[Comparison, ...]]:
     """The ensemble without the steps before it, what it sees in the graph, and how that compares with Python's."""
     if not metadata.steps:
@@ -190,15 +191,15 @@ def behind_steps(
     size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
     error = distance(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
-    if len(X) and not consistent(source, X, wanted):
+    if len(X) and not consistent(source, raw, wanted):
         error = float("inf")
     inner = replace(source, front=None, raw=source.ensemble.raw)
     return inner, found, (Comparison("steps", error, STEPS * EPS[dtype]),)
 
 
-def consistent(source: Source, X: Any, features: Array) -> bool:
-    """Whether what was read of a pipeline is what it computes, but for rounding: its steps, and its ensemble."""
-    wanted, found = source.raw(X), source.ensemble.raw(features)
+def consistent(source: Source, wanted: Array, features: Array) -> bool:
+    """Whether the ensemble that was read gives a pipeline's scores behind the steps that were read."""
+    found = source.ensemble.raw(features)
     return bool(np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE * (1.0 + np.abs(wanted).max()), equal_nan=True))
 
 

@@ -147,6 +147,11 @@ def is_table(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
+def plain(name: Any) -> str:
+    """The name of a column as LightGBM keeps it, with underscores for blanks."""
+    return str(name).replace(" ", "_")
+
+
 def names_of(X: Any) -> list[Any]:
     """The names of the columns of a table; none of an array."""
     if not is_table(X):

@@ -143,11 +143,11 @@ class Design:
 
 def ranges(X: Array) -> Extent:
     """The range of each column."""
-    from .kernels.moments import BLOCK, widen
+    from .kernels.moments import BLOCK, column_ranges
 
     blocks = -(-len(X) // BLOCK)
     low, high = np.empty((blocks, X.shape[1])), np.empty((blocks, X.shape[1]))
-    over_tiles(widen, blocks, N_JOBS.get(), X, low, high)
+    over_tiles(column_ranges, blocks, N_JOBS.get(), X, low, high)
     return Extent(low.min(axis=0), high.max(axis=0))
 
 

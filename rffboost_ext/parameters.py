@@ -16,7 +16,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, but from 1,000 to 3,000 rows, where early stopping, n_folds
         and learner are left as they are and fit is given no ``eval_set``, 0.3 with 8 folds and a patience of 14
         rounds, 25 of a classifier, or for quality="fast" 0.2 with a patience of 20; not for quality="high", nor
-        with an ``init_model``.
+        with an ``init_model`` or ``warm_start``.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble acts on the
         features as they come in either case.
@@ -62,7 +62,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         the fit. A refit does not call them. :class:`~rffboost_ext.ProgressBar` and
         :class:`~rffboost_ext.Checkpoint` are two.
     warm_start : bool, default=False
-        Whether a fit goes on from the rounds of the previous one, up to ``n_estimators``.
+        Whether a fit goes on from the rounds of the previous one, up to ``n_estimators``. It grows one model then,
+        unless quality is "high" or n_folds says otherwise.
     random_state : int, RandomState or None, default=None
         Seed; the same seed gives the same bits.
     precision : "float32" or "float64", default="float32"

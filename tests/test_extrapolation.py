@@ -218,7 +218,8 @@ def test_published_algorithms_continue(name, data):
 
 @pytest.mark.parametrize(("kind", "constant"), [("constant", True), ("continue", False)])
 def test_cosines_in_the_loop_of_xgboost(kind, constant, data):
-    xgboost = pytest.importorskip("xgboost")
+    import xgboost
+
     from rffboost_ext.interop import xgboost as rxgb
 
     X, y, Z = data

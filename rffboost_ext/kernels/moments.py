@@ -35,7 +35,7 @@ def weighted_squares(X, weight, center, sums, first, last):  # type: ignore[no-u
 
 
 @numba.njit(**KERNEL)
-def widen(X, low, high, first, last):  # type: ignore[no-untyped-def]
+def column_ranges(X, low, high, first, last):  # type: ignore[no-untyped-def]
     """Write the least and the largest of each column in blocks first .. last-1 of X (n, d) to (blocks, d) each."""
     for b in range(first, last):
         least, most = low[b], high[b]
