@@ -191,6 +191,18 @@ def test_cosines_are_what_they_say(rng, X):
     np.testing.assert_allclose(term.features(X) @ term.weight, expected, rtol=0, atol=1e-12)
 
 
+def test_a_type_made_of_cosines_is_no_family_of_theirs(rng):
+    class Doubled(Cosines):
+        """Computes something else."""
+
+        def __call__(self, X):
+            return 2.0 * super().__call__(X)
+
+    plain = cosines(rng)
+    other = Doubled(plain.omega, plain.phase, plain.weight)
+    assert len({plain.family, other.family, hold(plain, EXTENT).family, hold(other, EXTENT).family}) == 4
+
+
 @pytest.mark.parametrize("center", [None, CENTER])
 def test_centered_is_the_same_function(center, rng, X):
     term = cosines(rng, centered=True)

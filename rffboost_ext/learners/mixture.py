@@ -94,15 +94,15 @@ class Mixture(Learner):
         books = round.design.lasting((Mixture, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
-        inside = shares_kept(round.rng, round.weight, self.subsample)
-        if not inside.any():
-            inside[:] = 1.0
-        sampled = replace(round, weight=inside * round.weight)
+        kept = shares_kept(round.rng, round.weight, self.subsample)
+        if not kept.any():
+            kept[:] = 1.0
+        sampled = replace(round, weight=kept * round.weight)
         term = learners[kind].fit(sampled)
         output = round.design.output(term)
         round.design.remember(term, output)
-        if inside.min() < 1.0:
-            now = earned(round, output, (1.0 - inside) * round.weight)
+        if kept.min() < 1.0:
+            now = earned(round, output, (1.0 - kept) * round.weight)
             old = now if np.isnan(books[kind]) else books[kind]
             books[kind] = self.memory * old + (1.0 - self.memory) * now
         return term

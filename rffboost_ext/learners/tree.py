@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..design import Design
 
 SHARE = Real(0.0, 1.0)
-# Targets that vary less than this are measured in a unit of their own.
+# Targets that vary less than this, or pull with gradients larger than that, are measured in a unit of their own.
 SMALLEST_SPREAD, LARGEST_SIZE = 2.0**-5, 2.0**20
 
 

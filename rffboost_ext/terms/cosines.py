@@ -78,7 +78,7 @@ class Cosines(Term):
     @property
     def family(self) -> Hashable:
         """Cosines of one range."""
-        return Cosines if self.extent is None else (Cosines, self.extent.key)
+        return type(self) if self.extent is None else (type(self), self.extent.key)
 
     def features(self, X: Array) -> Array:
         """The cosines one by one, unweighted: (n, M)."""
