@@ -212,7 +212,7 @@ class Round:
     def output_weights(self) -> Array | None:
         """What each output counts in sums over outputs, (C,), if each has its own unit; None if all are alike."""
         unit = self.loss.unit
-        return None if isinstance(unit, float | int) else 1.0 / np.asarray(unit)
+        return None if np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
 
     @cached_property
     def total_weight(self) -> float:
@@ -272,7 +272,7 @@ class Step(Spec, ABC):
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         """Return (keep, length) of the update ``raw <- keep * raw + length * output``.
 
-        keep is 1 for all but ridge and Frank-Wolfe steps.
+        keep is 1 for steps that leave what is there as it is; a ridge step, for one, does not.
         """
 
     def shrinkage(self, index: int) -> float:

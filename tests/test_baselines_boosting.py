@@ -175,3 +175,9 @@ def test_a_draw_of_mkboost_holds_both_classes():
     round = make_round(loss=FromZero(Exponential()), y=y)
     ((term, _),) = BestSVC(1e3, [Kernel("rbf", gamma=10.0)], subsample=0.05).candidates(round)
     assert term(Z[7:8])[0, 0] == 1.0
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0])
+def test_mkboost_ends_at_any_learning_rate(rate):
+    model = baselines.mkboost(5, C=100.0, subsample=None, learning_rate=rate).fit(X, (Y == 0).astype(int))
+    assert model.n_estimators_ == 1

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..callbacks import Progress
 from ..checks import OPTIONAL, POSITIVE, Real
-from ..core import Array, Learner, Loss, Round, Term
+from ..core import Array, Learner, Round, Term
+from ..losses.around import Around
 from ..losses.margin import sign
-from ..registry import Registry
 from ..steps import LARGEST_CORRELATION
 from .kernel_terms import Kernel, KernelSum, Votes, rbf_kernels, require_kernel, votes
 from .mapping import LIBSVM_ITERATIONS
@@ -141,53 +141,21 @@ class BestSVC(BestKernel):
         return float(boosting_weights(round)[sign(round.y[:, 0]) != output[:, 0]].sum())
 
 
-class FromZero(Loss):
-    """Another loss, from a raw score of 0 instead of the best constant: AdaBoost starts from equal weights.
+class FromZero(Around):
+    """Another loss, from raw scores of 0 instead of the best constant: AdaBoost starts from equal weights.
 
     Parameters
     ----------
     loss : Loss
-        A loss of one raw score.
+        The inner loss.
     """
 
-    def __init__(self, loss: Loss) -> None:
-        self.loss = loss
-
-    def validate(self) -> None:
-        """Raise unless the inner loss is valid."""
-        Registry("loss", Loss).create(self.loss)  # type: ignore[type-abstract]
-
-    @property
-    def task(self) -> str:  # type: ignore[override]
-        return self.loss.task
-
-    @property
-    def match(self) -> str:  # type: ignore[override]
-        return self.loss.match
-
-    @property
-    def exact_hessian(self) -> bool:  # type: ignore[override]
-        return self.loss.exact_hessian
-
-    @property
-    def bounded_ratio(self) -> bool:  # type: ignore[override]
-        return self.loss.bounded_ratio
-
-    def value(self, y: Array, raw: Array) -> Array:
-        return self.loss.value(y, raw)
-
-    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        return self.loss.derivatives(y, raw)
-
     def baseline(self, y: Array, weight: Array) -> Array:
-        return np.zeros(1)
-
-    def inverse_link(self, raw: Array) -> Array:
-        return self.loss.inverse_link(raw)
+        return np.zeros_like(self.loss.baseline(y, weight))
 
 
 def drawn_rows(rng: np.random.Generator, labels: Array, weight: Array, subsample: float) -> tuple[Array, Array]:
-    """Rows to train on, each once, and how often each was drawn; both labels are among them."""
+    """Rows to train on, each once, and how often each counts: as drawn, and the heaviest of a label once more."""
     n = len(labels)
     drawn = rng.choice(n, math.ceil(subsample * n), p=weight / weight.sum())
     heaviest = [np.flatnonzero(labels == s)[weight[labels == s].argmax()] for s in (-1.0, 1.0)]
@@ -255,4 +223,4 @@ def fit(machine: Any, X: Array, y: Array, weight: Array) -> None:
 
 def perfect(progress: Progress) -> bool:
     """Whether the round's term was right on every row: AdaBoost ends there."""
-    return progress.length >= np.arctanh(LARGEST_CORRELATION)
+    return progress.length >= progress.round.shrinkage * np.arctanh(LARGEST_CORRELATION)

@@ -82,7 +82,15 @@ class LogLoss(Loss):
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss itself for two classes, else that of K classes."""
         n_classes = class_count(self, y) if n_classes is None else n_classes
-        return self if n_classes <= 2 else MultinomialLogLoss(n_classes).prepared(y, weight)
+        if n_classes <= 2:
+            return self
+        if type(self) is not LogLoss:
+            # What a derived loss says of two classes, the other does not know.
+            raise ValueError(
+                f"loss {self!r}: y must have 2 classes, got {n_classes}: derive a loss of more from "
+                f"MultinomialLogLoss, and return it from 'prepared'"
+            )
+        return MultinomialLogLoss(n_classes).prepared(y, weight)
 
     def value(self, y: Array, raw: Array) -> Array:
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]

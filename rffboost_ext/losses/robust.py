@@ -135,12 +135,13 @@ class Huber(Loss):
     def __init__(self, delta: float | str = "scale") -> None:
         self.delta = delta
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Huber:
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with its delta taken from the target."""
         if not isinstance(self.delta, str):
             return self
         median = weighted_quantile(y[:, 0], weight, 0.5)
-        return Huber(HUBER * NORMAL * typical_size(y[:, 0] - median, weight))
+        delta = HUBER * NORMAL * typical_size(y[:, 0] - median, weight)
+        return clone(self).set_params(delta=delta)
 
     @property
     def _delta(self) -> float:

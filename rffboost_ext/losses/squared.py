@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from sklearn.base import clone
 
 from ..checks import OPTIONAL, Exactly, Positives
 from ..core import Array, Loss
@@ -49,7 +50,7 @@ class SquaredError(Loss):
         """The loss with the weights of the targets taken from them."""
         given, n_outputs = self.output_weights, y.shape[1]
         if isinstance(given, str):
-            return self if n_outputs == 1 else SquaredError(balanced(y, weight))
+            return self if n_outputs == 1 else clone(self).set_params(output_weights=balanced(y, weight))
         if given is not None and len(given) != n_outputs:
             raise ValueError(
                 f"SquaredError: output_weights must be a number for each of {n_outputs} targets, got {len(given)}"

@@ -1,0 +1,80 @@
+"""Losses derived from ours, and put around them: they stay what they are through a whole fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.baselines import FromZero
+from rffboost_ext.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
+from rffboost_ext.losses.around import Around
+
+from .cases import LOSS_CASES, LossCase
+
+PLAIN = {"learner": "rff_newton", "n_estimators": 5, "early_stopping": False, "random_state": 0}
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((80, 2))
+Y = np.exp(X[:, 0]) + X[:, 1] ** 2
+every_loss = pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
+
+
+@pytest.mark.parametrize("base", [AbsoluteError, Gamma, Huber, Poisson, Quantile, SquaredError, Tweedie])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_a_derived_loss_is_what_is_minimised(base, targets):
+    if targets > 1 and not base.multi_output:
+        pytest.skip("of one target")
+
+    class Doubled(base):
+        def derivatives(self, y, raw):
+            gradient, hessian = super().derivatives(y, raw)
+            return 2.0 * gradient, hessian
+
+    y = Y if targets == 1 else np.column_stack([Y, 9.0 * X[:, 0]])
+    derived, plain = (RFFBoostRegressor(make(), **PLAIN).fit(X, y) for make in (Doubled, base))
+    assert type(derived.loss_) is Doubled
+    assert np.abs(derived.predict(X) - plain.predict(X)).max() > 1e-3
+
+
+def test_a_derived_loss_of_two_classes_is_not_put_to_three():
+    class Mine(LogLoss):
+        pass
+
+    assert type(RFFBoostClassifier(Mine(), **PLAIN).fit(X, Y > 1.0).loss_) is Mine
+    with pytest.raises(
+        ValueError, match=r"loss Mine\(\): y must have 2 classes, got 3: derive .*MultinomialLogLoss"
+    ):
+        RFFBoostClassifier(Mine(), **PLAIN).fit(X, np.digitize(Y, [1.0, 2.0]))
+
+
+@every_loss
+def test_a_loss_around_another_is_that_one(loss: LossCase):
+    rng, n = np.random.default_rng(1), 40
+    y, weight = loss.targets(rng, n), rng.uniform(0.5, 2.0, n)
+    inner = loss.make()
+    around, wanted = Around(inner).prepared(y, weight), inner.prepared(y, weight)
+    assert repr(around.loss) == repr(wanted)
+    raw = rng.standard_normal((n, loss.n_outputs))
+    for got, expected in zip(around.derivatives(y, raw), wanted.derivatives(y, raw), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(around.value(y, raw), wanted.value(y, raw))
+    np.testing.assert_array_equal(around.baseline(y, weight), wanted.baseline(y, weight))
+    np.testing.assert_array_equal(around.inverse_link(raw), wanted.inverse_link(raw))
+    facts = "task", "match", "exact_hessian", "bounded_ratio", "multiclass", "multi_output", "positive", "unit"
+    assert [getattr(around, name) for name in facts] == [getattr(wanted, name) for name in facts]
+    assert repr(clone(around)) == repr(around)
+
+
+@every_loss
+def test_a_loss_from_zero_differs_in_where_it_starts(loss: LossCase):
+    rng, n = np.random.default_rng(2), 40
+    y, weight = loss.targets(rng, n), np.ones(n)
+    prepared = FromZero(loss.make()).prepared(y, weight)
+    assert type(prepared) is FromZero
+    assert prepared.baseline(y, weight).tolist() == [0.0] * loss.n_outputs
+
+
+def test_what_a_loss_refuses_one_around_it_refuses():
+    with pytest.raises(ValueError, match=r"y must be at least 0"):
+        RFFBoostRegressor(FromZero(Poisson()), **PLAIN).fit(X, -Y)
