@@ -14,6 +14,7 @@ from .coding import PRECISIONS, Coding, checked_array, coding_of, is_table, rais
 from .core import Array
 from .ensemble import Ensemble
 from .gaps import expansion_of
+from .rows import weighted_rows
 from .terms import Expansion
 
 
@@ -34,8 +35,8 @@ class ColumnsMixin(BaseEstimator):
     def _goes_on(self) -> bool:
         """Whether a fit starts from the rounds of the previous one, and so from its columns."""
 
-    def _taken(self, X: Any, y: Any, **known: Any) -> tuple[Array, Array]:
-        """X and y of a fit, checked; `known` is for scikit-learn's check of both."""
+    def _taken(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> tuple[Array, Array, Array]:
+        """X, y and weights of the rows of a fit that count, checked; `known` is for scikit-learn's check."""
         reset, known = not self._goes_on(), {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan", **known}
         if reset:
             self._coding = self._coding_for(X)
@@ -51,10 +52,14 @@ class ColumnsMixin(BaseEstimator):
             validate_data(self, X, reset=reset, skip_check_array=True)
             X, gaps = self._coding(X)
             X, y = check_X_y(X, y, estimator=self, **known)
+        n_given = len(X)
+        X, y, weight = weighted_rows(X, y, sample_weight)
+        if len(X) < n_given:
+            gaps &= gaps_in(X)
         if reset:
             self._gaps, self._fills = gaps, self.missing == "mean"
         self._require_complete(gaps)
-        return X, y
+        return X, y, weight
 
     def _coding_for(self, X: Any) -> Coding | None:
         """The coding of the table of a fit."""
@@ -66,13 +71,11 @@ class ColumnsMixin(BaseEstimator):
         return coding_of(type(self).__name__, given, X)
 
     def _learn_columns(self, X: Array, weight: Array) -> None:
-        """Learn from the rows of a fit which columns have gaps, and what learners see of these and categories."""
+        """Learn from the rows of a fit what learners see of columns with gaps and categories."""
         if self._goes_on():
             return
         coded = [] if self._coding is None else self._coding.coded
-        if self._gaps is None or self._gaps.any():
-            # Without the rows of weight 0 there may be fewer.
-            self._gaps = gaps_in(X)
+        assert self._gaps is not None
         self._expansion = expansion_of(X, weight, coded, self._gaps, self._fills)
 
     def _validated(self, X: Any) -> Array:

@@ -117,7 +117,7 @@ class EarlyStopping:
     Raises
     ------
     ValueError
-        If the error before the first round is not finite.
+        If the error before the first round is not finite, or that after another one NaN.
     """
 
     def __init__(
@@ -184,6 +184,7 @@ class EarlyStopping:
         for t, (keep, length, _) in enumerate(rounds):
             raw = raws[t] = keep * raw + length * outputs[t]
         errors = errors_of(self.error, self.y, raws, self.weight)
+        self._require_numbers(errors)
         scores, best, best_raw = self._scores, self._best, self._best_raw
         done, least = len(scores), scores[best]
         for t, error in enumerate(errors):
@@ -194,3 +195,12 @@ class EarlyStopping:
             *(raw, [*scores, *errors], best, best_raw),
             self._waiting[len(rounds) :],
         )
+
+    def _require_numbers(self, errors: Sequence[float]) -> None:
+        """Raise a ValueError if one of the next errors is NaN, which is neither better nor worse than another."""
+        lost = np.flatnonzero(np.isnan(errors))
+        if len(lost):
+            raise ValueError(
+                f"early stopping: eval_metric must be a number on the {len(self.y)} held-out rows, got nan after "
+                f"round {len(self._scores) + int(lost[0])}"
+            )

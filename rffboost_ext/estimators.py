@@ -16,7 +16,6 @@ from .class_weights import ClassWeight, class_factors
 from .core import Array, Learner, Loss, Step, multi_output_learners
 from .evaluation import sets_of
 from .parameters import ATTRIBUTES, PARAMETERS
-from .rows import weighted_rows
 from .targets import codes_of, encoded, labels_of, real_numbers, squeeze
 from .training import Rows
 
@@ -143,8 +142,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        X, y = self._taken(X, y)
-        X, y, weight = weighted_rows(X, y, sample_weight)
+        X, y, weight = self._taken(X, y, sample_weight)
         classes, y = encoded(y)
         if len(classes) < 2:
             raise ValueError(
@@ -295,13 +293,12 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
-        X, y = self._taken(X, y, multi_output=True)
+        X, y, weight = self._taken(X, y, sample_weight, multi_output=True)
         y = real_numbers(y)
         if y.shape[1] > 1 and not parts[0].multi_output:
             raise ValueError(
                 f"{type(self).__name__}: y must have one column for loss {parts[0]!r}, got {y.shape[1]}"
             )
-        X, y, weight = weighted_rows(X, y, sample_weight)
         sets = sets_of(self, eval_set, real_numbers)
         self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, sets)
         self._loss_given = repr(parts[0])

@@ -60,7 +60,9 @@ def evaluation_of(
     n_classes = None if classes is None else len(classes)
     given = model.default_loss if is_auto(model.loss) else model.loss
     name = given if isinstance(given, str) else LOSSES.name_of(given)
-    view = View(loss, name, classes, lambda other: prepared(other, rows.y, rows.weight, n_classes))
+    view = View(
+        *(loss, name, classes, lambda other: prepared(other, rows.y, rows.weight, n_classes)), rows.y.shape[1]
+    )
     for label, held in sets.items():
         if held.y.shape[1] != rows.y.shape[1]:
             raise ValueError(

@@ -6,6 +6,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,12 +75,15 @@ class View:
         Class labels; None in regression.
     prepare : callable
         From another loss to the same one prepared for the targets of this fit.
+    n_targets : int, default=1
+        Columns of the encoded target.
     """
 
     loss: Loss
     name: str
     classes: Array | None
     prepare: Callable[[Loss], Loss]
+    n_targets: int = 1
 
     def target(self, y: Array) -> Array:
         """Targets as the user has them, (n,) or (n, C)."""
@@ -149,6 +153,8 @@ def described(given: Any) -> tuple[str, bool]:
         return LOSSES.name_of(given), False
     # A scorer of scikit-learn is called by its function, with the sign that it gives it.
     function = getattr(given, "_score_func", given)
+    while isinstance(function, partial):
+        function = function.func
     name = getattr(function, "__name__", type(function).__name__)
     name = name if getattr(given, "_sign", 1) > 0 else f"neg_{name}"
     return name, is_scorer(given) or name.endswith("_score")
@@ -171,6 +177,11 @@ def other_loss(given: str | Loss, view: View) -> Loss:
     loss = LOSSES.create(given)
     if view.classes is not None and loss.task == "regression":
         loss = Signed(loss)
+    if view.n_targets > 1 and not loss.multi_output:
+        raise ValueError(
+            f"eval_metric: loss {given!r} is of one target, and y has {view.n_targets}; use a scorer of "
+            f"scikit-learn, such as 'neg_mean_absolute_error'"
+        )
     if loss.task == view.loss.task:
         loss = view.prepare(loss)
         raw = np.random.default_rng(0).uniform(-3.0, 3.0, (16, 1 if view.classes is None else outputs_of(view)))

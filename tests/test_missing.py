@@ -299,3 +299,18 @@ def test_frequencies_are_drawn_in_the_columns_of_x():
     cosines = model.ensemble_.compact().terms[0].term
     np.testing.assert_array_equal(omega, cosines.omega[:, :3])
     assert len(FrequencyDisplay.from_estimator(model).dots_.get_offsets()) == 2 * len(omega)
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
+    holes, weight = X.copy(), np.ones(len(X))
+    holes[5, 1], weight[5] = np.nan, 0.0
+    model = RFFBoostClassifier(learner=learner, n_estimators=30, early_stopping=True, random_state=0)
+    given = {"eval_set": [(X[:40], Y[:40])]} if watched else {}
+    found = model.fit(holes, Y, sample_weight=weight, **given).validation_scores_
+    assert np.isfinite(found).all()
+    rest = np.delete(X, 5, axis=0), np.delete(Y, 5)
+    np.testing.assert_array_equal(found, model.fit(*rest, **given).validation_scores_)
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        model.predict(holes)
