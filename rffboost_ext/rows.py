@@ -20,7 +20,7 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
 
     A row of weight 2 and the same row twice become the same data, so that they lead to the same fit bit for
     bit, and not only up to rounding errors, which some searches multiply from round to round. To that end
-    rows are put in an order that depends on their contents alone.
+    rows of different weights are put in an order that depends on their contents alone.
 
     Parameters
     ----------
@@ -46,8 +46,11 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
     first[tied[equal] + 1] = False
     if first.all() and (weight == weight[0]).all():
         return X, y, weight
-    rows = order[first]
-    return X[rows], y[rows], np.add.reduceat(weight[order], np.flatnonzero(first))
+    rows, joint = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
+    if (joint == joint[0]).all():
+        # As they come, like rows of which none occurs twice.
+        rows = np.sort(rows)
+    return X[rows], y[rows], joint
 
 
 def same(A: Array, B: Array) -> Array:

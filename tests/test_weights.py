@@ -107,3 +107,12 @@ def test_fingerprints_tell_small_integers_apart(dtype):
     rows = np.random.default_rng(0).integers(0, 4, (20_000, 9))
     distinct = len(np.unique(rows, axis=0))
     assert len(np.unique(fingerprints(rows.astype(dtype)))) == distinct
+
+
+@pairs
+def test_equal_weights_repeat_rows(loss, learner):
+    X, y = make_data(loss)
+    weighted = make_estimator(loss, learner).fit(X, y, sample_weight=np.full(len(y), 3.0))
+    for repeated in (np.repeat(np.arange(len(y)), 3), np.tile(np.arange(len(y)), 3)):
+        again = make_estimator(loss, learner).fit(X[repeated], y[repeated])
+        np.testing.assert_array_equal(scores(weighted, X), scores(again, X))
