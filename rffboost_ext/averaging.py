@@ -94,7 +94,7 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         raise TypeError(f"average: models must be fitted estimators of one kind, got {other!r} beside {first!r}")
     check_is_fitted(other)
     facts = {
-        "losses": [model._loss_given for model in (first, other)],
+        "losses": [model._loss_given or repr(model.loss_) for model in (first, other)],
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],

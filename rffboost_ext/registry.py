@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
 
@@ -121,7 +122,16 @@ class Registry(Generic[T]):
 
         self._searched = True
         for entry in entry_points(group=f"rffboost_ext.{self.kind}"):
-            self.register(entry.name)(entry.load())
+            # Whatever is wrong with one, the others are there.
+            try:
+                self.register(entry.name)(entry.load())
+            except Exception as error:
+                warnings.warn(
+                    f"{self.kind} {entry.name!r}, which an installed package offers as {entry.value}, cannot be "
+                    f"loaded: {error!r}",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
 
 
 def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Registry[Any]]) -> dict[str, Any]:

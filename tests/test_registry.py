@@ -186,3 +186,17 @@ def test_representation_names_the_parts():
     text = repr(RFFBoostClassifier(LogLoss(), LeastSquares(ridge=2.0)))
     assert "LogLoss()" in text
     assert "LeastSquares(ridge=2.0)" in text
+
+
+def test_a_broken_package_does_not_hide_the_others(table, monkeypatch):
+    def broken():
+        raise ImportError("no module named xyz")
+
+    offered = [
+        types.SimpleNamespace(name="broken", value="xyz:Loss", load=broken),
+        types.SimpleNamespace(name="cauchy", value="abc:Cauchy", load=lambda: Cauchy),
+    ]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: offered)
+    with pytest.warns(RuntimeWarning, match=r"loss 'broken', which .* offers as xyz:Loss, .*no module named xyz"):
+        assert table.names() == ["cauchy", "log_loss"]
+    assert isinstance(table.create("cauchy"), Cauchy)
