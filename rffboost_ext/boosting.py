@@ -93,6 +93,7 @@ def boost(
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
 
+    require_start(start, design, n_estimators, init_raw)
     raw = start.raw(design.original) if init_raw is None else init_raw
     if not len(start):
         check_answers(loss, y, raw)
@@ -140,6 +141,10 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"the fit was interrupted: the model has the {len(ensemble)} rounds that were done")
         self.ensemble = ensemble
 
+    def __reduce__(self) -> tuple[type[Interrupted], tuple[Ensemble]]:
+        # An exception is made anew from its message otherwise.
+        return type(self), (self.ensemble,)
+
 
 def made(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
     """The ensemble of the rounds that are complete: an interrupt may come between a term and its move."""
@@ -166,7 +171,20 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
     if not (weight > 0.0).all():
         raise ValueError(f"boost: weight must be positive, got {weight.min():g}")
+    if not np.isfinite(weight.sum()):
+        raise ValueError(f"boost: weight must have a finite sum, got {weight.sum():g}")
     return design, y, weight
+
+
+def require_start(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> None:
+    """Raise a ValueError unless :func:`boost` can go on from an ensemble, and from scores if they are given."""
+    if len(start) > n_estimators:
+        raise ValueError(
+            f"boost: n_estimators must be at least the {len(start)} rounds that init has, got {n_estimators}"
+        )
+    wanted = design.n_samples, start.n_outputs
+    if raw is not None and np.shape(raw) != wanted:
+        raise ValueError(f"boost: init_raw must have shape {wanted}, got {np.shape(raw)}")
 
 
 def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:

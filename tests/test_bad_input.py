@@ -29,6 +29,7 @@ from rffboost_ext.steps import LineSearch
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Y = (X[:, 0] > 0).astype(int)
+LONG = boost(X, Y[:, None].astype(float), loss="log_loss", learner="rff_1", n_estimators=3, random_state=0)
 
 PARAMETERS = [
     ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1 or None, got 0"),
@@ -217,6 +218,9 @@ def test_warm_start_goes_on_with_the_same_kind_of_data():
         ({"y": Y[:20, None].astype(float)}, ValueError, r"y must have shape \(30, C\), got \(20, 1\)"),
         ({"weight": np.ones(3)}, ValueError, r"weight must have shape \(30,\), got \(3,\)"),
         ({"weight": np.full(30, -1.0)}, ValueError, "weight must be positive"),
+        ({"weight": np.full(30, np.inf)}, ValueError, "weight must have a finite sum, got inf"),
+        ({"init_raw": np.zeros(30)}, ValueError, r"init_raw must have shape \(30, 1\), got \(30,\)"),
+        ({"init": LONG, "n_estimators": 2}, ValueError, "n_estimators must be at least the 3 rounds .* got 2"),
         ({"loss": "mse"}, ValueError, "unknown loss 'mse'"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
@@ -156,3 +158,10 @@ def test_the_loop_by_itself_hands_the_rounds_over():
     assert isinstance(caught.value, Interrupted)
     expected = boost(X, Y[:, None], n_estimators=4, **given)
     np.testing.assert_array_equal(caught.value.ensemble.raw(X), expected.raw(X))
+
+
+def test_a_pickled_interrupt_is_the_same():
+    fitted = boost(X, Y[:, None], loss="squared_error", learner="rff_1", n_estimators=3, random_state=0)
+    back = pickle.loads(pickle.dumps(Interrupted(fitted)))
+    assert str(back) == str(Interrupted(fitted))
+    assert len(back.ensemble) == 3
