@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from rffboost_ext import Design, RFFBoostClassifier, Shrunk, Tree, Trees, boost
+from rffboost_ext import Design, Learner, RFFBoostClassifier, Shrunk, Tree, Trees, boost
 from rffboost_ext.interop.xgboost_json import parsed, read_rounds
 from rffboost_ext.steps import Unit
 
@@ -278,3 +278,22 @@ def test_reading_trees_out_while_they_grow():
     )
     for early, late in zip(read, fitted.terms[1::4], strict=True):
         np.testing.assert_array_equal(early(X), late(X))
+
+
+def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():
+    X = np.random.default_rng(0).standard_normal((60, 1_200))
+    y = X[:, [600]] + 0.1 * X[:, [0]]
+    signs = np.zeros(1_200, dtype=int)
+    against = signs.copy()
+    against[600] = -1
+
+    class Turns(Learner):
+        """First a tree that may rise with a feature, then one that may not."""
+
+        step = "unit"
+
+        def fit(self, round):
+            return Tree(2, monotone_constraints=signs if round.index == 0 else against).fit(round)
+
+    terms = boost(X, y, loss="squared_error", learner=Turns(), n_estimators=2).terms
+    assert [600 in term.feature for term in terms] == [True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -133,7 +134,7 @@ class Tree(Learner):
     def fit(self, round: Round) -> Term:
         """The tree of this round; one per output where there are several."""
         # By value: a learner made anew in each round goes on with the booster of its equal.
-        grower = round.design.view((Tree, repr(vars(self))), lambda: Grower(self, round))
+        grower = round.design.view((type(self), pickle.dumps(vars(self))), lambda: Grower(self, round))
         return grower.grow(round)
 
     @property
