@@ -20,8 +20,8 @@ from .checks import (
     EXTRAPOLATION,
     NON_NEGATIVE,
     OPTIONAL,
+    SEED,
     Exactly,
-    Instance,
     Integer,
     Real,
 )
@@ -78,7 +78,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         "eval_metric": Metrics(),
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
-        "random_state": Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL,
+        "random_state": SEED,
         "precision": Exactly(("float32", "float64")),
         "n_jobs": Integer(1) | Integer(-1024, -1) | OPTIONAL,
         "verbose": Integer(0) | BOOL,

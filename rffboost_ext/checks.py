@@ -46,7 +46,7 @@ class Integer(Check):
         return self.low <= int(value) <= self.high  # type: ignore[call-overload]
 
     def __str__(self) -> str:
-        return f"an integer >= {self.low}" + ("" if math.isinf(self.high) else f" and <= {self.high:g}")
+        return f"an integer >= {self.low}" + ("" if math.isinf(self.high) else f" and <= {self.high}")
 
 
 @dataclass(frozen=True)
@@ -228,6 +228,7 @@ BOOL = Exactly((True, False))
 POSITIVE = Real(0.0)
 NON_NEGATIVE = Real(0.0, inclusive=True)
 OPTIONAL = Exactly((None,))
+SEED = Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL
 EXTRAPOLATION = Exactly(("constant", "continue"))
 """What cosines may do beyond the range of the features in fit."""
 

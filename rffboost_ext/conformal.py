@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .atomic import atomic
-from .checks import OPTIONAL, Inside, Instance, Integer, require_all
+from .checks import SEED, Inside, require_all
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .store import StoreMixin
@@ -90,7 +90,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     constraints = {
         "alpha": Inside(0.0, 1.0),
         "calibration_fraction": Inside(0.0, 1.0),
-        "random_state": Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL,
+        "random_state": SEED,
     }
 
     def __init__(
@@ -169,7 +169,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         return regressor
 
     def predict(self, X: Any) -> Array:
-        """What the regressor predicts; of quantiles the middle one.
+        """What the regressor predicts; of quantiles their median.
 
         Parameters
         ----------

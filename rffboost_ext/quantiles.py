@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .atomic import atomic
 from .checkpoint import Checkpoint
-from .checks import OPTIONAL, Check, Inside, Instance, Integer, require_all
+from .checks import OPTIONAL, SEED, Check, Inside, Instance, require_all
 from .composed import is_auto
 from .core import Array
 from .estimators import RFFBoostRegressor
@@ -84,7 +84,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
     constraints = {
         "quantiles": Levels(),
         "estimator": Instance(RFFBoostRegressor) | OPTIONAL,
-        "random_state": Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL,
+        "random_state": SEED,
     }
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rffboost_ext import baselines
@@ -43,6 +44,8 @@ CLASSIFIERS = [
     baselines.bmkr(2, random_state=0).set_params(learner__kernels=FEW),
     baselines.mkboost(2, subsample=None, random_state=0).set_params(learner__kernels=FEW),
 ]
+
+SUPERVISED = [model for model in (*MAPS, *CLASSIFIERS) if get_tags(model).target_tags.required]
 
 
 def estimator_checks():
@@ -154,3 +157,14 @@ def test_grids_cover_the_tables():
     assert sizes["letarte2019"] == {
         "SVM_RBF": 100, "RBF_landmarks": 10, "PB": 350, "RFF": 10, "PBRFF": 70, "OKRFF": 50,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("model", SUPERVISED, ids=lambda model: type(model).__name__)
+def test_a_fit_that_fails_leaves_the_one_before(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
+    fitted = clone(model).fit(X, y)
+    before = {name: repr(value) for name, value in vars(fitted).items()}
+    with pytest.raises(ValueError, match="2 classes"):
+        fitted.fit(rng.standard_normal((40, 5)), np.zeros(40))
+    assert {name: repr(value) for name, value in vars(fitted).items()} == before

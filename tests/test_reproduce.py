@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -253,3 +255,17 @@ def test_a_toy_that_has_not_been_measured_has_no_panels():
     known = [["board", system, 2, x, 60.0, "{}"] for system in ("LGBM", "GBRFF2") for x in (50.0, 100.0)]
     frame = pd.DataFrame(known, columns=["dataset", "system", "split", "x", "score", "chosen"])
     assert [axes.get_ylabel() for axes in target.draw(frame, target.full).axes[::3]] == ["board"]
+
+
+def test_systems_are_known_again_in_another_process():
+    # What has been measured is not measured again.
+    configs = {
+        name: [target.config(target.full, system) for system in target.full.systems]
+        for name, target in TARGETS.items()
+    }
+    code = (
+        "import json; from rffboost_ext.reproduce.targets import TARGETS; "
+        "print(json.dumps({n: [t.config(t.full, s) for s in t.full.systems] for n, t in TARGETS.items()}))"
+    )
+    again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(again.stdout) == configs

@@ -13,7 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..checks import BOOL, OPTIONAL, POSITIVE, Check, Exactly, Instance, Integer, require, require_all
+from ..atomic import atomic
+from ..checks import BOOL, POSITIVE, SEED, Check, Exactly, Instance, require_all
 from ..core import Array, Round
 from ..design import Design, moments
 from ..losses import SquaredError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="FeatureMap")
 
-SEED = Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL
 LIBSVM_ITERATIONS = 10_000
 """Where the experiments of Gautheron et al. stop libsvm."""
 
@@ -71,6 +71,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     n_features_in_: int
     classes_: Array
 
+    @atomic
     def fit(self: M, X: Any, y: Any = None) -> M:
         """Fit to X and, where the map is supervised, to labels y.
 
@@ -212,6 +213,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         self.svm = svm
         self.random_state = random_state
 
+    @atomic
     def fit(self, X: Any, y: Any) -> MappedSVM:
         """Fit the map, then the SVM on its features.
 
@@ -231,8 +233,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         ValueError, TypeError
             If a parameter or the data are invalid; the message names it.
         """
-        for name, check in self.constraints.items():
-            require(type(self).__name__, name, getattr(self, name), check)
+        require_all(self, self.constraints)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_ = np.unique(y)

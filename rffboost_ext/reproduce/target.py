@@ -155,7 +155,8 @@ class TunedTarget(Target):
 
     def settings(self, plan: Plan, system: str) -> str:
         path = self.path(plan, system, 1.0)
-        made = sorted(path.make(2).get_params().items(), key=lambda item: item[0])
+        params = path.make(2).get_params()
+        made = [(name, by_name(params[name])) for name in sorted(params)]
         return repr((made, self.grid(plan, path, 1), self.splitter))
 
     def parts(self, task: Task) -> Parts:
@@ -174,6 +175,13 @@ class TunedTarget(Target):
             Row(*key, task.config, float(value), seconds, *parts.sizes, json.dumps(choice))
             for key, value, choice in zip(task.keys, score, chosen, strict=True)
         ]
+
+
+def by_name(value: Any) -> Any:
+    """A parameter whose ``repr`` is the same in every process: of functions in a tuple, their names."""
+    if not isinstance(value, tuple):
+        return value
+    return tuple(getattr(item, "__qualname__", item) if callable(item) else item for item in value)
 
 
 @lru_cache(maxsize=2)
