@@ -10,28 +10,13 @@ from xgboost import Booster, DMatrix, XGBModel
 
 from rffboost_ext.core import Array
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.interop.xgboost_json import parsed
 
-from .links import Exp, Identity, Link, Logistic, Sigmoid, Softmax, checked_link, evaluate
+from .links import Sigmoid, Softmax, checked_link, evaluate, responses
 from .source import Source, names_of, read
 
-OBJECTIVES: dict[str, Link] = {
-    "binary:logistic": Sigmoid(),
-    "binary:logitraw": Sigmoid(),
-    "multi:softprob": Softmax(),
-    "multi:softmax": Softmax(),
-    "reg:logistic": Logistic(),
-    "count:poisson": Exp(),
-    "reg:gamma": Exp(),
-    "reg:tweedie": Exp(),
-    "reg:squarederror": Identity(),
-    "reg:absoluteerror": Identity(),
-    "reg:pseudohubererror": Identity(),
-    "reg:quantileerror": Identity(),
-    "rank:pairwise": Identity(),
-    "rank:ndcg": Identity(),
-    "rank:map": Identity(),
-}
+OBJECTIVES = responses(XGBOOST)
 """What an objective of XGBoost makes of raw scores."""
 
 

@@ -11,25 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from rffboost_ext import Ensemble
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop.lightgbm_text import parsed
+from rffboost_ext.interop.links import LIGHTGBM
 
-from .links import Exp, Identity, Link, Logistic, Sigmoid, Softmax, checked_link, evaluate
+from .links import Sigmoid, Softmax, checked_link, evaluate, responses
 from .source import Source, names_of, read
 
-OBJECTIVES: dict[str, Link] = {
-    "binary": Sigmoid(),
-    "multiclass": Softmax(),
-    "cross_entropy": Logistic(),
-    "poisson": Exp(),
-    "gamma": Exp(),
-    "tweedie": Exp(),
-    "regression": Identity(),
-    "regression_l1": Identity(),
-    "huber": Identity(),
-    "fair": Identity(),
-    "quantile": Identity(),
-    "mape": Identity(),
-    "lambdarank": Identity(),
-}
+OBJECTIVES = responses(LIGHTGBM)
 """What an objective of LightGBM makes of raw scores."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
-from rffboost_ext.coding import plain
+from rffboost_ext.coding import with_underscores
 from rffboost_ext.storage.container import MAGIC
 
 from .describe import describe_onnx
@@ -140,7 +140,7 @@ def columns_of(data: DataFrame, names: list[str]) -> Any:
     if not names:
         return data.to_numpy()
     names = [str(name) for name in names]
-    known = {plain(name): name for name in data.columns} | {name: name for name in data.columns}
+    known = {with_underscores(name): name for name in data.columns} | {name: name for name in data.columns}
     missing = [name for name in names if name not in known]
     if missing:
         raise ValueError(f"the data must have the columns {names}, got {list(data.columns)} without {missing}")

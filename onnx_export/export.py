@@ -33,14 +33,14 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     a missing value. Where categories are text each column is an input of its own, (n, 1), by its name; any text
     that is none of the categories is a missing value. A classifier's outputs are ``label`` (n,), int64 or text,
     ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, C), and
-    ``score`` where that is another number.
+    ``score`` where that is another number; a conformal one has ``interval`` (n, 2) beside it.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted classifier or regressor of rffboost_ext; a Pipeline that ends in one (StandardScaler right
-        before it becomes part of the ensemble, other steps are converted by skl2onnx); a search whose best
-        estimator is one; a tree model of XGBoost.
+        A fitted classifier or regressor of rffboost_ext, conformal and quantile ones too; a tree model of XGBoost
+        or LightGBM; a Pipeline that ends in one (StandardScaler right before it becomes part of the ensemble,
+        other steps are converted by skl2onnx); a search whose best estimator is one.
     X : array-like of shape (n, d), optional
         A few rows of features. Only needed for a pipeline whose first steps take columns by name or take
         text: names and types of the inputs are taken from it.

@@ -12,6 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext import Loss
 from rffboost_ext.core import Array
+from rffboost_ext.interop import links as known
 from rffboost_ext.losses import (
     AbsoluteError,
     Gamma,
@@ -25,6 +26,7 @@ from rffboost_ext.losses import (
     Tweedie,
 )
 from rffboost_ext.losses import Exponential as ExponentialLoss
+from rffboost_ext.losses.margin import sigmoid, two_columns
 
 from .graph import FLOAT64, Graph
 from .model import assemble, value_info
@@ -209,3 +211,18 @@ def evaluate(link: Link, raw: Array) -> Array:
     outputs: list[Any] = [value_info("response", FLOAT64, ["N", None])]
     results: Any = ReferenceEvaluator(assemble(graph, inputs, outputs)).run(None, {"raw": raw})
     return np.asarray(results[0])
+
+
+RESPONSES: dict[Any, Link] = {
+    two_columns: Sigmoid(),
+    sigmoid: Logistic(),
+    known.softmax: Softmax(),
+    np.exp: Exp(),
+    np.asarray: Identity(),
+}
+"""What computes the responses of other libraries' objectives, as nodes."""
+
+
+def responses(objectives: dict[str, known.Link]) -> dict[str, Link]:
+    """The link of each objective of a table, as nodes."""
+    return {name: RESPONSES[link.response] for name, link in objectives.items()}

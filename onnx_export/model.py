@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
 from onnx import ModelProto, ValueInfoProto, helper
+
+from rffboost_ext.storage.files import write_atomically
 
 from .graph import ML, Graph
 
@@ -95,17 +96,9 @@ def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
     OSError
         If it cannot be written; the error names `path`.
     """
-    target = target_of(path)
-    content = model.SerializeToString()
-    draft = target.with_name(f".{uuid.uuid4().hex}.tmp")
+    target, content = target_of(path), model.SerializeToString()
     try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
+        write_atomically(target, content)
     except OSError as error:
         # Not the draft, of which the caller knows nothing.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        draft.unlink(missing_ok=True)

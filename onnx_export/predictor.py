@@ -11,7 +11,7 @@ import numpy as np
 from onnx import ModelProto
 
 from rffboost_ext.checks import OPTIONAL, Integer, require
-from rffboost_ext.coding import plain, values_of, with_nan
+from rffboost_ext.coding import values_of, with_nan, with_underscores
 from rffboost_ext.core import Array
 from rffboost_ext.targets import squeeze
 
@@ -253,7 +253,7 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
 
 def require_names(columns: list[str], metadata: Metadata) -> None:
     """Raise a ValueError unless a table has the columns of the fit, in their order."""
-    if [plain(name) for name in columns] != [plain(name) for name in metadata.feature_names]:
+    if [with_underscores(name) for name in columns] != [with_underscores(name) for name in metadata.feature_names]:
         raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
 
 

@@ -147,7 +147,7 @@ def is_table(X: Any) -> bool:
     return hasattr(X, "columns")
 
 
-def plain(name: Any) -> str:
+def with_underscores(name: Any) -> str:
     """The name of a column as LightGBM keeps it, with underscores for blanks."""
     return str(name).replace(" ", "_")
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseRFFBoost
-from ..coding import Coding, listed, plain
+from ..coding import Coding, listed, with_underscores
 from ..core import Array, Loss
 from ..ensemble import Ensemble
 
@@ -128,7 +128,7 @@ def require_same_names(given: Array | None, names: Array | None) -> None:
     """Raise a ValueError if both know the names of their columns, and these differ by more than blanks."""
     if given is None or names is None:
         return
-    theirs, ours = ([plain(name) for name in known] for known in (given, names))
+    theirs, ours = ([with_underscores(name) for name in known] for known in (given, names))
     if theirs != ours:
         raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(given)}")
 

@@ -10,7 +10,7 @@ import lightgbm
 import numpy as np
 
 from ..core import Array, Loss
-from ..targets import squeeze
+from ..targets import labels_of, squeeze
 from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading
@@ -199,8 +199,7 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
         return squeeze(self._raw(X, **kwargs))
 
     def _response(self, raw: Array) -> Array:
-        index = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
-        return np.asarray(self.classes_[index])
+        return labels_of(raw, self.classes_)
 
 
 class LGBMRegressor(Shell, lightgbm.LGBMRegressor):

@@ -42,19 +42,14 @@ def softmax(raw: Array) -> Array:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def binary(raw: Array) -> Array:
-    """Probabilities of two classes from the log-odds of the second."""
-    return two_columns(raw)
-
-
 def names(link: Link, *objectives: str) -> dict[str, Link]:
     """The same link for several objectives."""
     return dict.fromkeys(objectives, link)
 
 
 XGBOOST = {
-    "binary:logistic": Link(binary, logit),
-    "binary:logitraw": Link(binary),
+    "binary:logistic": Link(two_columns, logit),
+    "binary:logitraw": Link(two_columns),
     "reg:logistic": Link(sigmoid, logit),
     **names(Link(softmax), "multi:softprob", "multi:softmax"),
     **names(Link(np.exp, np.log), "count:poisson", "reg:gamma", "reg:tweedie"),
@@ -64,7 +59,7 @@ XGBOOST = {
 """By the name of the objective."""
 
 LIGHTGBM = {
-    "binary": Link(binary),
+    "binary": Link(two_columns),
     "multiclass": Link(softmax),
     "cross_entropy": Link(sigmoid),
     **names(Link(np.exp), "poisson", "gamma", "tweedie"),

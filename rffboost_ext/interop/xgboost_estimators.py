@@ -9,7 +9,7 @@ import xgboost
 
 from ..core import Array, Loss
 from ..losses import LOSSES
-from ..targets import squeeze
+from ..targets import labels_of, squeeze
 from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayObjective
 from .reading import columns
@@ -195,7 +195,7 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
         return self.loss_.inverse_link(self._raw(margin))
 
     def _response(self, raw: Array) -> Array:
-        return np.asarray((raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1))
+        return labels_of(raw, np.arange(max(2, raw.shape[1])))
 
 
 class XGBRegressor(Shell, xgboost.XGBRegressor):
