@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from .cases import PAIR_NAMES, PAIRS, make_data, make_estimator
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+from .cases import LOSS_NAMED, PAIR_NAMES, PAIRS, make_data, make_estimator
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 
@@ -31,6 +33,16 @@ def test_threads_do_not_change_bits(loss, learner):
     X, y = make_data(loss, n=5000)
     one, two = (make_estimator(loss, learner, n_jobs=n).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(scores(one, X), scores(two, X))
+
+
+@pytest.mark.parametrize("params", [{"n_estimators": 12}, {"learner": "rff_newton", "n_estimators": 6}])
+@pytest.mark.parametrize("loss", ["log_loss", "log_loss of 3 classes", "squared_error of 2 targets"])
+def test_threads_do_not_change_bits_of_many_rows(loss, params):
+    # So many that passes are shared out.
+    X, y = make_data(LOSS_NAMED[loss], n=30_000)
+    made = RFFBoostClassifier if "log" in loss else RFFBoostRegressor
+    one, two = (made(random_state=0, early_stopping=False, n_jobs=n, **params).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.ensemble_.raw(X), two.ensemble_.raw(X))
 
 
 @pairs
