@@ -193,7 +193,8 @@ def mean(ensembles: Sequence[Ensemble]) -> Ensemble:
     """The average of several ensembles, as of seeds or folds.
 
     Rounds are taken in turn, so that the first rounds of the average are those of each ensemble. Rounds that all
-    begin with, as after a common initial model, stay single.
+    begin with, as after a common initial model, stay single where they are the same objects: of models that were
+    read from files they count once for each.
     """
     if not ensembles:
         raise ValueError("mean: ensembles must hold at least one ensemble, got none")

@@ -40,12 +40,13 @@ PARAMETERS = """loss : str or Loss, default="auto"
     n_folds : "auto" or int, default="auto"
         Models that early stopping trains, each of which holds out a fold of its own; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
-        `validation_fraction` of the rows. "auto" is 8 where learning_rate="auto" is 0.3, else 1 with more than
-        3,000 rows unless quality is "high", else 5 for a stack and 4 otherwise; with an ``eval_metric`` at most as
-        many as the rarest class has rows.
+        `validation_fraction` of the rows. An ``eval_set`` is what a single model is watched on, whatever is said
+        here. "auto" is 8 where learning_rate="auto" is 0.3, else 1 with more than 3,000 rows unless quality is
+        "high", else 5 for a stack and 4 otherwise; with an ``eval_metric`` at most as many as the rarest class has
+        rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model of all rows, held-out ones too, with the mean number of rounds,
-        and as many more of them as there are more rows.
+        and as many more of them as there are more rows; not where fit is given an ``eval_set``.
         "auto" does so where one part is held out of fewer than 10,000 rows; of a stack, with both models.
     quality : "auto", "fast" or "high", default="auto"
         "auto" stacks the learner with "rff_newton" in early stopping where learner is "auto", each weighted by how

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Array
+from ..displays.style import tidy
 from .protocol import Outcome, Protocol
 from .report import mean_accuracy, spread
 
@@ -132,10 +133,3 @@ def mean_curves(outcomes: Sequence[Outcome]) -> dict[str, Array]:
 def colour(index: int) -> str:
     """The colour of the system of that index."""
     return COLOURS[index % len(COLOURS)]
-
-
-def tidy(axes: Any, grid: str) -> None:
-    """A light grid and no frame."""
-    axes.grid(axis=grid, which="major", color="0.88", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -261,6 +261,9 @@ def _(x):  # type: ignore[no-untyped-def]
     return lambda x: _exp64(x)
 
 
+# What follows is for tests and benchmarks: kernels call the functions above.
+
+
 @numba.njit(**KERNEL)
 def sincos_array(z, sine, cosine):  # type: ignore[no-untyped-def]
     """Write sine and cosine of z (n,) into two arrays of the same shape and precision."""

@@ -53,7 +53,7 @@ class RFFK(Learner):
     beta : float, default=1.0
         Inverse temperature of the weighting.
     match : str or Match, default="auto"
-        "exponential", "squared", "linear", "newton", or the loss's own.
+        "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
     spectrum : str or Spectrum, default="gaussian"
         Where frequencies come from.
     optimizer : str or Optimizer, default="lbfgs"
@@ -124,7 +124,7 @@ class RFF1(Learner):
     learn_frequency : bool, default=True
         Whether the frequency is learned, or stays as drawn.
     match : str or Match, default="auto"
-        "exponential", "squared", "linear", "newton", or the loss's own.
+        "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
     spectrum : str or Spectrum, default="gaussian"
         Where frequencies come from.
     optimizer : str or Optimizer, default="lbfgs"

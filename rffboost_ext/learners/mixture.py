@@ -80,7 +80,7 @@ class Mixture(Learner):
         self.n_alternating = n_alternating
 
     def set_params(self, **params: Any) -> Mixture:
-        """Set hyperparameters, nested ones too: of ``trees="auto"``, those of the trees that it stands for."""
+        """Set hyperparameters, nested ones too: those of trees put a :class:`Tree` in the place of "auto"."""
         if self.trees == "auto" and "trees" not in params and any(name.startswith("trees__") for name in params):
             params["trees"] = Tree()
         return super().set_params(**params)
