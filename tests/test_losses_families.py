@@ -97,7 +97,8 @@ def test_what_is_worth_a_round_does_not_depend_on_the_unit(name, size):
     rounds = [RFFBoostRegressor(loss=name, quality="fast", random_state=0).fit(X, u * y) for u in (1.0, size)]
     one, other = (model.predict(X) for model in rounds)
     np.testing.assert_allclose(other / size, one, rtol=0.2)
-    assert len(rounds[1].validation_scores_) == pytest.approx(len(rounds[0].validation_scores_), rel=0.3)
+    # By a tolerance in units of the target it would be a few, or as many as there may be.
+    assert 0.5 < len(rounds[1].validation_scores_) / len(rounds[0].validation_scores_) < 2.0
 
 
 def test_counts_of_little_variation_are_learned():

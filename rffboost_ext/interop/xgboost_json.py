@@ -65,15 +65,18 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
         If the model is not a sum of scalar trees: a linear booster, or vector leaves.
     """
     booster = learner["gradient_booster"]
-    if booster["name"] not in kinds:
-        raise ValueError(f"booster must be one of {', '.join(kinds)}, got {booster['name']!r}")
     model = booster.get("gbtree", booster)["model"]
+    # From version 3.4 on trees are dropped by any booster of them, and the model has the weights that this leaves.
+    dropped = booster.get("weight_drop", model.get("weight_drop"))
+    name = booster["name"] if dropped is None else "dart"
+    if name not in kinds:
+        raise ValueError(f"booster must be one of {', '.join(kinds)}, got {name!r}")
     for tree in model["trees"]:
         require_readable(tree)
     n_outputs, columns = number_of_outputs(learner), zip(model["trees"], model["tree_info"], strict=True)
     terms = [read_tree(tree, output, n_outputs) for tree, output in columns]
-    if "weight_drop" in booster:
-        terms = [term.scaled(factor) for term, factor in zip(terms, booster["weight_drop"], strict=True)]
+    if dropped is not None:
+        terms = [term.scaled(factor) for term, factor in zip(terms, dropped, strict=True)]
     return [stacked(terms[start:stop]) for start, stop in pairwise(model["iteration_indptr"])]
 
 

@@ -1,6 +1,10 @@
-"""The columns that a tree sees, drawn by a round for XGBoost."""
+"""What a tree draws, by a round for XGBoost: the columns that it sees, and the seed of all else."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +13,8 @@ from ..core import Array
 # XGBoost draws the columns of largest log(u) / weight, u uniform in [0, 1) with 24 bits. With these weights a
 # column of the first kind is at -2e-5 at the least (but for u = 0), one of the second kind at -0.06 at the most.
 SEEN, UNSEEN = 1e6, 1e-6
+# Stands for what differs between configurations.
+MARK = "the state of a stream of random numbers"
 
 
 def seen_columns(rng: np.random.Generator, n_features: int, share: float) -> Array:
@@ -30,3 +36,24 @@ def seen_columns(rng: np.random.Generator, n_features: int, share: float) -> Arr
     weight = np.full(n_features, UNSEEN, dtype=np.float32)
     weight[rng.permutation(n_features)[:size]] = SEEN
     return weight
+
+
+def seeded(config: str) -> Callable[[int], str]:
+    """From a seed to the configuration of a booster that draws by that seed alone, whatever it has drawn before.
+
+    What grows trees draws from a stream of its own. A booster that is configured anew makes another one: of the
+    state that its configuration holds or, before version 3.4, of the iteration that a tree is grown in.
+    """
+    content = json.loads(config)
+    params = content["learner"]["generic_param"]
+    if "rng_state" not in params:
+        return lambda seed: config
+    params |= {"rng_state": MARK, "seed_per_iteration": "0"}
+    before, after = json.dumps(content).split(MARK)
+    return lambda seed: f"{before}{state_of(seed)}{after}"
+
+
+def state_of(seed: int) -> str:
+    """The state of the Mersenne Twister of a seed as C++ writes it: its words, and where in them it is."""
+    state: Any = np.random.RandomState(seed).get_state(legacy=False)["state"]
+    return " ".join(map(str, [*state["key"].tolist(), state["pos"]]))

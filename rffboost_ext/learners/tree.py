@@ -16,7 +16,7 @@ from ..terms.each import TOGETHER
 from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
-from .draws import seen_columns
+from .draws import seeded, seen_columns
 from .thresholds import lowered
 
 if TYPE_CHECKING:
@@ -183,16 +183,14 @@ class Grower:
         self.forest, self.grown = Forest(self.booster, design.original), 0
         # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
         self.margin = self._scores(round)
-        self.config = self.booster.save_config() if learner.draws else None
+        self.seeded = seeded(self.booster.save_config()) if learner.draws else None
 
     def grow(self, round: Round) -> GrownTree:
         """Grow one more round and return it, its output on the training rows remembered."""
         iteration = self.grown
-        if self.config is not None:
-            # What grows trees draws from a stream of its own, so that a round would depend on those before it. A
-            # booster that is configured anew makes another, of the seed that goes with the iteration.
-            self.booster.load_config(self.config)
+        if self.seeded is not None:
             iteration = int(round.rng.integers(2**31))
+            self.booster.load_config(self.seeded(iteration))
         if self.share < 1.0:
             self.matrix.set_info(feature_weights=seen_columns(round.rng, self.n_features, self.share))
         grad, hess = weighted(round)
