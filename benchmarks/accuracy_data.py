@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets
 
-from rffboost_ext.compare.datasets import SHIPPED, features, located, table, unknown
+from rffboost_ext.compare.datasets import SHIPPED, features, located, parted, unknown
 
 Array = np.ndarray
 Arrays = tuple[Array, Array]
@@ -79,8 +79,12 @@ class Source:
         if self.rows is not None and self.rows < len(y):
             kept = np.random.RandomState(0).choice(len(y), self.rows, replace=False)
             X, y = X[kept], y[kept]
-        y = y.astype(np.float64) if self.task == "regression" else np.unique(y, return_inverse=True)[1]
-        return Problem(name, self.task, X, y)
+        if self.task == "regression":
+            return Problem(name, self.task, X, y.astype(np.float64))
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2 or (self.task == "binary" and len(classes) > 2):
+            raise ValueError(f"data set {name!r} must be {self.task}, got {len(classes)} classes")
+        return Problem(name, self.task, X, codes)
 
 
 def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> Arrays:
@@ -92,8 +96,8 @@ def from_file(stem: str, data_dir: Path | None, drop: tuple[str, ...] = ()) -> A
     if path is None:
         shipped = SHIPPED[stem](stem)
         return shipped.X, shipped.y
-    frame = table(path)
-    return features(stem, frame.drop(columns=[TARGET, *drop])), frame[TARGET].to_numpy()
+    frame, target = parted(stem, path, TARGET)
+    return features(stem, frame.drop(columns=list(drop))), target.to_numpy()
 
 
 def from_table(stem: str, data_dir: Path | None) -> Arrays:
@@ -102,10 +106,8 @@ def from_table(stem: str, data_dir: Path | None) -> Arrays:
 
     path = located(stem, data_dir)
     assert path is not None
-    frame = table(path)
-    return pd.get_dummies(frame.drop(columns=TARGET), dtype=np.float64).to_numpy(np.float64), frame[
-        TARGET
-    ].to_numpy()
+    frame, target = parted(stem, path, TARGET, gaps=True)
+    return pd.get_dummies(frame, dtype=np.float64).to_numpy(np.float64), target.to_numpy()
 
 
 def with_gaps(task: str, stems: str) -> dict[str, Source]:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from rffboost_ext.compare import load
+from benchmarks import accuracy_data
+from rffboost_ext.compare import Dataset, Protocol, compare, load
 from rffboost_ext.compare.datasets import SHIPPED
+from rffboost_ext.reproduce import data as reproduce_data
 
 from .papers_data import papers_set
 
@@ -138,3 +140,50 @@ def test_sizes_of_the_papers(name, n, d, positive):
     dataset = papers_set(name)
     assert dataset.X.shape == (n, d)
     assert 100 * dataset.y.mean() == pytest.approx(positive, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "read", [load, reproduce_data.from_csv, accuracy_data.from_file], ids=lambda f: f.__module__
+)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,target\n" + "1,2,0,5\n2,1,1,5\n" * 9, "has 3 names in its header and 4 cells in each row"),
+        ("a,target\n" + "1,5,0\n2,1,1\n" * 9, "has 2 names in its header and 3 cells in each row"),
+        ("a,b,class\n" + "1,2,0\n2,1,1\n" * 9, "has no column 'target'"),
+        ("a,b,target\n,2,0\n" + "1,2,0\n2,1,1\n" * 9, "column 'a' has missing values"),
+        ("a,b,target\n1,2,\n" + "1,2,0\n2,1,1\n" * 9, "column 'target' has missing values"),
+        ("a,b,target\n1,2,\n" + "1,2,yes\n2,1,no\n" * 9, "column 'target' has missing values"),
+        ("a;b;target\n" + "1;2;0\n2;1;1\n" * 9, "2 columns, separated by commas, got"),
+    ],
+)
+def test_whoever_reads_a_file_says_what_is_wrong_with_it(read, text, message, tmp_path):
+    path = tmp_path / "wine.csv"
+    path.write_text(text)
+    given = {load: (path,), reproduce_data.from_csv: ("wine", path)}.get(read, ("wine", tmp_path))
+    with pytest.raises(ValueError, match=message):
+        read(*given)
+
+
+def test_a_split_of_a_file_comes_first(tmp_path):
+    rows = [(k, k % 2, "train" if k % 3 else "test") for k in range(12)]
+    (tmp_path / "wine.csv").write_text("a,b,target,split\n" + "".join(f"{k},{-k},{y},{s}\n" for k, y, s in rows))
+    data = reproduce_data.from_csv("wine", tmp_path / "wine.csv")
+    assert data.train_rows == 8
+    wanted = [k for k, _, s in rows if s == "train"] + [k for k, _, s in rows if s == "test"]
+    assert data.X[:, 0].tolist() == wanted
+    assert data.y.tolist() == [k % 2 for k in wanted]
+
+
+def test_data_made_by_hand_are_checked():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    protocol = Protocol(rounds=2, splits=1)
+    for odd in (y + 1, 2 * y - 1, y * 1.0, np.where(y, "a", "b"), y[:5]):
+        with pytest.raises(ValueError, match="data set 'd': y must be 0 or 1, whole numbers, for each of 40 rows"):
+            compare([Dataset("d", X, odd)], ["tree"], protocol)
+    with pytest.raises(ValueError, match="data set 'd': X must be finite numbers of shape"):
+        compare([Dataset("d", X * np.nan, y)], ["tree"], protocol)
+    with pytest.raises(TypeError, match="systems must be a sequence of names, got the text 'tree'"):
+        compare([Dataset("d", X, y)], "tree", protocol)
+    with pytest.raises(TypeError, match="datasets must hold instances of Dataset, got tuple"):
+        compare([(X, y)], ["tree"], protocol)

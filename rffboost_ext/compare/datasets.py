@@ -57,12 +57,12 @@ def wdbc(name: str) -> Dataset:
 SHIPPED: dict[str, Callable[[str], Dataset]] = {"breast_cancer": wdbc, "wdbc": wdbc, "wine": wine}
 
 
-def load(name: str, data_dir: str | Path | None = None, target: str = "target") -> Dataset:
+def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, target: str = "target") -> Dataset:
     """Load one data set.
 
     Parameters
     ----------
-    name : str
+    name : str or path
         The path of a CSV or CSV.gz file, the stem of one in `data_dir`, or one of ``wine`` and ``wdbc`` (also
         called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` comes before a shipped set
         of the same name.
@@ -86,6 +86,7 @@ def load(name: str, data_dir: str | Path | None = None, target: str = "target") 
     """
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
+    name = os.fspath(name)
     path = find(name, data_dir)
     if path is not None:
         return read(path, target)
@@ -144,13 +145,25 @@ def unknown(what: str, name: str, choices: Sequence[str]) -> str:
 def read(path: Path, target: str) -> Dataset:
     """Load the CSV file at `path`; see :func:`load`."""
     name = stem(path)
+    frame, column = parted(name, path, target)
+    return Dataset(name, features(name, frame), labels(name, column))
+
+
+def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any, Any]:
+    """Features, as a data frame, and target of a CSV file without missing values, or with `gaps` in features.
+
+    Raises
+    ------
+    ValueError
+        If it is no such table; the message names the data set, and the column.
+    """
     frame = table(path)
     if target not in frame.columns:
         raise ValueError(f"data set {name!r} has no {unknown(f'column {target!r}', target, frame.columns)}")
-    gaps = frame.columns[frame.isna().any()]
-    if len(gaps):
-        raise ValueError(f"data set {name!r}: column {gaps[0]!r} has missing values")
-    return Dataset(name, features(name, frame.drop(columns=target)), labels(name, frame[target]))
+    missing = [column for column in ([target] if gaps else frame.columns) if frame[column].isna().any()]
+    if missing:
+        raise ValueError(f"data set {name!r}: column {missing[0]!r} has missing values")
+    return frame.drop(columns=target), frame[target]
 
 
 def table(path: Path) -> Any:
@@ -165,8 +178,13 @@ def table(path: Path) -> Any:
     # Pandas would call the second one of two columns of a name something else.
     if header.duplicated().any():
         raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
+    if not isinstance(frame.index, pd.RangeIndex):
+        # Pandas takes what the header has no name for to be names of rows.
+        cells = len(header) + frame.index.nlevels
+        raise ValueError(f"{str(path)!r} has {len(header)} names in its header and {cells} cells in each row")
     if frame.shape[0] < 2 or frame.shape[1] < 2:
-        raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, got {frame.shape}")
+        what = "separated by commas, " if frame.shape[1] < 2 else ""
+        raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, {what}got {frame.shape}")
     return frame.rename(columns=str)
 
 

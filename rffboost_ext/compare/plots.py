@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Array
-from ..displays.style import tidy
+from ..displays.style import label, tidy
 from .protocol import Outcome, Protocol
 from .report import mean_accuracy, spread
 
@@ -66,7 +66,7 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
         )
     for row in rows[::2]:
         axes.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0)
-    axes.set_yticks(rows, mean.index)
+    axes.set_yticks(rows, [label(name) for name in mean.index])
     axes.set_ylim(len(mean) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.ticklabel_format(axis="x", useOffset=False)
@@ -77,7 +77,7 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
 
 def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
     """A line per system: accuracy after each round, averaged over the data sets."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 
     for i, (name, curve) in enumerate(curves.items()):
         # Later lines are thinner, so that equal ones (as of two loops over the same trees) all show.
@@ -88,7 +88,9 @@ def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
     rounds = max(map(len, curves.values()))
     axes.set_xscale("log")
     axes.set_xlim(1, max(2, rounds))
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_locator(
+        LogLocator(subs=(1, 2, 5)) if rounds >= 10 else FixedLocator(range(1, rounds + 1))
+    )
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(*shown(curves))

@@ -246,7 +246,11 @@ def plan(
     """All that is to be done, once it is known that it can be."""
     protocol.validate()
     require("compare", "jobs", jobs, JOBS)
+    if isinstance(systems, str):
+        raise TypeError(f"compare: systems must be a sequence of names, got the text {systems!r}")
     require_distinct("system", systems)
+    for dataset in datasets:
+        check_data(dataset)
     require_distinct("data set", [dataset.name for dataset in datasets])
     made = {name: available(name) for name in systems}
     for dataset in datasets:
@@ -285,6 +289,18 @@ def available(name: str) -> System:
             f"pip install 'rffboost-ext[peers]'"
         )
     return system
+
+
+def check_data(dataset: Dataset) -> None:
+    """Raise a TypeError or ValueError unless a data set, which may be made by hand, is what a Dataset promises."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"compare: datasets must hold instances of Dataset, got {type(dataset).__name__}")
+    X, y, what = np.asarray(dataset.X), np.asarray(dataset.y), f"data set {dataset.name!r}"
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or not np.isfinite(X).all():
+        raise ValueError(f"{what}: X must be finite numbers of shape (n, d), got {X.dtype} of shape {X.shape}")
+    if y.shape != (len(X),) or y.dtype.kind not in "biu" or not np.isin(y, (0, 1)).all():
+        found = ", ".join(map(str, np.unique(y)[:3])) if y.size else "none"
+        raise ValueError(f"{what}: y must be 0 or 1, whole numbers, for each of {len(X)} rows, got {found}")
 
 
 def check_size(dataset: Dataset, protocol: Protocol) -> None:

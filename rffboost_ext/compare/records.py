@@ -58,7 +58,11 @@ class Records(Generic[R]):
         """
         if not self.path.exists():
             return {}
-        reader = csv.reader(io.StringIO(self.path.read_text()))
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{str(self.path)!r} is no file of these rows: {error}") from error
+        reader = csv.reader(io.StringIO(text))
         header = next(reader, None)
         if header != self.columns:
             raise ValueError(
@@ -115,6 +119,8 @@ class Records(Generic[R]):
     def _parsed(self, line: int, cells: list[str]) -> R:
         known: Any = fields(self.kind)  # type: ignore[arg-type]
         try:
+            if len(cells) != len(known):
+                raise ValueError(f"there must be {len(known)} cells, got {len(cells)}")
             values = {field.name: TYPES[str(field.type)](cell) for field, cell in zip(known, cells, strict=True)}
         except ValueError as error:
             raise ValueError(f"{str(self.path)!r}, line {line}: {error}") from error

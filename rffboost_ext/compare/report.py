@@ -46,6 +46,7 @@ def _by_cell(records: Sequence[Record], column: str) -> Any:
 def table(records: Sequence[Record], datasets: Sequence[Dataset], protocol: Protocol) -> Any:
     """The comparison as a table to print, a ``rich.table.Table``; the best of each row is bold."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     mean, deviation = mean_accuracy(records), spread(records)
@@ -59,7 +60,7 @@ def table(records: Sequence[Record], datasets: Sequence[Dataset], protocol: Prot
         row = mean.loc[dataset.name]
         cells = [f"{100 * m:.1f} ± {100 * s:.1f}" for m, s in zip(row, deviation.loc[dataset.name], strict=True)]
         shape = f"{dataset.X.shape[0]} x {dataset.X.shape[1]}"
-        out.add_row(dataset.name, shape, *bold(cells, row == row.max()))
+        out.add_row(escape(dataset.name), shape, *bold(cells, row == row.max()))
     out.add_section()
     overall, rank = mean.mean().round(DIGITS), average_rank(records)
     out.add_row("mean", "", *bold([f"{100 * m:.2f}" for m in overall], overall == overall.max()))

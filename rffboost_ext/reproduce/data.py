@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compare.datasets import SHIPPED, SUFFIXES, Dataset, features, labels, located, table, unknown
+from ..compare.datasets import SHIPPED, SUFFIXES, Dataset, features, labels, located, parted, unknown
 from ..core import Array
 
 TARGET, SPLIT = "target", "split"
@@ -154,14 +154,14 @@ def load(name: str, data_dir: Path | None = None) -> Data:
 
 def from_csv(name: str, path: Path) -> Data:
     """A CSV file with the labels in the column "target"; a column "split" of "train" and "test" cuts it."""
-    frame = table(path)
-    train_rows = None
-    if SPLIT in frame.columns:
-        # A stable sort: training rows first.
-        frame = frame.sort_values(SPLIT, key=lambda column: column != "train", kind="stable")
-        train_rows = int((frame[SPLIT] == "train").sum())
-    X = features(name, frame.drop(columns=[TARGET, SPLIT], errors="ignore"))
-    return Data(name, X, labels(name, frame[TARGET]), train_rows)
+    frame, target = parted(name, path, TARGET)
+    X, y = features(name, frame.drop(columns=SPLIT, errors="ignore")), labels(name, target)
+    if SPLIT not in frame.columns:
+        return Data(name, X, y)
+    later = (frame[SPLIT] != "train").to_numpy()
+    # A stable sort: training rows first.
+    order = np.argsort(later, kind="stable")
+    return Data(name, X[order], y[order], int((~later).sum()))
 
 
 def from_svmlight(name: str, path: Path) -> Data:
