@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from matplotlib.image import imread
 from rffboost_ext import cli
 from rffboost_ext.reproduce.journal import Journal, Row
 from rffboost_ext.reproduce.request import Request, reproduce
+from rffboost_ext.reproduce.running import Failure, Task, told
 from rffboost_ext.reproduce.target import Plan
 from rffboost_ext.reproduce.targets import TARGETS
 
@@ -269,3 +271,40 @@ def test_systems_are_known_again_in_another_process():
     )
     again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(again.stdout) == configs
+
+
+def test_a_page_shows_all_data_sets_so_far(tmp_path):
+    given = {"out": tmp_path, "splits": 1, "systems": ["LGBM"], "quick": True, "data_dir": tmp_path}
+    rng = np.random.default_rng(0)
+    for name in ("sonar", "heart"):
+        values = rng.normal(size=(60, 2))
+        lines = "".join(f"{a:.3f},{b:.3f},{int(a > 0)}\n" for a, b in values)
+        (tmp_path / f"{name}.csv").write_text("a,b,target\n" + lines)
+    (tmp_path / "iono.csv").write_text("a,b,class\n" + lines)
+    for name in ("sonar", "heart"):
+        page, failures = reproduce(Request("ecml2020-table2", datasets=[name], **given))
+        assert not failures
+    assert "sonar" in page
+    page, failures = reproduce(Request("ecml2020-table2", datasets=["iono"], **given))
+    assert "has no column 'target'" in str(failures[0])
+    assert all(name in page for name in ("sonar", "heart", "Failed: iono"))
+
+
+def test_a_figure_waits_for_complete_sets(tmp_path):
+    given = {"out": tmp_path, "quick": True, "points": [20.0], "splits": 1}
+    reproduce(Request("ecml2020-figure3", datasets=["wine"], systems=["K=20"], **given))
+    page, _ = reproduce(Request("ecml2020-figure3", datasets=["wdbc"], systems=["K=5"], **given))
+    assert "Waits for a data set and split that all systems have" in page
+    assert imread(tmp_path / "ecml2020-figure3-quick.png").min() < 0.5
+
+
+def test_one_fault_is_told_once():
+    failures = [
+        Failure(Task("t", True, "wine", system, split, (1.0,), ""), "no such column")
+        for system in ("a", "b")
+        for split in (1, 2)
+    ]
+    assert told([*failures, replace(failures[0], message="other")]) == [
+        "wine, a, split 1: no such column (3 more like it)",
+        "wine, a, split 1: other",
+    ]

@@ -63,6 +63,7 @@ def reproduce_command(
     skipped.
     """
     from .request import Request, reproduce
+    from .running import told
     from .targets import TARGETS
 
     if target == "list":
@@ -74,8 +75,8 @@ def reproduce_command(
     request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, numbers(points))
     page, failures = reproduce(request, lambda text: typer.echo(text, err=True))
     typer.echo(page)
-    for failure in failures:
-        typer.echo(f"failed: {failure}", err=True)
+    for line in told(failures):
+        typer.echo(f"failed: {line}", err=True)
     return 1 if failures else 0
 
 

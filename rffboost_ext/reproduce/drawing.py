@@ -37,6 +37,15 @@ def as_png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
+def waiting(what: str) -> Figure:
+    """A figure that says what it waits for."""
+    figure = new_figure(NARROWEST, 1.0)
+    figure.text(
+        0.5, 0.5, fill(f"Waits for {what}", int(LETTERS * NARROWEST)), ha="center", va="center", fontsize=9
+    )
+    return figure
+
+
 def style(index: int) -> dict[str, Any]:
     """Colour and marker of the system of that index."""
     return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}

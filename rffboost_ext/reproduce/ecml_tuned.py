@@ -10,7 +10,7 @@ import pandas as pd
 from .drawing import draw_comparison, draw_curves, new_figure
 from .pages import comparison_table, curve_table, far_lines
 from .splits import CrossValidated
-from .summary import Comparison, along, complete_sets, curves, published
+from .summary import Comparison, along, complete_sets, curves, incomplete, published
 from .systems import SLOW, system_path
 from .target import Plan, TunedTarget
 from .tuning import Path
@@ -86,6 +86,9 @@ class CurveTarget(EcmlTarget):
     def known(self) -> Any:
         """Published curves, if there are any."""
         return None if self.reference is None else published(self.reference)
+
+    def lacking(self, frame: Any, plan: Plan) -> str:
+        return incomplete(frame)
 
     def lines(self, frame: Any, plan: Plan) -> Any:
         return along(frame, self.label)

@@ -201,7 +201,10 @@ class Figure1(LetarteTarget):
                 f"SVM with the Gaussian kernel: {svm:.2f} %.",
                 curve_table(rest, self.label).rstrip(),
             ]
-        return "\n\n".join(parts) or "So far there are rows of the SVM only."
+        return "\n\n".join(parts)
+
+    def lacking(self, frame: Any, plan: Plan) -> str:
+        return "" if self.by_set(frame, plan) else "rows of other systems than the SVM"
 
     def by_set(self, frame: Any, plan: Plan) -> list[tuple[str, Any]]:
         """The rows of each data set that has any besides the SVM's."""
@@ -210,9 +213,8 @@ class Figure1(LetarteTarget):
 
     def draw(self, frame: Any, plan: Plan) -> Figure:
         found = self.by_set(frame, plan)
-        count = max(1, len(found))
-        width = min(3, count)
-        height = -(-count // width)
+        width = min(3, len(found))
+        height = -(-len(found) // width)
         figure = new_figure(max(6.0, 3.9 * width), 0.6 + 3.1 * height)
         panels = figure.subplots(height, width, squeeze=False).ravel()
         for axes, (dataset, rows) in zip(panels, found, strict=False):

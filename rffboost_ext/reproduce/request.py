@@ -12,10 +12,10 @@ from ..checks import OPTIONAL, POSITIVE, Integer, require
 from ..compare.datasets import unknown
 from ..compare.outputs import write_all
 from .data import obtain
-from .drawing import as_png
+from .drawing import as_png, waiting
 from .journal import Journal, Key, Row
 from .pages import environment
-from .running import Failure, run_all
+from .running import Failure, run_all, told
 from .summary import as_frame
 from .target import Plan, Target
 from .targets import TARGETS
@@ -221,11 +221,16 @@ def write(
     configs = {system: target.config(whole, system) for system in whole.systems}
     current = [row for row in rows.values() if configs.get(row.system) == row.config]
     if not current:
-        raise ValueError("nothing could be measured: " + "; ".join(map(str, failures)))
+        raise ValueError("nothing could be measured: " + "; ".join(told(failures)))
     frame = as_frame(current)
+    there = set(frame["dataset"])
+    # In the order of the target, also of a sample that earlier runs have enlarged.
+    known = dict.fromkeys((*target.full.datasets, *whole.datasets))
+    whole = replace(whole, datasets=tuple(name for name in known if name in there))
     page = page_of(request, target, frame, whole, skipped, failures)
     values = target.lines(frame, whole).to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    picture = as_png(target.draw(frame, whole))
+    lacking = target.lacking(frame, whole)
+    picture = as_png(waiting(lacking) if lacking else target.draw(frame, whole))
     contents = {".md": page.encode(), "-values.csv": values.encode(), ".png": picture}
     write_all({request.file(ending): content for ending, content in contents.items()})
     return page
@@ -241,13 +246,14 @@ def page_of(
 ) -> str:
     """The whole page."""
     notes = [f"- Skipped: {name}: {why}." for name, why in skipped.items()]
-    notes += [f"- Failed: {failure}" for failure in failures]
+    notes += [f"- Failed: {line}" for line in told(failures)]
+    lacking = target.lacking(frame, plan)
     sample = "\n\n**A sample: fewer data sets, splits, rounds and hyperparameters.**" if request.quick else ""
     parts = [
         f"# {target.title}",
         target.about + sample,
         f"![{target.title}]({request.file('.png').name})",
-        target.tables(frame, plan).rstrip("\n"),
+        f"Waits for {lacking}." if lacking else target.tables(frame, plan).rstrip("\n"),
         "\n".join(notes),
         f"`{request.command}`. {environment(1 if target.serial else request.jobs)} "
         f"Seconds in all: {frame['seconds'].sum():,.0f}.",

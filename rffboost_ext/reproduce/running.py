@@ -89,6 +89,16 @@ class Failure:
         return f"{task.dataset}, {task.system}, split {task.split}: {self.message}"
 
 
+def told(failures: Iterable[Failure]) -> list[str]:
+    """What failed, a line for each thing that is wrong with a data set."""
+    found: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failures:
+        found.setdefault((failure.task.dataset, failure.message), []).append(failure)
+    return [
+        str(same[0]) + (f" ({len(same) - 1} more like it)" if len(same) > 1 else "") for same in found.values()
+    ]
+
+
 def pending(tasks: Iterable[Task], rows: Mapping[Key, Row]) -> list[Task]:
     """The tasks of which a row of their configuration is missing."""
     configs = {key: row.config for key, row in rows.items()}

@@ -147,6 +147,13 @@ def curves(frame: Any, systems: Sequence[str]) -> Any:
     return means[kept].groupby(level="x").mean().round(DIGITS)
 
 
+def incomplete(frame: Any) -> str:
+    """What is to be measured before there are :func:`complete_sets`; nothing if there are."""
+    return (
+        "" if len(complete_sets(frame)) else "a data set and split that all systems have at all of their numbers"
+    )
+
+
 def complete_sets(frame: Any) -> Any:
     """The rows of data sets and splits that every system has at every one of its x."""
     needed = frame.groupby("system")["x"].nunique().sum()

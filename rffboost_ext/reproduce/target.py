@@ -128,6 +128,10 @@ class Target(ABC):
     def draw(self, frame: Any, plan: Plan) -> Figure:
         """The figure, of all rows so far."""
 
+    def lacking(self, frame: Any, plan: Plan) -> str:
+        """What is to be measured before there is anything to show; nothing if there is something."""
+        return ""
+
 
 class TunedTarget(Target):
     """A target whose systems are tuned on each split."""

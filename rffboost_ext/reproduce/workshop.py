@@ -11,7 +11,7 @@ from .drawing import draw_comparison, draw_curves, new_figure
 from .ecml_tuned import basis
 from .pages import comparison_table, curve_table, markdown, signed
 from .splits import CrossValidated
-from .summary import Comparison, along, complete_sets, curves, published
+from .summary import Comparison, along, complete_sets, curves, incomplete, published
 from .systems import SLOW, system_path
 from .target import Plan, TunedTarget
 from .tuning import Path
@@ -90,6 +90,9 @@ class Figure1(WorkshopTarget):
             "workshop2019", "GBRFF", self.largest(plan, system), learner__placement=self.placements[system]
         )
 
+    def lacking(self, frame: Any, plan: Plan) -> str:
+        return incomplete(frame)
+
     def lines(self, frame: Any, plan: Plan) -> Any:
         return along(frame, "rounds").rename(columns={"system": "landmarks"})
 
@@ -129,6 +132,9 @@ class Figure2(WorkshopTarget):
     full = Plan(SETS, pair, 20, (1, 3, 5, 10, 25, 50, 100, ROUNDS))
     sample = Plan(("wine", "wdbc"), pair, 1, (1, 3, 5, 10, 25))
 
+    def lacking(self, frame: Any, plan: Plan) -> str:
+        return f"rows of {' and '.join(self.pair)} on the same data sets" if self.gain(frame).empty else ""
+
     def lines(self, frame: Any, plan: Plan) -> Any:
         return self.gain(frame).reset_index(names="landmarks")
 
@@ -150,9 +156,6 @@ class Figure2(WorkshopTarget):
         gain = self.gain(frame)
         figure = new_figure(6.0, 4.0)
         axes = figure.subplots()
-        if gain.empty:
-            axes.set_title(f"Waits for rows of {' and '.join(self.pair)}", fontsize=10)
-            return figure
         draw_curves(axes, gain[["gain"]], ["measured"])
         known = gain["published_gain"].dropna()
         axes.plot(known.index, known, linestyle="", marker="D", ms=7, mfc="none", color="black", label="published")
