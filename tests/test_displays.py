@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_friedman1, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
@@ -294,3 +297,37 @@ def test_a_constant_feature_is_drawn():
     model = RFFBoostRegressor(learner="rff_newton", n_estimators=3, early_stopping=False).fit(constant, Y)
     display = EffectDisplay.from_estimator(model, constant, constant.shape[1] - 1)
     assert display.line_.get_marker() == "o"
+
+
+@pytest.mark.parametrize("kind", ["int array", "int column", "nullable", "bool"])
+def test_the_effect_of_a_whole_number(kind):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(18, 80, 60), "x": rng.integers(0, 9, 60)})
+    target = (table["age"] > 40).astype(int)
+    given = {
+        "int array": table.to_numpy(),
+        "int column": table,
+        "nullable": table.astype({"age": "Int64"}),
+        "bool": table.assign(age=table["age"] > 40),
+    }[kind]
+    model = RFFBoostClassifier(learner="tree", n_estimators=3).fit(given, target)
+    drawn = EffectDisplay.from_estimator(model, given, 0, grid_resolution=5)
+    wanted = [
+        model.predict_proba(pd.DataFrame({"age": value, "x": table["x"]}).to_numpy(float))[:, 1]
+        if kind == "int array"
+        else model.predict_proba(table.astype(float).assign(age=value))[:, 1]
+        for value in drawn.grid
+    ]
+    np.testing.assert_allclose(drawn.curves.T, wanted, atol=1e-9)
+
+
+def test_what_an_effect_is_of():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    names = np.array(["benign", "a very long name of a class indeed"])
+    labels = names[y]
+    for model, word in ((SVC(), "decision value"), (LogisticRegression(), "probability")):
+        shown = EffectDisplay.from_estimator(model.fit(X, labels), X, 0).ax_.get_ylabel()
+        assert shown.startswith(f"{word} of ben")
+    for odd in (None, X[:, 0], X[:0], X[:, :1]):
+        with pytest.raises(ValueError, match=r"X must have shape \(n, 2\) with n >= 1"):
+            EffectDisplay.from_estimator(model, odd, 0)

@@ -105,9 +105,11 @@ class EffectDisplay:
         require(cls.__name__, "n_curves", n_curves, Integer(0))
         names = style.feature_names(estimator, feature_names)
         index = feature_index(feature, names)
-        X, observed = complete_rows(cls.__name__, X, index, names[index])
+        require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
+        X, observed = complete_rows(cls.__name__, X, index, names)
         of_categories = observed.dtype == object or index in coded_columns(estimator)
         coded = [index] if of_categories or (is_table(X) and is_categorical(X, index)) else None
+        X = X if coded else with_real(X, index)
         found = partial_dependence(
             estimator, X, [index], categorical_features=coded, kind="individual", grid_resolution=grid_resolution
         )
@@ -144,9 +146,11 @@ class EffectDisplay:
         if not dots:
             self.ax_.set_xlim(at[0], at[-1])
         self.ax_.set_xlabel(label(self.name))
-        self.ax_.set_ylabel(label(self.response))
-        # Above the axes, since lines may be anywhere in them.
-        self.ax_.legend(frameon=False, fontsize=9, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 0.99))
+        self.ax_.set_ylabel(self.response)
+        # Above the axes, since lines may be anywhere in them, and narrow, as there may be axes beside them; on the
+        # right, since a power of ten that all ticks share stands on the left.
+        shape = {"ncols": 3, "fontsize": 8, "handlelength": 1.2, "columnspacing": 1.0}
+        self.ax_.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.02, 0.99), **shape)
         tidy(self.ax_)
         return self
 
@@ -160,15 +164,17 @@ class EffectDisplay:
         deciles = np.nanquantile(self.observed.astype(np.float64), np.linspace(0.1, 0.9, 9))
         low, high = self.grid[0], self.grid[-1]
         inside = deciles[(deciles >= low) & (deciles <= high)]
-        looks = {"color": MAIN, "linewidth": 1.6, "label": "deciles of the data"}
+        looks = {"color": MAIN, "linewidth": 1.6, "label": "deciles of data"}
         self.ax_.vlines(inside, 0.0, 0.04, transform=self.ax_.get_xaxis_transform(), **looks)
 
 
-def complete_rows(owner: str, X: Any, index: int, name: str) -> tuple[Any, Array]:
+def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
     """The rows that have a feature, and its values there."""
     if is_table(X) and not hasattr(X, "iloc"):
         raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
-    X = X if is_table(X) else np.asarray(X)
+    X, name = X if is_table(X) else np.asarray(X), names[index]
+    if X.ndim != 2 or X.shape[1] != len(names) or not len(X):
+        raise ValueError(f"{owner}: X must have shape (n, {len(names)}) with n >= 1, got {X.shape}")
     values = values_of(X, index)
     there = np.flatnonzero([not is_gap(value) for value in values.tolist()])
     if not len(there):
@@ -176,6 +182,17 @@ def complete_rows(owner: str, X: Any, index: int, name: str) -> tuple[Any, Array
     if len(there) < len(values):
         X = X.iloc[there] if hasattr(X, "iloc") else X[there]
     return X, values[there]
+
+
+def with_real(X: Any, index: int) -> Any:
+    """X whose feature is of real numbers: between whole ones scikit-learn has no values to predict for."""
+    if not is_table(X):
+        return X.astype(np.float64) if X.dtype.kind in "biu" else X
+    if X.dtypes.iloc[index].kind not in "biu":
+        return X
+    real = X.copy()
+    real.isetitem(index, X.iloc[:, index].astype(np.float64))
+    return real
 
 
 def spread_rows(curves: Array, number: int) -> Array:
@@ -189,4 +206,5 @@ def response_name(estimator: Any, target: int) -> str:
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return "prediction"
-    return f"probability of {classes[1] if len(classes) == 2 else classes[target]}"
+    what = "probability" if hasattr(estimator, "predict_proba") else "decision value"
+    return f"{what} of {label(classes[1] if len(classes) == 2 else classes[target])}"

@@ -78,7 +78,9 @@ class HistoryDisplay:
         self.figure_ = self.ax_.figure
         self.lines_ = []
         for number, (name, curve) in enumerate(self.curves.items()):
-            looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": label(name), **kwargs}
+            looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": label(name)}
+            # One round is a point, and no line.
+            looks |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs
             self.lines_ += self.ax_.plot(range(1, len(curve) + 1), curve, **looks)
         self.ax_.set_xlabel("boosting rounds")
         self.ax_.set_ylabel(label(self.metric))

@@ -53,8 +53,8 @@ class ImportanceDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator
-            With the attribute ``feature_importances_``.
+        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+            Whose importances are drawn.
         feature_names : sequence of str, optional
             Names; those of the columns seen in fit by default.
         max_features : int, default=15
@@ -84,6 +84,8 @@ class ImportanceDisplay:
         self.ax_.set_ylim(len(values) - 0.4, -0.6)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.margins(x=0.12)
+        if not np.any(values):
+            self.ax_.set_xlim(0.0, 1.0)
         self.ax_.xaxis.set_major_formatter("{x:.0%}")
         self.ax_.set_xlabel("share of the explained variance")
         tidy(self.ax_, "x")

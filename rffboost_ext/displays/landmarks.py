@@ -108,6 +108,7 @@ class LandmarkDisplay:
             If the model has no landmarks, or was fitted to gaps or categories.
         """
         check_booster(cls.__name__, estimator)
+        require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
         require(cls.__name__, "output", output, Integer(0, estimator.ensemble_.n_outputs - 1))
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
@@ -138,6 +139,7 @@ class LandmarkDisplay:
         ticks = MaxNLocator(8)
         self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
         self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
+        self.ax_.locator_params(axis="x", nbins=6)
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
         self.ax_.set_xlabel(style.label(self.names[0]))
         self.ax_.set_ylabel(style.label(self.names[1]))

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array
 from ..metrics import described
-from .style import ACCENT, MAIN, axes_or_new, tidy
+from .style import ACCENT, MAIN, axes_or_new, consists_of, tidy
 
 
 class RoundsDisplay:
@@ -62,7 +62,7 @@ class RoundsDisplay:
         if not hasattr(estimator, "validation_scores_"):
             raise ValueError(
                 f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
-                f"got {estimator!r}"
+                f"got {estimator!r}{consists_of(estimator)}"
             )
         return cls(estimator.validation_scores_, watched_name(estimator)).plot(ax, **kwargs)
 

@@ -59,8 +59,14 @@ def check_booster(owner: str, estimator: Any) -> None:
     if not hasattr(estimator, "ensemble_"):
         raise TypeError(
             f"{owner}: estimator must be an RFFBoostClassifier or RFFBoostRegressor, got a "
-            f"{type(estimator).__name__}; those that it consists of are in estimators_, or estimator_"
+            f"{type(estimator).__name__}{consists_of(estimator)}"
         )
+
+
+def consists_of(estimator: Any) -> str:
+    """Where the estimators are that another one consists of, in words."""
+    held = [name for name in ("estimators_", "estimator_", "best_estimator_", "steps") if hasattr(estimator, name)]
+    return f"; what it consists of is in {held[0]}" if held else ""
 
 
 def coded_columns(estimator: Any) -> list[int]:
