@@ -15,6 +15,7 @@ from .ensemble import mean
 from .quantiles import RFFBoostQuantileRegressor
 
 E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
+KINDS = "models must be RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor, all of one kind"
 
 
 def average(models: Iterable[E]) -> E:
@@ -75,9 +76,7 @@ def averaged_quantiles(models: Sequence[Any]) -> Any:
     first = models[0]
     for model in models:
         if type(model) is not type(first):
-            raise TypeError(
-                f"average: models must be fitted estimators of one kind, got {model!r} beside {first!r}"
-            )
+            raise TypeError(f"average: {KINDS}, got {model!r} beside {first!r}")
         check_is_fitted(model)
         if list(model.quantiles) != list(first.quantiles):
             raise ValueError(
@@ -91,7 +90,7 @@ def averaged_quantiles(models: Sequence[Any]) -> Any:
 def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
     """Raise unless two fitted models can be averaged."""
     if not isinstance(other, BaseRFFBoost) or type(other) is not type(first):
-        raise TypeError(f"average: models must be fitted estimators of one kind, got {other!r} beside {first!r}")
+        raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")
     check_is_fitted(other)
     facts = {
         "losses": [model._loss_given or repr(model.loss_) for model in (first, other)],

@@ -74,7 +74,11 @@ class ExplainMixin:
         """
         from .shapley import shapley_values
 
-        X, background = self._validated(X), self._validated(background)
+        X = self._validated(X)
+        try:
+            background = self._validated(background)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{type(self).__name__}: background: {error}") from error
         values = shapley_values(self.ensemble_, X, background)
         return values[:, 0] if values.shape[1] == 1 else values
 

@@ -18,11 +18,13 @@ from rffboost_ext.baselines import (
     chi_square_divergence,
     kl_divergence,
     landmark_bound,
+    pbrff,
     report_landmarks,
     report_posterior,
     second_order_bound,
     second_order_loss,
 )
+from rffboost_ext.baselines.selection import count_landmarks
 from rffboost_ext.learners.weighting import PosteriorWeighting
 
 BOUNDS = [landmark_bound, alignment_bound, second_order_bound, chi_square_bound]
@@ -284,3 +286,18 @@ def test_a_wrong_divergence_is_named(bound):
     name = "chi_square" if bound is chi_square_bound else "kl"
     with pytest.raises(ValueError, match=rf"{bound.__name__}: {name} must be"):
         bound(0.3, -1.0, 100, 0.05)
+
+
+def test_reports_say_where_the_map_is():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    model = pbrff(5, n_components=8, random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match="model must be a PBLandmarks, got a MappedSVM; its map is in mapping_"):
+        report_landmarks(model, X, y)
+    with pytest.raises(TypeError, match="model must be a GreedyKernel, got a MappedSVM; its map is in mapping_"):
+        report_posterior(model)
+    assert len(report_landmarks(model.mapping_, X, y).loss) == 5
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.07, 7), (0.14, 14), (0.55, 55), (0.071, 8), (1e-9, 1)])
+def test_a_share_of_landmarks_is_rounded_up(share, count):
+    assert count_landmarks(share, 100) == count

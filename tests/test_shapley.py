@@ -96,3 +96,11 @@ def test_bad_input_is_named():
     unknown = Ensemble(np.zeros(2), (Linear(np.ones((3, 2))),), np.ones((1, 2)))
     with pytest.raises(TypeError, match="no rule for a Linear"):
         shapley_values(unknown, X, X)
+
+
+@pytest.mark.parametrize("background", [None, np.zeros((0, 3)), np.full((2, 3), np.inf), np.zeros((2, 2))])
+def test_a_background_is_named(background):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="RFFBoostRegressor: background: "):
+        model.shap_values(X[:2], background)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import POSITIVE, require
+from ..checks import NON_NEGATIVE, POSITIVE, Integer, require
 from ..core import Array, Term
 
 
@@ -121,3 +121,5 @@ def require_kernel(owner: str, kernel: object) -> None:
     if kernel.kernel not in ("linear", "rbf", "poly"):
         raise ValueError(f"{owner}: kernels must be 'linear', 'rbf' or 'poly', got {kernel!r}")
     require(owner, "gamma of a kernel", kernel.gamma, POSITIVE)
+    require(owner, "degree of a kernel", kernel.degree, Integer(1))
+    require(owner, "coef0 of a kernel", kernel.coef0, NON_NEGATIVE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import presets
+from ..checks import NON_NEGATIVE, require
 from ..estimators import RFFBoostClassifier
 from ..learners import Spectrum
 from ..losses import Exponential, SquaredError
@@ -156,6 +157,7 @@ def okrff(
     -------
     MappedSVM
     """
+    require("okrff", "rho", rho, NON_NEGATIVE)
     return greedy_pbrff(n_components, gamma, rho, C, n_candidates, random_state, weighting=ChiSquare(), **params)
 
 
@@ -237,8 +239,8 @@ def mkboost(
     """
     shared: dict[str, Any] = {"learning_rate": 1.0, "random_state": random_state, "step": ConfidenceRated()}
     learner, loss = BestSVC(C, subsample=subsample), FromZero(Exponential())
-    shared["callbacks"] = (perfect,)
-    return RFFBoostClassifier(loss, learner, n_estimators=n_estimators, **(shared | params))
+    callbacks = (perfect, *(params.pop("callbacks", None) or ()))
+    return RFFBoostClassifier(loss, learner, n_estimators=n_estimators, callbacks=callbacks, **(shared | params))
 
 
 def gbrff_random(n_estimators: int = 200, random_state: Any = None, **params: Any) -> RFFBoostClassifier:

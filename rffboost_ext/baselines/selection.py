@@ -13,6 +13,8 @@ from .mapping import Sample
 
 SELECTIONS = ("random", "centroids", "replacement")
 
+# What products such as 0.07 * 100 may be above a whole number.
+ROUNDING = 1e-9
 LANDMARK_CHECKS = {
     "n_landmarks": Integer(1) | Real(0.0, 1.0),
     "gamma": GAMMA,
@@ -22,7 +24,9 @@ LANDMARK_CHECKS = {
 
 def count_landmarks(n_landmarks: float, n_samples: int) -> int:
     """The number that `n_landmarks` stands for: an integer as it is, a float as a share of the rows."""
-    return n_landmarks if isinstance(n_landmarks, int | np.integer) else math.ceil(n_landmarks * n_samples)
+    if isinstance(n_landmarks, int | np.integer):
+        return int(n_landmarks)
+    return max(1, math.ceil(n_landmarks * n_samples - ROUNDING))
 
 
 def shares(total: int, counts: Array) -> Array:
