@@ -11,6 +11,7 @@ import numpy as np
 from .core import Array, Term
 from .parallel import N_JOBS, over_tiles
 from .terms import Expansion, Extent, expand, hold, restore
+from .terms.dispatch import by_type
 from .tiles import Tiles
 
 V = TypeVar("V")
@@ -130,10 +131,10 @@ class Design:
     def restore(self, term: Term) -> Term:
         """The same function as a term of the original features."""
         if self.center is not None and self.scale is not None:
-            term = restore(term, self.center, self.scale)
+            term = by_type(restore, term, self.center, self.scale)
         if self.extent is not None:
-            term = hold(term, self.extent)
-        return term if self.expansion is None else expand(term, self.expansion)
+            term = by_type(hold, term, self.extent)
+        return term if self.expansion is None else by_type(expand, term, self.expansion)
 
     def take(self, rows: Array) -> Design:
         """The design of some rows only, given by index."""

@@ -101,11 +101,12 @@ class Ensemble:
             ``rffboost_ext.gradients.gradient.register``.
         """
         from .gradients import gradient
+        from .terms.dispatch import by_type
 
         X = matrix(X)
         out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         for block in self._blocks[1]:
-            out += gradient(block, X)
+            out += by_type(gradient, block, X)
         return out
 
     def truncated(self, n_rounds: int) -> Ensemble:

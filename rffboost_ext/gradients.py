@@ -9,6 +9,7 @@ import numpy as np
 from .core import Array, Term
 from .terms import Cosines, Expanded, Standardized, Trees
 from .terms.cosines import require_columns
+from .terms.dispatch import by_type
 
 # Entries of the largest array between X and the result: few enough to stay in cache, enough for BLAS.
 ENTRIES = 2**17
@@ -58,14 +59,14 @@ def _(term: Trees, X: Array) -> Array:
 
 @gradient.register
 def _(term: Standardized, X: Array) -> Array:
-    return np.asarray(gradient(term.term, (X - term.center) / term.scale) / term.scale)
+    return np.asarray(by_type(gradient, term.term, (X - term.center) / term.scale) / term.scale)
 
 
 @gradient.register
 def _(term: Expanded, X: Array) -> Array:
     # Flat along gaps, and along categories, which have no between; what fills a gap moves with the other columns.
     expansion = term.expansion
-    slopes = gradient(term.term, expansion(X))[:, :, : len(expansion.numbers)]
+    slopes = by_type(gradient, term.term, expansion(X))[:, :, : len(expansion.numbers)]
     gap = np.isnan(X[:, None, expansion.numbers])
     for sweep in reversed(expansion.sweeps):
         slopes = np.where(gap, 0.0, slopes) + np.where(gap, slopes, 0.0) @ sweep.T

@@ -30,6 +30,7 @@ import numpy as np
 from .core import Array, Term
 from .terms import Cosines, Expanded, Standardized, Trees
 from .terms.cosines import require_columns
+from .terms.dispatch import by_type
 
 if TYPE_CHECKING:
     from .ensemble import Ensemble
@@ -97,13 +98,13 @@ def _(term: Trees, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Standardized, X: Array, weight: Array) -> Array:
-    return np.asarray(variances(term.term, (X - term.center) / term.scale, weight))
+    return np.asarray(by_type(variances, term.term, (X - term.center) / term.scale, weight))
 
 
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
     # A column has what its indicator and its one-hot columns account for.
-    return term.expansion.to_source(variances(term.term, term.expansion(X), weight))
+    return term.expansion.to_source(by_type(variances, term.term, term.expansion(X), weight))
 
 
 def variance(values: Array, weight: Array) -> Array:
@@ -157,7 +158,7 @@ def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Ar
         If the ensemble has a term of a type that no rule is registered for.
     """
     weight = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
-    found = sum((variances(term, X, weight) for term in ensemble.compact().terms), np.zeros(X.shape[1]))
+    found = sum((by_type(variances, term, X, weight) for term in ensemble.compact().terms), np.zeros(X.shape[1]))
     total = found.sum()
     return np.asarray(found / total if total > 0.0 else found)
 

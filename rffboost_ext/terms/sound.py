@@ -13,6 +13,11 @@ from .expanded import Expanded, Expansion
 from .standardized import Standardized
 from .trees import Trees
 
+# What the arrays of trees hold, by the letters of NumPy's kinds: thresholds of whole numbers would cut X to such.
+WORDS = {"iu": "whole numbers", "f": "real numbers", "b": "truth values"}
+KINDS = dict.fromkeys(("roots", "left", "right", "feature"), "iu")
+KINDS |= {"threshold": "f", "value": "f", "missing_left": "b"}
+
 
 @singledispatch
 def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
@@ -79,6 +84,8 @@ def check_expansion(expansion: Expansion) -> None:
 
 @check_sound.register
 def _(term: Trees, n_features: int, n_outputs: int) -> None:
+    for name, kind in KINDS.items():
+        require_kind(name, getattr(term, name), kind)
     n = len(term.left)
     for name in ("left", "right", "feature", "threshold", "missing_left"):
         require_shape(name, getattr(term, name), (n,))
@@ -97,6 +104,13 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     # Children behind their parent: no walk visits a node twice, so every walk ends.
     for child in (term.left[inner], term.right[inner]):
         require_range("node ids of children", child, inner + 1, n)
+
+
+def require_kind(name: str, array: Any, kind: str) -> None:
+    """Raise a ValueError unless `array` is an array whose type is of a kind of :data:`WORDS`."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in kind:
+        found = f"one of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+        raise ValueError(f"{name} must be an array of {WORDS[kind]}, got {found}")
 
 
 def require_shape(name: str, array: Any, shape: tuple[int, ...]) -> None:

@@ -1,0 +1,106 @@
+"""Terms that derive from ours and compute something else: no closed form of the base is taken for theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Trees
+from rffboost_ext.terms import Standardized
+
+RNG = np.random.default_rng(0)
+X = 3.0 + 2.0 * RNG.standard_normal((150, 2))
+Y = np.cos(X[:, 0]) ** 2 + 0.1 * X[:, 1]
+
+
+class Squared(Cosines):
+    """Cosines squared, one by one."""
+
+    def __call__(self, X):
+        return np.square(np.cos(X @ self.omega.T - self.phase)) @ self.weight
+
+
+class Alike(Cosines):
+    """Cosines with more to say, that compute what cosines do."""
+
+
+class OneCosine(Learner):
+    """The term of a random frequency that fits best."""
+
+    step = "newton"
+
+    def __init__(self, kind=Cosines):
+        self.kind = kind
+
+    def fit(self, round):
+        term = self.kind(round.rng.standard_normal((1, 2)), np.zeros(1), np.ones((1, 1)))
+        return term.scaled(float(np.sign(round.inner(round.residual, term(round.design.X))) or 1.0))
+
+
+def fitted(kind, **params):
+    given = {"n_estimators": 6, "random_state": 0, "early_stopping": False} | params
+    return RFFBoostRegressor(learner=OneCosine(kind), **given).fit(X, Y)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("extrapolation", ["constant", "continue"])
+def test_an_overridden_term_stays_what_it_is(standardize, extrapolation):
+    model = fitted(Squared, standardize=standardize, extrapolation=extrapolation)
+    term = model.ensemble_.terms[0]
+    inner = term.term if standardize else term
+    assert type(inner) is Squared
+    at = (X - term.center) / term.scale if standardize else X
+    np.testing.assert_allclose(term(X), np.square(np.cos(at @ inner.omega.T - inner.phase)) @ inner.weight)
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(model.predict(X), last, atol=1e-12)
+    for method in (lambda: model.gradient(X[:2]), lambda: model.shap_values(X[:2], X[:3])):
+        with pytest.raises(TypeError, match=r"(of|for) a Squared"):
+            method()
+    with pytest.raises(AttributeError, match="a rule for each type of term"):
+        _ = model.feature_importances_
+
+
+def test_a_term_that_computes_the_same_is_served_like_its_base():
+    model, plain = fitted(Alike), fitted(Cosines)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(model.gradient(X), plain.gradient(X))
+    assert not isinstance(model.ensemble_.terms[0], Standardized)
+
+
+class Stump(Learner):
+    """A tree by hand, one of whose arrays is of another kind."""
+
+    def __init__(self, **other):
+        self.other = other
+
+    def fit(self, round):
+        arrays = {
+            "roots": np.array([0]),
+            "left": np.array([1, -1, -1]),
+            "right": np.array([2, -1, -1]),
+            "feature": np.zeros(3, dtype=int),
+            "threshold": np.full(3, 3.0),
+            "missing_left": np.zeros(3, dtype=bool),
+            "value": np.array([[0.0], [0.1], [-0.1]]),
+        }
+        return Trees(**(arrays | self.other))
+
+    def get_params(self, deep=True):
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "wanted"),
+    [
+        ("threshold", np.array([3, 0, 0]), "real numbers, got one of int64"),
+        ("left", [1, -1, -1], "whole numbers, got a list"),
+        ("feature", np.zeros(3), "whole numbers, got one of float64"),
+        ("value", [[0.0], [0.1], [-0.1]], "real numbers, got a list"),
+        ("missing_left", np.zeros(3, dtype=int), "truth values, got one of int64"),
+    ],
+)
+def test_arrays_of_another_kind_are_named(name, array, wanted):
+    given = {"n_estimators": 2, "early_stopping": False}
+    RFFBoostRegressor(learner=Stump(), **given).fit(X, Y)
+    with pytest.raises(ValueError, match=f"its Trees: {name} must be an array of {wanted}"):
+        RFFBoostRegressor(learner=Stump(**{name: array}), **given).fit(X, Y)
