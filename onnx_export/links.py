@@ -26,6 +26,7 @@ from rffboost_ext.losses import (
     Tweedie,
 )
 from rffboost_ext.losses import Exponential as ExponentialLoss
+from rffboost_ext.losses.around import Around
 from rffboost_ext.losses.margin import sigmoid, two_columns
 
 from .graph import FLOAT64, Graph
@@ -174,6 +175,11 @@ def _(loss: SquaredError | AbsoluteError | Quantile | Huber) -> Link:
 @lower_link.register
 def _(loss: Poisson | Gamma | Tweedie) -> Link:
     return Exp()
+
+
+@lower_link.register
+def _(loss: Around) -> Link:
+    return lower_link(loss.loss)
 
 
 @lower_link.register

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import Cosines, Ensemble, Term
+from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term
 from rffboost_ext.base import BaseRFFBoost
 from rffboost_ext.coding import Coding, with_nan
 from rffboost_ext.core import Array
@@ -146,9 +146,23 @@ def read(estimator: Any) -> Source:
     )
 
 
+def require_own(estimator: Any, *bases: type) -> None:
+    """Raise a TypeError if an estimator of a class derived from ours predicts in a way of its own."""
+    for base in bases:
+        for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
+            if isinstance(estimator, base) and getattr(type(estimator), name, None) is not getattr(
+                base, name, None
+            ):
+                raise TypeError(
+                    f"{type(estimator).__name__} overrides {name} of {base.__name__}, which a graph knows nothing "
+                    f"of: export a {base.__name__}, and do what is different around it"
+                )
+
+
 @read.register
 def _(estimator: BaseRFFBoost) -> Source:
     check_is_fitted(estimator)
+    require_own(estimator, RFFBoostClassifier, RFFBoostRegressor)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
     return Source(
         estimator=type(estimator).__name__,

@@ -18,7 +18,7 @@ from .graph import Graph
 from .lifting import LIFTS, Parts
 from .links import Identity, Link
 from .lowering import lower, lower_term
-from .source import Extra, Source, names_of, read
+from .source import Extra, Source, names_of, read, require_own
 from .tolerance import rounding
 
 
@@ -184,6 +184,7 @@ def ordered(columns: Link, graph: Graph, raw: str) -> str:
 @read.register
 def _(model: RFFBoostQuantileRegressor) -> Source:
     check_is_fitted(model)
+    require_own(model, RFFBoostQuantileRegressor)
     sources = [read(booster) for booster in model.estimators_]
     size = len(sources)
     return replace(
@@ -201,6 +202,7 @@ def _(model: RFFBoostQuantileRegressor) -> Source:
 @read.register
 def _(model: ConformalRegressor) -> Source:
     check_is_fitted(model)
+    require_own(model, ConformalRegressor)
     source = read(model.estimator_)
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
