@@ -30,6 +30,8 @@ from .store import StoreMixin
 
 # What products such as 10 * 0.1 may be off by.
 ROUNDING = 1e-9
+# Roundings between a score and the ends of an interval.
+LOST = 4.0
 
 
 class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEstimator):
@@ -135,15 +137,20 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         size = self._calibration_size(len(y))
         X, held, y, target = train_test_split(X, y, test_size=size, random_state=random)
         self.estimator_ = regressor.fit(X, y)
-        rank = rank_of(self.alpha, size)
-        self.margin_ = float(np.sort(scores(target, self.estimator_.predict(held)))[rank - 1])
+        target, found = target.astype(np.float64), self.estimator_.predict(held)
+        values, rank = self._numbers(found, size), rank_of(self.alpha, size)
+        if not np.isfinite(values).all():
+            raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
+        # Targets at the very end of an interval, of which there are many where they tie, are within it.
+        largest = float(np.abs(values).max() + np.abs(target).max())
+        self.margin_ = float(np.sort(scores(target, values))[rank - 1]) + LOST * precision_of(found) * largest
         self.coverage_ = rank / (size + 1)
         return self
 
     def _calibration_size(self, n_samples: int) -> int:
         """How many of the rows calibrate, or a ValueError if none would be left."""
         # The least m with (m + 1) alpha >= 1.
-        least = math.ceil(1.0 / self.alpha - ROUNDING) - 1
+        least = math.ceil(1.0 / max(self.alpha, ROUNDING**2) - ROUNDING) - 1
         size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
         if size >= n_samples:
             raise ValueError(
@@ -156,7 +163,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     def _regressor(self, random: np.random.RandomState) -> Any:
         """The unfitted regressor, with a seed of ours where it has none."""
         given = RFFBoostRegressor() if self.estimator is None else self.estimator
-        if not (hasattr(given, "fit") and hasattr(given, "predict")):
+        if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
             raise TypeError(
                 f"{type(self).__name__}: estimator must be a regressor with fit and predict, got {given!r}"
             )
@@ -206,7 +213,21 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
 
     def _predictions(self, X: Any) -> Array:
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(X))
+        found = self.estimator_.predict(X)
+        return self._numbers(found, len(found))
+
+    def _numbers(self, found: Any, n_samples: int) -> Array:
+        """What the regressor predicts, (n,) or (n, Q), float64, or an error that names it."""
+        try:
+            values = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{type(self).__name__}: estimator must predict numbers: {error}") from error
+        if values.ndim not in (1, 2) or len(values) != n_samples or not values.size:
+            raise ValueError(
+                f"{type(self).__name__}: estimator must predict shape ({n_samples},) or ({n_samples}, Q), got "
+                f"{values.shape}"
+            )
+        return values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -214,6 +235,12 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         of_regressor = get_tags(regressor).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = of_regressor.allow_nan, of_regressor.categorical
         return tags
+
+
+def precision_of(found: Any) -> float:
+    """The rounding unit of the numbers that a regressor predicts."""
+    dtype = np.asarray(found).dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
 
 def ends(found: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import betabinom
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -253,3 +254,73 @@ def refused(estimator):
 )
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ties_are_within_their_interval(dtype):
+    class Middle(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.middle_ = dtype(np.median(y))
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.middle_, dtype=dtype)
+
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y, X = rng.choice([0.3, 1.1], 500), np.zeros((500, 1))
+        model = ConformalRegressor(Middle(), random_state=0).fit(X[:100], y[:100])
+        low, high = model.predict_interval(X[100:]).T
+        found.append(((low <= y[100:]) & (y[100:] <= high)).mean())
+        assert high[0] - low[0] == pytest.approx(2 * model.margin_)
+        assert model.margin_ == pytest.approx(np.abs(y - model.predict(X)).max(), rel=1e-5)
+    assert np.mean(found) > 0.97
+
+
+class Given(RegressorMixin, BaseEstimator):
+    """Predictions of a kind."""
+
+    def __init__(self, kind="list"):
+        self.kind = kind
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        values = 100.0 + np.zeros(len(X))
+        kinds = {
+            "list": values.tolist(),
+            "series": pd.Series(values, index=np.arange(len(X)) + 5),
+            "frame": pd.DataFrame({"low": values - 1.0, "high": values + 1.0}),
+            "small": values.astype(np.uint8),
+            "nan": values * np.nan,
+            "text": ["much"] * len(X),
+            "cube": values[:, None, None],
+        }
+        return kinds[self.kind]
+
+
+@pytest.mark.parametrize("kind", ["list", "series", "frame", "small"])
+def test_whatever_holds_predictions_is_taken(kind):
+    X, y = np.zeros((60, 1)), np.linspace(0, 255, 60).astype(np.uint8)
+    model = ConformalRegressor(Given(kind), random_state=0).fit(X, y)
+    assert 60.0 < model.margin_ < 160.0
+    assert model.predict_interval(X).shape == (60, 2)
+    np.testing.assert_allclose(model.predict(X), 100.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "message"),
+    [
+        ("nan", ValueError, "estimator must predict finite numbers"),
+        ("text", TypeError, "estimator must predict numbers"),
+        ("cube", ValueError, r"estimator must predict shape \(15,\) or \(15, Q\), got \(15, 1, 1\)"),
+    ],
+)
+def test_predictions_that_are_none_are_named(kind, error, message):
+    with pytest.raises(error, match=f"ConformalRegressor: {message}"):
+        ConformalRegressor(Given(kind), random_state=0).fit(np.zeros((60, 1)), np.arange(60.0))
+    with pytest.raises(TypeError, match="estimator must be a regressor with fit and predict, got <class"):
+        ConformalRegressor(Given).fit(np.zeros((60, 1)), np.arange(60.0))
