@@ -13,8 +13,8 @@ from .design import Design
 from .ensemble import Ensemble
 from .learners import LEARNERS
 from .losses import LOSSES
-from .steps import STEPS, natural_step
-from .vocabulary import check_answers, check_baseline, check_derivatives, check_target, outcome
+from .steps import STEPS, moved, natural_step
+from .vocabulary import check_answers, check_baseline, check_derivatives, check_target, outcome, pair
 
 
 def boost(
@@ -100,12 +100,12 @@ def boost(
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
-            derivatives = in_units(loss, loss.derivatives(y, raw))
+            derivatives = in_units(loss, pair(loss, loss.derivatives(y, raw)))
             check_derivatives(loss, derivatives, raw, index)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
             round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
             fitted, output = outcome(learner, round)
-            keep, length = step.move(round, output)
+            keep, length = moved(step, round, output)
             raw = (raw if keep == 1.0 else keep * raw) + length * output
             term = design.restore(fitted)
             terms.append(term)
@@ -189,6 +189,7 @@ def require_start(start: Ensemble, design: Design, n_estimators: int, raw: Array
 
 def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
     """``loss.prepared(y, weight, n_classes)``, checked: what is minimised."""
+    loss.check_target(y)
     made = loss.prepared(y, weight, n_classes)
     if not isinstance(made, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {made!r}")

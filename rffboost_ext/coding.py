@@ -61,6 +61,9 @@ class Coding:
             codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
         except TypeError as error:
             raise TypeError(f"column {name_of(X, column)} of X must hold categories: {error}") from error
+        unknown = [value for value in values[np.isnan(codes)].tolist() if not is_gap(value)]
+        if known and unknown and np.isnan(codes).all():
+            require_kind(name_of(X, column), unknown, next(iter(known)))
         return codes, any(map(is_gap, values[np.isnan(codes)].tolist()))
 
     @cached_property
@@ -70,6 +73,17 @@ class Coding:
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
+    """Raise a ValueError if all values of a column are text and a known category is a number, or vice versa."""
+    kinds = {isinstance(value, str) for value in values}
+    if kinds == {not isinstance(known, str)}:
+        words = ("numbers", "text") if isinstance(known, str) else ("text", "numbers")
+        raise ValueError(
+            f"column {column} of X must hold categories as in fit, such as {known!r}, got {values[0]!r}: "
+            f"{words[0]} where fit had {words[1]}"
+        )
 
 
 def checked_array(X: Any) -> Array:

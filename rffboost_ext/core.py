@@ -2,7 +2,8 @@
 
 Throughout, n counts samples, d features, C outputs and M cosines. Scores before the link are called *raw*
 and are always two-dimensional, (n, C); so are targets, (n, 1) or (n, C). A :class:`Spec` holds hyperparameters
-only; a result is a frozen dataclass that holds arrays only.
+only; a result is a frozen dataclass that holds arrays only. The arrays that a part is given are the loop's own: it
+reads them, and writes into none.
 """
 
 from __future__ import annotations

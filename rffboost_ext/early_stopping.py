@@ -67,14 +67,23 @@ class MeanLoss:
     loss: Loss
 
     def __call__(self, y: Array, raw: Array, weight: Array) -> float:
-        return float(np.average(self.loss.value(y, raw), weights=weight))
+        values = self.loss.value(y, raw)
+        require_values(self.loss, values, len(y))
+        return float(np.average(values, weights=weight))
 
     def several(self, y: Array, raw: Array, weight: Array) -> list[float]:
         """That of each of several scores, raw (T, n, C); a loss is of single rows, so one call serves them all."""
         count, n, n_outputs = raw.shape
         values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
+        require_values(self.loss, values, count * n)
         means: list[float] = np.average(values.reshape(count, n), axis=1, weights=weight).tolist()
         return means
+
+
+def require_values(loss: Loss, values: Array, n_samples: int) -> None:
+    """Raise a ValueError unless there is one value of a loss for each row."""
+    if np.shape(values) != (n_samples,):
+        raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n_samples},), got {np.shape(values)}")
 
 
 def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
@@ -128,7 +137,7 @@ class EarlyStopping:
         first = float(error(y, raw, weight))
         if not np.isfinite(first):
             raise ValueError(
-                f"early stopping: eval_metric must be finite on the {len(y)} held-out rows, got {first}"
+                f"early stopping: loss or eval_metric must be finite on the {len(y)} held-out rows, got {first}"
             )
         self._least = tol * abs(first)
         self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
@@ -201,6 +210,6 @@ class EarlyStopping:
         lost = np.flatnonzero(np.isnan(errors))
         if len(lost):
             raise ValueError(
-                f"early stopping: eval_metric must be a number on the {len(self.y)} held-out rows, got nan after "
-                f"round {len(self._scores) + int(lost[0])}"
+                f"early stopping: loss or eval_metric must be a number on the {len(self.y)} held-out rows, got "
+                f"nan after round {len(self._scores) + int(lost[0])}"
             )

@@ -89,14 +89,15 @@ class View:
         """Targets as the user has them, (n,) or (n, C)."""
         if self.classes is not None:
             return np.asarray(self.classes[y[:, 0].astype(np.int64)])
-        return squeeze(y)
+        # A copy: a metric may work in place.
+        return squeeze(y).copy()
 
     def prediction(self, raw: Array) -> Array:
         """What a metric sees: the mean (n,) or (n, C), probabilities (n, K), of two classes the second's (n,)."""
         response = self.loss.inverse_link(raw)
         if self.classes is not None and len(self.classes) == 2:
             return response[:, 1]
-        return squeeze(response)
+        return squeeze(response).copy()
 
 
 class Metrics(Check):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -135,11 +136,23 @@ class Shrunk(Step):
         return self.step.needs
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        keep, length = self.step.move(round, output)
+        keep, length = moved(self.step, round, output)
         return keep, rate_of(self.rate, round.index - self.first) * length
 
     def shrinkage(self, index: int) -> float:
         return rate_of(self.rate, index - self.first) * self.step.shrinkage(index)
+
+
+def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:
+    """What a step returns, two finite numbers, or an error that names it."""
+    found = step.move(round, output)
+    try:
+        keep, length = (float(number) for number in found)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {found!r}") from error
+    if not (math.isfinite(keep) and math.isfinite(length)):
+        raise ValueError(f"step {step!r}: move must return finite numbers, got {found!r} in round {round.index}")
+    return keep, length
 
 
 def rate_of(rate: float | Callable[[int], float], index: int) -> float:

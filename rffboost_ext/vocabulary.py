@@ -53,12 +53,21 @@ def check_answers(loss: Loss, y: Array, raw: Array) -> None:
         raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
 
 
+def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
+    """What a loss's derivatives return, or a ValueError unless it is a pair."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise ValueError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
+    return found
+
+
 def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
     """Raise a ValueError unless a loss's derivatives in round `index` are what the vocabulary says."""
     for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
         if not isinstance(values, np.ndarray) or values.shape != raw.shape:
             found = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
             raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {found}")
+        if values.dtype.kind not in "fiu":
+            raise ValueError(f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
         if not is_finite(values):
             raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
     gradient, hessian = derivatives
@@ -86,6 +95,9 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     output = design.output(fitted)
+    if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiu":
+        found = f"an array of {output.dtype}" if isinstance(output, np.ndarray) else f"a {type(output).__name__}"
+        raise TypeError(f"learner {learner!r}: its term must yield an array of real numbers, got {found}")
     if output.shape != round.raw.shape:
         raise ValueError(f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}")
     if not is_finite(output):

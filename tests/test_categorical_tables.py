@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rffboost_ext import RFFBoostRegressor
 from rffboost_ext.coding import coding_of, listed
 
 from .tables import COLUMNS, TABLE, Y, by_hand, classifier
@@ -141,3 +142,17 @@ def test_codings_say_what_they_know():
     np.testing.assert_array_equal(np.isnan(codes).any(axis=0), gaps)
     known = codes[:, 2].astype(int)
     np.testing.assert_array_equal(np.array([5, 15, 25])[known], TABLE["whole"].astype(int))
+
+
+@pytest.mark.parametrize(("known", "given"), [(np.arange(4), list("abcd")), (list("abcd"), np.arange(4))])
+def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 60)
+    table = pd.DataFrame({"kind": pd.Categorical(np.take(known, codes)), "x": rng.standard_normal(60)})
+    model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(table, codes == 2)
+    new = table.assign(kind=pd.Categorical(np.take(given, codes)))
+    with pytest.raises(ValueError, match=r"column 'kind' of X must hold categories as in fit, such as .*, got"):
+        model.predict(new)
+    # One that is merely new is a missing value.
+    unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(known, list) else [9] * 60))
+    assert np.isfinite(model.predict(unseen)).all()

@@ -7,11 +7,24 @@ import pytest
 from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
-from rffboost_ext import MATCHES, PLACEMENTS, RFF1, RFFK, SPECTRA, WEIGHTINGS, Optimizer, Round
+from rffboost_ext import (
+    MATCHES,
+    PLACEMENTS,
+    RFF1,
+    RFFK,
+    SPECTRA,
+    WEIGHTINGS,
+    Learner,
+    Optimizer,
+    RFFBoostRegressor,
+    Round,
+    Tree,
+)
 from rffboost_ext.learners import Match, Spectrum
 from rffboost_ext.learners.spectrum import bandwidth
 
 from .cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round
+from .test_terms import Linear
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 matches = pytest.mark.parametrize("match", MATCHES.names())
@@ -272,3 +285,40 @@ def test_specs_are_parameters_only(learner):
     assert set(vars(made)) == set(made.get_params(deep=False))
     made.fit(make_round(LOSS_CASES[0]))
     assert set(vars(made)) == set(made.get_params(deep=False))
+
+
+def test_a_tree_of_fewer_parameters():
+    class Small(Tree):
+        def __init__(self, max_depth=2):
+            super().__init__(max_depth=max_depth, reg_lambda=2.0)
+
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    given = {"n_estimators": 4, "early_stopping": False}
+    small, plain = (
+        RFFBoostRegressor(learner=learner, **given).fit(X, X[:, 0])
+        for learner in (Small(), Tree(2, reg_lambda=2.0))
+    )
+    np.testing.assert_array_equal(small.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["list", "text", "object", "number"])
+def test_outputs_of_another_kind_are_named(kind):
+    class Odd(Linear):
+        def __call__(self, X):
+            values = super().__call__(X)
+            return {
+                "list": values.tolist(),
+                "text": values.astype(str),
+                "object": values.astype(object),
+                "number": 1.0,
+            }[kind]
+
+    class Learns(Learner):
+        def fit(self, round):
+            return Odd(np.ones((round.design.n_features, 1)))
+
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    with pytest.raises(TypeError, match="its term must yield an array of real numbers, got"):
+        RFFBoostRegressor(learner=Learns(), n_estimators=2, standardize=False, extrapolation="continue").fit(
+            X, X[:, 0]
+        )

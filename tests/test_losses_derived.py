@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.baselines import FromZero
 from rffboost_ext.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
 from rffboost_ext.losses.around import Around
@@ -78,3 +78,50 @@ def test_a_loss_from_zero_differs_in_where_it_starts(loss: LossCase):
 def test_what_a_loss_refuses_one_around_it_refuses():
     with pytest.raises(ValueError, match=r"y must be at least 0"):
         RFFBoostRegressor(FromZero(Poisson()), **PLAIN).fit(X, -Y)
+
+
+class Mean(Loss):
+    """Half the squared error, of which one answer is another."""
+
+    def __init__(self, wrong=None):
+        self.wrong = wrong
+
+    def check_target(self, y):
+        if (y < 0.0).any():
+            raise ValueError("y must not be negative")
+
+    def value(self, y, raw):
+        return 0.5 * np.square(raw - y) if self.wrong == "value" else 0.5 * np.square(raw - y)[:, 0]
+
+    def derivatives(self, y, raw):
+        pair = raw - y, np.ones_like(raw)
+        odd = {"none": None, "three": (*pair, pair), "one": pair[0], "objects": (pair[0].astype(object), pair[1])}
+        return odd.get(self.wrong, pair)
+
+    def baseline(self, y, weight):
+        return np.average(y, axis=0, weights=weight)
+
+    def inverse_link(self, raw):
+        return raw
+
+
+def test_a_loss_may_refuse_targets_in_a_fit():
+    RFFBoostRegressor(Mean(), **PLAIN).fit(X, Y)
+    with pytest.raises(ValueError, match="y must not be negative"):
+        RFFBoostRegressor(Mean(), **PLAIN).fit(X, Y - 5.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("value", r"loss Mean\(wrong='value'\): value must have shape \(n,\)"),
+        ("none", r"loss Mean\(wrong='none'\): derivatives must return two arrays"),
+        ("three", r"loss Mean\(wrong='three'\): derivatives must return two arrays"),
+        ("one", r"loss Mean\(wrong='one'\): derivatives must return two arrays"),
+        ("objects", r"loss Mean\(wrong='objects'\): gradient must hold real numbers, got object"),
+    ],
+)
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_wrong_answers_of_a_loss_name_it(wrong, message, early_stopping):
+    with pytest.raises(ValueError, match=message):
+        RFFBoostRegressor(Mean(wrong), **(PLAIN | {"early_stopping": early_stopping})).fit(X, Y)

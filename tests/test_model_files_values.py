@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rffboost_ext import baselines
+from rffboost_ext import RFFBoostRegressor, baselines, load_model
 from rffboost_ext.losses import Signed, SquaredError
 from rffboost_ext.storage import container
 from rffboost_ext.storage.values import REGISTRIES
@@ -87,3 +87,15 @@ def test_models_of_the_papers_come_back(tmp_path):
     with pytest.warns(UserWarning, match="callbacks"):
         loaded = again(model, tmp_path)
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def test_a_memory_map_is_an_array_and_a_function_is_no_data(tmp_path):
+    joblib = pytest.importorskip("joblib")
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    joblib.dump(RFFBoostRegressor(learner="rff_1", n_estimators=3).fit(X, X[:, 0]), tmp_path / "model.joblib")
+    mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    mapped.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), mapped.predict(X))
+    with pytest.raises(TypeError, match=r"learning_rate'\] is a function, which is no data"):
+        mapped.set_params(learning_rate=lambda index: 0.1).save_model(tmp_path / "other")
+    assert not (tmp_path / "other").exists()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree
+from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Step, Tree, boost
 from rffboost_ext.learners import RFF1
 from rffboost_ext.steps import natural_step
 
@@ -171,3 +171,35 @@ def test_scores_that_are_far_out_leave_nothing_to_learn(learner):
     first = RFFBoostClassifier(learner=learner, **params).fit(X, X[:, 0] > 0.0)
     far = RFFBoostClassifier(learner=learner, **params).fit(X, X[:, 0] > 0.0, init_model=1e4 * first.ensemble_)
     np.testing.assert_allclose(far.ensemble_.raw(X), 1e4 * first.ensemble_.raw(X), rtol=1e-3, atol=1.0)
+
+
+class Odd(Step):
+    """A step that returns what it is told to."""
+
+    def __init__(self, found=None):
+        self.found = found
+
+    def move(self, round, output):
+        return self.found
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize(
+    ("found", "error"),
+    [
+        (None, TypeError),
+        (1.0, TypeError),
+        ((1.0, "much"), TypeError),
+        ((1.0, np.ones(3)), TypeError),
+        ((1.0, 2.0, 3.0), TypeError),
+        ((1.0, np.nan), ValueError),
+        ((np.inf, 1.0), ValueError),
+    ],
+)
+def test_what_a_step_returns_is_checked(found, error, rounds):
+    X = np.arange(20.0)[:, None]
+    given = {"learner": "rff_1", "n_estimators": rounds, "early_stopping": False}
+    with pytest.raises(error, match=r"step Odd\(.*\): move must return"):
+        RFFBoostRegressor(step=Odd(found), **given).fit(X, X[:, 0])
+    with pytest.raises(error, match=r"step Odd\(.*\): move must return"):
+        boost(X, X, loss="squared_error", learner="rff_1", step=Odd(found), n_estimators=rounds)

@@ -149,7 +149,8 @@ class Tree(Learner):
 
     def native(self, n_features: int) -> dict[str, Any]:
         """The parameters as ``xgboost.train`` takes them."""
-        params: dict[str, Any] = self.get_params(deep=False)
+        # A class that derives from this one may have fewer parameters.
+        params: dict[str, Any] = {name: getattr(self, name) for name in Tree._get_param_names()}
         signs, groups = params.pop("monotone_constraints"), params.pop("interaction_constraints")
         if signs is not None:
             require_signs(signs, n_features)

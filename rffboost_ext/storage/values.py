@@ -23,7 +23,8 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -154,10 +155,12 @@ def kind_of(cls: type, where: str) -> Kind:
     if kind is None:
         _search()
         kind = _entered(cls)
+    if issubclass(cls, FunctionType | BuiltinFunctionType | partial):
+        raise TypeError(f"{where} is a function, which is no data: set something else before, or use joblib")
     if kind is None:
         raise TypeError(
             f"{where} is of type {path_of(cls)}, which has no name to be stored by: register the part, or enter "
-            f"the class with @rffboost_ext.storable('a name')"
+            f"the class with @rffboost_ext.storable('a name'); joblib keeps models that hold others' estimators"
         )
     return kind
 
@@ -256,8 +259,10 @@ class Packer:
     def _stored(self, array: Array, where: str) -> int:
         from .container import DTYPE
 
+        if type(array) is np.memmap:
+            array = np.asarray(array)
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
-            raise TypeError(f"{where} is an array of type {array.dtype}, which cannot be stored")
+            raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
         if id(array) not in self._index:
             # The list keeps the array alive, and with it its identity.
             self._index[id(array)] = len(self.arrays)
