@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import ModelProto, ValueInfoProto
+from onnx.defs import onnx_opset_version
 
 from rffboost_ext.checks import Exactly, Integer, require
 from rffboost_ext.core import Array
@@ -73,8 +74,14 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     """
     require("to_onnx", "dtype", dtype, Exactly(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
-    if opset > HIGHEST_OPSET:
-        raise ValueError(f"to_onnx: opset must be at most {HIGHEST_OPSET}, the newest that is tested, got {opset}")
+    newest = min(HIGHEST_OPSET, onnx_opset_version())
+    if opset > newest:
+        why = (
+            "the newest that is tested"
+            if newest == HIGHEST_OPSET
+            else f"the newest that onnx {onnx.__version__} has"
+        )
+        raise ValueError(f"to_onnx: opset must be at most {newest}, {why}, got {opset}")
     source = read(estimator)
     model = build(source, dtype, opset, front_of(source, X, dtype, opset))
     onnx.checker.check_model(model, full_check=True)

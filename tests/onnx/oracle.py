@@ -6,7 +6,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import onnxruntime
+from onnx.defs import onnx_opset_version
 
+from onnx_export.describe import RUNTIMES
+from onnx_export.export import HIGHEST_OPSET
 from onnx_export.tolerance import EPS
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
@@ -16,6 +20,16 @@ from ..cases import PAIRS, make_data, make_estimator
 
 Array = np.ndarray
 DTYPES = ("float32", "float64", "mixed")
+
+
+def as_numbers(version: str) -> list[int]:
+    """The first two parts of a version."""
+    return [int(part) for part in version.split(".")[:2]]
+
+
+LOADED = [opset for release, _, opset, _ in RUNTIMES if as_numbers(release) <= as_numbers(onnxruntime.__version__)]
+NEWEST_OPSET = min(HIGHEST_OPSET, onnx_opset_version(), LOADED[-1])
+"""The newest operator set that everything here knows."""
 
 
 @cache

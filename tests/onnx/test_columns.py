@@ -25,7 +25,7 @@ from rffboost_ext.terms import Expanded, Standardized
 
 from ..cases import LOSS_NAMED, make_estimator
 from ..tables import BRIEF, COLUMNS, corners, make_gapped, make_table, pairs
-from .oracle import DTYPES, ensemble_of, posed, random_cosines
+from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, posed, random_cosines
 
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=120)
 
@@ -184,7 +184,7 @@ def test_opsets() -> None:
         to_onnx(gaps, opset=8)
     with pytest.raises(ValueError, match="opset must be at least 11 for categories that are numbers"):
         to_onnx(fitted(), opset=10)
-    for opset in (11, 21, 26):
+    for opset in (11, 21, NEWEST_OPSET):
         verify_onnx(fitted(), to_onnx(fitted(), opset=opset), TABLE, raise_on_mismatch=True)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnx_export import to_onnx, verify_onnx
-from onnx_export.export import HIGHEST_OPSET, LOWEST_OPSET
+from onnx_export.export import LOWEST_OPSET
 from onnx_export.predictor import open_session
 from rffboost_ext import RFFBoostClassifier, Trees
 from rffboost_ext.terms import Standardized
@@ -19,6 +19,7 @@ from rffboost_ext.terms import Standardized
 from ..cases import PAIR_NAMES, PAIRS
 from .oracle import (
     DTYPES,
+    NEWEST_OPSET,
     Array,
     classifier,
     ensemble_of,
@@ -243,7 +244,7 @@ def test_the_graph_does_not_grow_with_the_number_of_rounds(dtype: str) -> None:
     assert nodes(3, 3) == nodes(50, 40)
 
 
-@pytest.mark.parametrize("opset", range(LOWEST_OPSET, HIGHEST_OPSET + 1))
+@pytest.mark.parametrize("opset", range(LOWEST_OPSET, NEWEST_OPSET + 1))
 def test_every_opset(opset: int) -> None:
     index = PAIR_NAMES.index("signed squared_error-rff_1")
     for estimator, X in (fitted(index), (classifier(ensemble_of(), 3), np.zeros((2, 3)))):
