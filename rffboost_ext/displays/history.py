@@ -82,6 +82,7 @@ class HistoryDisplay:
             # One round is a point, and no line.
             looks |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs
             self.lines_ += self.ax_.plot(range(1, len(curve) + 1), curve, **looks)
+        self.ax_.locator_params(axis="x", integer=True)
         self.ax_.set_xlabel("boosting rounds")
         self.ax_.set_ylabel(label(self.metric))
         self.ax_.legend(frameon=False, fontsize=9)

@@ -139,7 +139,8 @@ class LandmarkDisplay:
         ticks = MaxNLocator(8)
         self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
         self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
-        self.ax_.locator_params(axis="x", nbins=6)
+        # Side by side there is no room for many digits.
+        self.ax_.ticklabel_format(axis="x", scilimits=(-3, 4))
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
         self.ax_.set_xlabel(style.label(self.names[0]))
         self.ax_.set_ylabel(style.label(self.names[1]))
