@@ -71,8 +71,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     -----
     There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
 
-    Where targets tie, as prices do, many lie at the very ends of intervals: the margin has room for the rounding of
-    predictions in their own precision. A graph of float32 numbers may round such targets out; export in float64.
+    Where targets tie, as prices do, many lie at the very ends of intervals: the margin has room for the rounding
+    of predictions, in their own precision. An exported graph adds up in another order, and may round some out.
 
     References
     ----------
