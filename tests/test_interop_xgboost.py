@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -306,25 +303,6 @@ def test_hessians_are_positive_whatever_the_loss():
     matrix = xgb.DMatrix(X[:50], y)
     _, hessian = rxgb.objective(Cauchy())(np.zeros(50, dtype=np.float32), matrix)
     assert (hessian > 0.0).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["3.0.*"])
-def test_older_xgboost(version, tmp_path):
-    python = tmp_path / "venv" / "bin" / "python"
-    root = Path(__file__).parents[1]
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    # XGBoost 3.0's own estimators need a scikit-learn older than 1.8.
-    tools = ["numba", "lightgbm", "pytest", "hypothesis", "pandas", "onnxruntime", "skl2onnx"]
-    needs = [f"xgboost=={version}", "scikit-learn<1.8", *tools]
-    subprocess.run([python, "-m", "pip", "install", "-q", *needs], check=True)
-    parts = "xgboost xgboost_models cosines initial bound metrics trace"
-    files = ["tests/test_trees.py", *(f"tests/test_interop_{part}.py" for part in parts.split())]
-    # Several classes or targets start from different scores, and metrics in a list may be functions, from 3.1 on.
-    left = "not classes and not targets and not file_tells and not functions_of_the_users"
-    command = [python, "-m", "pytest", "-q", *files, "-k", left]
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout[-3000:]
 
 
 @pytest.mark.parametrize("loss", ["huber", "squared_error"])

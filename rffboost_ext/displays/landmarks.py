@@ -123,7 +123,7 @@ class LandmarkDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> LandmarkDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
-        from matplotlib.ticker import MaxNLocator
+        from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
         self.ax_ = axes_or_new(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
@@ -140,7 +140,9 @@ class LandmarkDisplay:
         self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
         self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
         # Side by side there is no room for many digits.
-        self.ax_.ticklabel_format(axis="x", scilimits=(-3, 4))
+        digits = ScalarFormatter()
+        digits.set_powerlimits((-3, 4))
+        self.ax_.xaxis.set_major_formatter(digits)
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
         self.ax_.set_xlabel(style.label(self.names[0]))
         self.ax_.set_ylabel(style.label(self.names[1]))

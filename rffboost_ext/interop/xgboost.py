@@ -27,7 +27,7 @@ try:
     from xgboost.core import XGBoostError
 except ImportError as error:
     raise ImportError(
-        "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.0'"
+        "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.2'"
     ) from error
 
 from .xgboost_estimators import XGBClassifier, XGBRegressor
@@ -106,8 +106,7 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
     Raises
     ------
     ValueError, TypeError
-        If the loss is unknown, or labels do not suit it, or XGBoost is older than 3.1 and the loss has
-        outputs that start from different scores.
+        If the loss is unknown, or labels do not suit it.
     """
     y = labels(matrix).reshape(matrix.num_row(), -1)
     made, baseline = fitted_to(LOSSES.create(loss), y, weights(matrix))
@@ -213,8 +212,7 @@ class CosineObjective(cosines.CosineObjective):
         return self.evaluate(scores, matrix)
 
     def _check_attached(self, matrix: DMatrix) -> None:
-        # XGBoost 3.0 does not keep them.
-        if hasattr(matrix, "get_categories") and not matrix.get_categories().empty():
+        if not matrix.get_categories().empty():
             raise ValueError(CATEGORIES)
 
     def _width(self, matrix: DMatrix) -> int | None:
