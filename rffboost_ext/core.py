@@ -213,7 +213,7 @@ class Round:
     def output_weights(self) -> Array | None:
         """What each output counts in sums over outputs, (C,), if each has its own unit; None if all are alike."""
         unit = self.loss.unit
-        return None if np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
+        return None if isinstance(unit, float) or np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
 
     @cached_property
     def total_weight(self) -> float:

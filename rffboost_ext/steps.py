@@ -147,10 +147,11 @@ def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:
     """What a step returns, two finite numbers, or an error that names it."""
     found = step.move(round, output)
     try:
-        keep, length = (float(number) for number in found)
+        keep, length = found
+        finite = math.isfinite(keep) and math.isfinite(length)
     except (TypeError, ValueError) as error:
         raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {found!r}") from error
-    if not (math.isfinite(keep) and math.isfinite(length)):
+    if not finite:
         raise ValueError(f"step {step!r}: move must return finite numbers, got {found!r} in round {round.index}")
     return keep, length
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ..core import Term
 
 
-def served(generic: Callable[..., Any], term: Term) -> type:
-    """The type whose registered implementation fits a term; its own type where none does.
+def by_type(generic: Callable[..., Any], term: Term, *given: Any) -> Any:
+    """``generic(term, *given)``, as for any term where what is registered for a base does not fit."""
+    return implementation(generic, type(term), len(generic.registry))(term, *given)  # type: ignore[attr-defined]
+
+
+@cache
+def implementation(generic: Any, kind: type, n_registered: int) -> Callable[..., Any]:
+    """What is registered for a type of term, with so many registered: in every round the same.
 
     A type that overrides ``__call__`` computes something else than the type that it derives from, for which alone
     a closed form is right.
     """
-    registry = generic.registry  # type: ignore[attr-defined]
-    kind = type(term)
-    base: type = next((base for base in kind.__mro__ if base in registry and base is not object), kind)
-    return base if base.__call__ is kind.__call__ else kind
-
-
-def by_type(generic: Callable[..., Any], term: Term, *given: Any) -> Any:
-    """``generic(term, *given)``, as for any term where what is registered for a base does not fit."""
-    kind = served(generic, term)
-    implementation = generic.dispatch(kind if kind in generic.registry else object)  # type: ignore[attr-defined]
-    return implementation(term, *given)
+    base = next(base for base in kind.__mro__ if base in generic.registry)
+    found: Callable[..., Any] = generic.dispatch(base if base.__call__ is kind.__call__ else object)
+    return found
