@@ -93,8 +93,7 @@ def boost(
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
 
-    require_start(start, design, n_estimators, init_raw)
-    raw = start.raw(design.original) if init_raw is None else init_raw
+    raw = scores_of(start, design, n_estimators, init_raw)
     if not len(start):
         check_answers(loss, y, raw)
     terms, moves = list(start.terms), list(start.moves)
@@ -176,8 +175,8 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     return design, y, weight
 
 
-def require_start(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> None:
-    """Raise a ValueError unless :func:`boost` can go on from an ensemble, and from scores if they are given."""
+def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
+    """The scores that :func:`boost` goes on from, those given or the ensemble's, or a ValueError if it cannot."""
     if len(start) > n_estimators:
         raise ValueError(
             f"boost: n_estimators must be at least the {len(start)} rounds that init has, got {n_estimators}"
@@ -185,6 +184,7 @@ def require_start(start: Ensemble, design: Design, n_estimators: int, raw: Array
     wanted = design.n_samples, start.n_outputs
     if raw is not None and np.shape(raw) != wanted:
         raise ValueError(f"boost: init_raw must have shape {wanted}, got {np.shape(raw)}")
+    return start.raw(design.original) if raw is None else raw
 
 
 def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
