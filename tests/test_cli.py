@@ -103,7 +103,7 @@ MISTAKES = {
     "compare wine --systems ,": ["system"],
     "compare wine --systems tree,tree": ["'tree'", "more than once"],
     "compare wine --rounds 0": ["rounds", "0", ">= 1"],
-    "compare wine --rounds many": ["--rounds", "'many' is not a valid int"],
+    "compare wine --rounds many": ["--rounds", "valid int"],
     "compare wine --splits -3": ["splits", "-3"],
     "compare wine --test-size 1.5": ["test_size", "1.5"],
     "compare wine --learning-rate 0": ["learning_rate", "0"],
