@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from rffboost_ext import Cosines, Ensemble, Term
 from rffboost_ext.core import Array
 from rffboost_ext.terms import Extent, Standardized
+from rffboost_ext.terms.dispatch import base_of
 
 from .graph import FLOAT32, FLOAT64, Graph
 
@@ -106,7 +106,13 @@ def placed(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
 
 def lower_term(term: Term, graph: Graph, x: str, name: str) -> str:
     """Lower `term` into the scope `name` and note its type, for those who read the graph back."""
-    known = implementer(lower, term, "__call__", HOW_TO_LOWER)
+    kind, known = type(term), base_of(lower, type(term))
+    if known is not object and known.__call__ is not kind.__call__:
+        # Exporting what its base computes would be silently wrong.
+        raise TypeError(
+            f"{kind.__name__} overrides __call__ of {known.__name__}, so the ONNX form of {known.__name__} does "
+            f"not fit it. {HOW_TO_LOWER.format(name=kind.__name__)}"
+        )
     with graph.scope(name) as scope:
         graph.kinds[scope.rstrip(".")] = known.__name__
         return lower(term, graph, x)
@@ -122,25 +128,3 @@ def lower_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
     for output in outputs[1:]:
         total = graph.node("Add", total, output)
     return graph.node("Add", total, graph.constant(compact.baseline, "baseline"))
-
-
-def implementer(generic: Callable[..., Any], thing: Any, method: str, advice: str) -> type:
-    """The type whose registered implementation serves `thing`.
-
-    A subclass is served like its base unless it computes something else, that is, overrides `method`:
-    exporting its base would then be silently wrong.
-
-    Raises
-    ------
-    TypeError
-        If `thing` overrides `method`.
-    """
-    registry = generic.registry  # type: ignore[attr-defined]
-    kind = type(thing)
-    known: type = next((base for base in kind.__mro__ if base in registry and base is not object), kind)
-    if getattr(kind, method) is not getattr(known, method):
-        raise TypeError(
-            f"{kind.__name__} overrides {method} of {known.__name__}, so the ONNX form of {known.__name__} "
-            f"does not fit it. {advice.format(name=kind.__name__)}"
-        )
-    return known

@@ -61,10 +61,11 @@ class Coding:
             codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
         except TypeError as error:
             raise TypeError(f"column {name_of(X, column)} of X must hold categories: {error}") from error
-        unknown = [value for value in values[np.isnan(codes)].tolist() if not is_gap(value)]
-        if known and unknown and np.isnan(codes).all():
+        lost = values[np.isnan(codes)].tolist()
+        unknown = [value for value in lost if not is_gap(value)]
+        if known and unknown and len(lost) == len(values):
             require_kind(name_of(X, column), unknown, next(iter(known)))
-        return codes, any(map(is_gap, values[np.isnan(codes)].tolist()))
+        return codes, len(unknown) < len(lost)
 
     @cached_property
     def _tables(self) -> list[dict[Any, float]]:

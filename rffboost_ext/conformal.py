@@ -30,6 +30,8 @@ from .store import StoreMixin
 
 # What products such as 10 * 0.1 may be off by.
 ROUNDING = 1e-9
+# Rows that nobody has: 1 / alpha may be infinite.
+MOST = 1e18
 # Roundings between a score and the ends of an interval.
 LOST = 4.0
 
@@ -153,7 +155,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     def _calibration_size(self, n_samples: int) -> int:
         """How many of the rows calibrate, or a ValueError if none would be left."""
         # The least m with (m + 1) alpha >= 1.
-        least = math.ceil(1.0 / max(self.alpha, ROUNDING**2) - ROUNDING) - 1
+        least = math.ceil(min(1.0 / self.alpha, MOST) - ROUNDING) - 1
         size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
         if size >= n_samples:
             raise ValueError(

@@ -11,6 +11,7 @@ import numpy as np
 from .callbacks import Progress
 from .core import Array, Loss, Term
 from .terms import outputs_of_each
+from .vocabulary import require_values
 
 Error: TypeAlias = Callable[[Array, Array, Array], float]
 # Held-out scores that are looked at together, counted over rounds, rows and outputs.
@@ -78,12 +79,6 @@ class MeanLoss:
         require_values(self.loss, values, count * n)
         means: list[float] = np.average(values.reshape(count, n), axis=1, weights=weight).tolist()
         return means
-
-
-def require_values(loss: Loss, values: Array, n_samples: int) -> None:
-    """Raise a ValueError unless there is one value of a loss for each row."""
-    if np.shape(values) != (n_samples,):
-        raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n_samples},), got {np.shape(values)}")
 
 
 def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:

@@ -44,13 +44,17 @@ def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
 def check_answers(loss: Loss, y: Array, raw: Array) -> None:
     """Raise a ValueError unless a loss's values and responses for scores (n, C) have the vocabulary's shapes."""
     n = len(y)
-    found = np.shape(loss.value(y, raw))
-    if found != (n,):
-        raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n},), got {found}")
+    require_values(loss, loss.value(y, raw), n)
     found, least = np.shape(loss.inverse_link(raw)), 2 if loss.task == "classification" else 1
     if len(found) != 2 or found[0] != n or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
         raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
+
+
+def require_values(loss: Loss, values: Array, n_samples: int) -> None:
+    """Raise a ValueError unless there is one value of a loss for each row."""
+    if np.shape(values) != (n_samples,):
+        raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n_samples},), got {np.shape(values)}")
 
 
 def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -21,6 +21,11 @@ def implementation(generic: Any, kind: type, n_registered: int) -> Callable[...,
     A type that overrides ``__call__`` computes something else than the type that it derives from, for which alone
     a closed form is right.
     """
-    base = next(base for base in kind.__mro__ if base in generic.registry)
+    base = base_of(generic, kind)
     found: Callable[..., Any] = generic.dispatch(base if base.__call__ is kind.__call__ else object)
     return found
+
+
+def base_of(generic: Any, kind: type) -> type:
+    """The type that something is registered for: `kind` itself or its nearest base; object where there is none."""
+    return next(base for base in kind.__mro__ if base in generic.registry)
