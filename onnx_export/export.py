@@ -76,12 +76,10 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
     newest = min(HIGHEST_OPSET, onnx_opset_version())
     if opset > newest:
-        why = (
-            "the newest that is tested"
-            if newest == HIGHEST_OPSET
-            else f"the newest that onnx {onnx.__version__} has"
+        raise ValueError(
+            f"to_onnx: opset must be at most {newest}, the newest that is tested and that onnx {onnx.__version__} "
+            f"has, got {opset}"
         )
-        raise ValueError(f"to_onnx: opset must be at most {newest}, {why}, got {opset}")
     source = read(estimator)
     model = build(source, dtype, opset, front_of(source, X, dtype, opset))
     onnx.checker.check_model(model, full_check=True)

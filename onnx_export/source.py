@@ -148,15 +148,14 @@ def read(estimator: Any) -> Source:
 
 def require_own(estimator: Any, *bases: type) -> None:
     """Raise a TypeError if an estimator of a class derived from ours predicts in a way of its own."""
-    for base in bases:
-        for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
-            if isinstance(estimator, base) and getattr(type(estimator), name, None) is not getattr(
-                base, name, None
-            ):
-                raise TypeError(
-                    f"{type(estimator).__name__} overrides {name} of {base.__name__}, which a graph knows nothing "
-                    f"of: export a {base.__name__}, and do what is different around it"
-                )
+    kind = type(estimator)
+    base = next((base for base in bases if issubclass(kind, base)), kind)
+    for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
+        if getattr(kind, name, None) is not getattr(base, name, None):
+            raise TypeError(
+                f"{kind.__name__} overrides {name} of {base.__name__}, which a graph knows nothing of: export a "
+                f"{base.__name__}, and do what is different around it"
+            )
 
 
 @read.register

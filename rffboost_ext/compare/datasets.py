@@ -160,8 +160,9 @@ def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any,
     frame = table(path)
     if target not in frame.columns:
         raise ValueError(f"data set {name!r} has no {unknown(f'column {target!r}', target, frame.columns)}")
-    missing = [column for column in ([target] if gaps else frame.columns) if frame[column].isna().any()]
-    if missing:
+    whole = frame[[target]] if gaps else frame
+    missing = whole.columns[whole.isna().any()]
+    if len(missing):
         raise ValueError(f"data set {name!r}: column {missing[0]!r} has missing values")
     return frame.drop(columns=target), frame[target]
 

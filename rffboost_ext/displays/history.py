@@ -74,6 +74,8 @@ class HistoryDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
+        from matplotlib.ticker import MaxNLocator
+
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
@@ -82,7 +84,7 @@ class HistoryDisplay:
             # One round is a point, and no line.
             looks |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs
             self.lines_ += self.ax_.plot(range(1, len(curve) + 1), curve, **looks)
-        self.ax_.locator_params(axis="x", integer=True)
+        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_.set_xlabel("boosting rounds")
         self.ax_.set_ylabel(label(self.metric))
         self.ax_.legend(frameon=False, fontsize=9)
