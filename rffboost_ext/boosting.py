@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .callbacks import CALLBACKS, Callback, Progress
-from .checks import POSITIVE, Integer, Positives, require
+from .checks import OPTIONAL, POSITIVE, Instance, Integer, Positives, require
 from .core import Array, Learner, Loss, Round, Step, Term, check_composition
 from .design import Design
 from .ensemble import Ensemble
@@ -85,6 +85,8 @@ def boost(
     given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
     require("boost", "n_estimators", n_estimators, Integer(1))
     require("boost", "callbacks", callbacks, CALLBACKS)
+    require("boost", "random_state", random_state, Integer(0) | OPTIONAL)
+    require("boost", "init", init, Instance(Ensemble) | OPTIONAL)
     design, y, weight = checked_data(design, y, weight)
     # An ensemble of several outputs to go on from knows classes that these rows may lack.
     loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)

@@ -12,7 +12,7 @@ from .checks import Integer, require
 from .core import Array, Term
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ensemble:
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
@@ -67,10 +67,11 @@ class Ensemble:
         """Raw scores after 0, 1, 2, ... rounds, each (n, C)."""
         X = matrix(X)
         raw = np.tile(self.baseline, (len(X), 1))
-        yield raw
+        yield raw.copy()
         for term, (keep, length) in zip(self.terms, self.moves, strict=True):
             raw = keep * raw + length * term(X)
-            yield raw
+            # A copy: what a caller does with a stage must not reach the next one.
+            yield raw.copy()
 
     def outputs(self, X: Array) -> Array:
         """The learned representation, (n, p): each cosine, and each output of a round of another kind."""
@@ -172,6 +173,9 @@ class Ensemble:
         if not np.isfinite(divisor) or divisor == 0:
             raise ValueError(f"an Ensemble is divided by a finite number other than 0, got {divisor}")
         return self * (1.0 / float(divisor))
+
+    def __repr__(self) -> str:
+        return f"<Ensemble of {len(self)} rounds, {self.n_outputs} output{'s'[: self.n_outputs > 1]}>"
 
     def __getstate__(self) -> dict[str, object]:
         return {name: self.__dict__[name] for name in ("baseline", "terms", "moves")}

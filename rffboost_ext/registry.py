@@ -74,6 +74,8 @@ class Registry(Generic[T]):
 
     def get(self, name: str) -> type[T]:
         """The class behind `name`; a ValueError that lists the choices if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a {self.kind} must be a string, got {name!r}")
         if name not in self._table:
             self._search()
         if name not in self._table:

@@ -16,6 +16,8 @@ STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
 RATE = POSITIVE | Function("the round")
 """What a learning rate may be."""
 
+# A step below this share of the first stride is looked for anew.
+SHORT, TINY = 1e-5, 1e-280
 # A term that is right, or wrong, on every row would be followed without end.
 LARGEST_CORRELATION = 1.0 - 1e-12
 
@@ -107,7 +109,12 @@ class LineSearch(Step):
             if abs(far) > longest:
                 return 1.0, float(np.sign(far) * longest)
         # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
-        return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
+        found = brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol)
+        # A minimum far below the first stride, as of small targets, is looked for again, on its own scale.
+        while abs(found) < SHORT * abs(far) and np.sign(slope(SHORT * far)) != np.sign(start) and abs(far) > TINY:
+            far = SHORT * far
+            found = brentq(slope, 0.0, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol)
+        return 1.0, float(found)
 
 
 class Shrunk(Step):

@@ -108,4 +108,5 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
         raise ValueError(
             f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
         )
-    return fitted, output
+    # Steps and scores are in double precision: a product with a float32 output would not be.
+    return fitted, output.astype(np.float64, copy=False)

@@ -220,3 +220,7 @@ def test_cosines_of_a_fit_compact_to_one_block():
     assert len(compact) == 1
     assert isinstance(compact.terms[0], Cosines)
     assert compact.terms[0].omega.shape == (10 * ROUNDS, X.shape[1])
+
+
+def test_a_short_text_stands_for_an_ensemble():
+    assert repr(random_ensemble(2)) == f"<Ensemble of {ROUNDS} rounds, 1 output>"

@@ -98,3 +98,12 @@ def test_without_warm_start_a_fit_starts_anew():
     X, y = make_data(BINARY)
     model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, y)
     assert len(model.fit(X, y).ensemble_) == 3
+
+
+def test_what_is_done_to_a_stage_does_not_reach_the_next_one():
+    X, y = make_data(BINARY)
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(X, y)
+    stages = [stage.copy() for stage in model.staged_decision_function(X)]
+    for stage, expected in zip(model.staged_decision_function(X), stages, strict=True):
+        np.testing.assert_array_equal(stage, expected)
+        stage *= 2.0

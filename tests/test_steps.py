@@ -145,7 +145,7 @@ def test_natural_step_of_a_bounded_hessian_is_the_line_search():
     assert STEPS.name_of(natural_step(Bounded(), RFF1())) == "line_search"
 
 
-@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("unit", [1e-60, 1e-16, 1e-8, 1.0, 1e8])
 @pytest.mark.parametrize("loss", ["absolute_error", "huber"])
 def test_a_line_search_goes_as_far_as_the_targets_do(loss, unit):
     X = np.random.default_rng(0).uniform(-3.0, 3.0, (200, 2))

@@ -81,7 +81,9 @@ class Mixture(Learner):
 
     def set_params(self, **params: Any) -> Mixture:
         """Set hyperparameters, nested ones too: those of trees put a :class:`Tree` in the place of "auto"."""
-        if self.trees == "auto" and "trees" not in params and any(name.startswith("trees__") for name in params):
+        trees = params.get("trees", self.trees)
+        automatic = isinstance(trees, str) and trees == "auto"
+        if automatic and any(name.startswith("trees__") for name in params):
             params["trees"] = Tree()
         return super().set_params(**params)
 

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Array, Loss
-from ..registry import Registry
 
 A = TypeVar("A", bound="Around")
 
@@ -28,7 +27,9 @@ class Around(Loss):
 
     def validate(self) -> None:
         """Raise unless the inner loss is valid."""
-        Registry("loss", Loss).create(self.loss)  # type: ignore[type-abstract]
+        if not isinstance(self.loss, Loss):
+            raise TypeError(f"{type(self).__name__}: loss must be an instance of Loss, got {self.loss!r}")
+        self.loss.validate()
 
     @property
     def task(self) -> str:  # type: ignore[override]

@@ -29,6 +29,7 @@ class Extent:
 
     def __call__(self, X: Array) -> Array:
         """X (n, d) held within the range, in its own precision."""
+        X = X if X.dtype.kind == "f" else X.astype(np.float64)
         # A range beyond float32 is infinite in it.
         with np.errstate(over="ignore"):
             low, high = (end.astype(X.dtype) for end in (self.low, self.high))
