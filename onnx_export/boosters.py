@@ -17,7 +17,7 @@ from .links import Sigmoid, Softmax, checked_link, evaluate, responses
 from .source import Source, names_of, read
 
 OBJECTIVES = responses(XGBOOST)
-"""What an objective of XGBoost makes of raw scores."""
+"""The link of each XGBoost objective."""
 
 
 @read.register
@@ -44,7 +44,7 @@ def _(booster: Booster) -> Source:
 
 
 def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
-    """The source of a model that XGBoost trained with one of our losses, or a user's."""
+    """The source of a model that XGBoost trained with one of our losses or a custom one."""
     ensemble, loss = rxgb.to_ensemble(model).compact(), model.loss_
     return Source(
         estimator=type(model).__name__,

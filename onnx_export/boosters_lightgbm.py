@@ -17,7 +17,7 @@ from .links import Sigmoid, Softmax, checked_link, evaluate, responses
 from .source import Source, names_of, read
 
 OBJECTIVES = responses(LIGHTGBM)
-"""What an objective of LightGBM makes of raw scores."""
+"""The link of each LightGBM objective."""
 
 
 @read.register
@@ -60,7 +60,7 @@ def facts_of(booster: Booster) -> dict[str, Any]:
 
 
 def source(model: Any, ensemble: Ensemble, n_features: int, **facts: Any) -> Source:
-    """The source of a model; the trees of a forest ("rf") are averaged, which only the ensemble does."""
+    """The source of a model; raw scores are the ensemble's, which averages the trees of a forest ("rf")."""
     return Source(
         estimator=type(model).__name__,
         ensemble=ensemble.compact(),

@@ -114,7 +114,7 @@ def unpickle(path: Path) -> Any:
     except OSError:
         raise
     except ImportError as error:
-        # Text that happens to begin like a pickle asks for modules of impossible names.
+        # Text that happens to begin like a pickle leads to imports of impossible module names.
         if all(part.isidentifier() for part in (error.name or "").split(".")):
             raise ValueError(f"{path} holds an estimator of a package that is missing here: {error}") from error
         raise ValueError(f"{path} is not a pickled estimator") from error
@@ -123,7 +123,7 @@ def unpickle(path: Path) -> Any:
 
 
 def table(path: Path, text: Collection[str] = ()) -> DataFrame:
-    """A CSV file with a header; the columns `text` are read as they stand, where only an empty cell is a gap."""
+    """A CSV file with a header; the columns `text` are read verbatim, with only empty cells missing."""
     try:
         import pandas
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The way from a table's own columns to codes, as nodes: a front like any other."""
+"""Encoding of a table's own columns as nodes, with the same interface as ``Front``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .inputs import input_names
 from .model import value_info
 
 LOWEST_OPSET = 11
-"""The first version of the operator set that says whether real numbers are equal."""
+"""The first version of the operator set whose Equal takes floating-point numbers."""
 
 
 @dataclass(frozen=True)
 class Coded:
-    """The columns of a table as inputs, and nodes that make one matrix of numbers and codes of them.
+    """The columns of a table as inputs, and nodes that turn them into one matrix of numbers and codes.
 
-    Where a column holds text, each column is an input of its own, (N, 1), by its name; else the input is ``X``,
-    (N, d). A category that was not seen in training becomes NaN, and so does any text that stands for none.
+    If any column holds text, each column is a separate input, (N, 1), named after it; else ``X``, (N, d), is the
+    input. A category that was not seen in training becomes NaN, as does any text that marks a missing value.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ class Coded:
         return columns[0] if len(columns) == 1 else graph.node("Concat", *columns, axis=1)
 
     def _names(self) -> list[str]:
-        """The inputs by the names of the columns, else x0, x1 and so on."""
+        """The inputs named after the columns, else x0, x1 and so on."""
         return input_names(list(self.names) or [f"x{j}" for j in range(len(self.coding.categories))])
 
     def merge_opsets(self, model: ModelProto) -> None:
-        """There are none but those of the graph."""
+        """Nothing to add: all operator sets are the graph's."""
 
 
 def is_text(categories: Array | None) -> bool:
@@ -123,7 +123,7 @@ def code_of_number(categories: Array, column: str, graph: Graph) -> str:
             f"export with dtype='float64'"
         )
     if not len(keys):
-        # Nothing equals NaN.
+        # A key that no input equals.
         keys = np.full(1, np.nan, dtype=keys.dtype)
     same = graph.cast(
         graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype), dtype=BOOL), graph.dtype

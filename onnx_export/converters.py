@@ -1,4 +1,4 @@
-"""Converters for skl2onnx, so that our estimators export inside any estimator of scikit-learn."""
+"""Converters for skl2onnx, so that our estimators can be exported inside scikit-learn's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLASSIFIER_OPTIONS = {
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx our classifier and regressor; to be called once, before ``skl2onnx.to_onnx``.
+    """Register our classifier and regressor with skl2onnx; to be called once, before ``skl2onnx.to_onnx``.
 
     Then Pipeline, ColumnTransformer, CalibratedClassifierCV with sigmoid, OneVsRestClassifier, VotingClassifier
     with ``flatten_transform=False``, stacking, bagging and searches that hold our estimators can be exported.
@@ -64,7 +64,7 @@ def register_skl2onnx() -> None:
 
 
 def regressor_shape(operator: Any) -> None:
-    """What the regressor's output is declared as: skl2onnx's own rule looks for linear coefficients."""
+    """Declare the shape of the regressor's output: skl2onnx's own rule looks for linear coefficients."""
     from skl2onnx.common.shape_calculator import calculate_linear_regressor_output_shapes
 
     calculate_linear_regressor_output_shapes(operator)
@@ -102,7 +102,7 @@ def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
 
 
 def begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
-    """A graph with names of its own that holds the raw scores, and their name."""
+    """A graph with a unique name prefix that computes the raw scores, and their name."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
 
     source, given = read(operator.raw_operator), operator.inputs[0]

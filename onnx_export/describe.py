@@ -1,4 +1,4 @@
-"""What a model file holds, for people."""
+"""A readable summary of a model file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUNTIMES = (
     ("1.24", 13, 25, 5),
     ("1.25", 13, 26, 5),
 )
-"""Versions of ONNX Runtime and the newest format, ai.onnx and ai.onnx.ml that each loads, found by trying."""
+"""Versions of ONNX Runtime and the newest IR, ai.onnx and ai.onnx.ml that each loads, found by testing."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Description:
     Attributes
     ----------
     metadata : Metadata
-        The file's own record.
+        The file's metadata.
     inputs, outputs : dict of str to str
         Names and shapes.
     nodes : int
@@ -38,9 +38,9 @@ class Description:
     size : int
         Bytes.
     ir_version, opset, ml_opset : int
-        Versions of the format and of the operator sets; 0 for one that is not used.
+        Versions of the IR and of the operator sets; 0 for one that is not used.
     minimum_onnxruntime : str
-        The oldest ONNX Runtime that loads the file, of those since 1.15.
+        The oldest ONNX Runtime, from 1.15 on, that loads the file.
     """
 
     metadata: Metadata
@@ -78,7 +78,7 @@ class Description:
 
 
 def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Description:
-    """Read what a model file says about itself, and what it needs.
+    """Read the metadata and requirements of a model file.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def shape_of(value: object) -> str:
 
 
 def minimum_onnxruntime(ir_version: int, opset: int, ml_opset: int) -> str:
-    """The oldest ONNX Runtime that loads these versions; a remark where none of those tried does."""
+    """The oldest ONNX Runtime that loads these versions; "newer than ..." if none of those tested does."""
     needed = (ir_version, opset, ml_opset)
     for runtime, *loads in RUNTIMES:
         if all(need <= most for need, most in zip(needed, loads, strict=True)):

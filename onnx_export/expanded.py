@@ -1,4 +1,4 @@
-"""Gaps and categories as nodes: what cosines see of them, and the sets that trees ask for."""
+"""Missing values and categories as nodes: their encoding for cosines, and the category sets of trees."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def _(term: Expanded, graph: Graph, x: str) -> str:
 
 
 def moved(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]:
-    """The same function of numbers measured from an origin (p,), where cosines have a center far from theirs.
+    """The same function with numbers relative to an origin (p,), where the cosines' center is far from 0.
 
-    What is filled in is then as near to the center as the data are: float32 would round a mean of 1e5 by too much.
+    Imputed values are then as near to the center as the data: float32 would round a mean of 1e5 by too much.
     """
     cosines, expansion = term.term, term.expansion
     if not isinstance(cosines, Cosines) or cosines.center is None or placed(cosines, dtype)[0] is None:
@@ -42,13 +42,13 @@ def moved(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]
 
 
 def require_opset(graph: Graph, lowest: int, what: str) -> None:
-    """Raise a ValueError unless the operators that something needs are there."""
+    """Raise a ValueError if the operator set lacks operators that something needs."""
     if graph.opset < lowest:
         raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")
 
 
 def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = None) -> str:
-    """The columns of an expansion, (n, e), numbers measured from `origin` (p,)."""
+    """The columns of an expansion, (n, e), with numbers relative to `origin` (p,)."""
     parts = []
     if len(expansion.numbers):
         numbers = graph.node("Gather", x, graph.constant(expansion.numbers, "numbers"), axis=1)
@@ -67,7 +67,7 @@ def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = 
 
 
 def filled(expansion: Expansion, graph: Graph, numbers: str) -> str:
-    """Numbers (n, p) with their gaps filled."""
+    """Numbers (n, p) with missing values imputed."""
     gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.fill, "fill")
     out = graph.node("Where", gap, fill, numbers, dtype=graph.dtype)
     for i, sweep in enumerate(expansion.sweeps):
@@ -77,7 +77,7 @@ def filled(expansion: Expansion, graph: Graph, numbers: str) -> str:
 
 
 def known(graph: Graph, code: str, size: int) -> str:
-    """Whether ``0 <= code < size``, which NaN is not."""
+    """Whether ``0 <= code < size``; false for NaN."""
     low, high = (graph.constant(float(end), "end", graph.types[code]) for end in (0, size))
     negative = graph.node("Less", code, low, dtype=BOOL)
     return graph.node("And", graph.node("Not", negative), graph.node("Less", code, high, dtype=BOOL))
@@ -90,10 +90,10 @@ def where(graph: Graph, condition: str, value: str, other: float) -> str:
 
 
 def without_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
-    """Trees that ask no set, and the features that they act on, with a further column for each set.
+    """Trees without category sets, and the features that they act on, with a further column for each set.
 
-    The column is 1 for members of the set, 0 for others, and NaN for a gap, so that a threshold between 0 and 1
-    splits as the set does, in every runtime that has trees.
+    The column is 1 for members of the set, 0 for others, and NaN for missing values, so that a threshold between 0
+    and 1 splits as the set does, in every runtime that supports trees.
     """
     subset, members = term.subset, term.members
     if subset is None or members is None or not (subset >= 0).any():
@@ -115,7 +115,7 @@ def without_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
 
 
 def memberships(sets: Array, column: int, i: int, graph: Graph, x: str) -> str:
-    """Whether the code in a column is a member of each of some sets (S, K), (n, S): 1, 0 or, for a gap, NaN."""
+    """Membership of a column's codes in each of the sets (S, K), as (n, S): 1, 0, or NaN where missing."""
     size = sets.shape[1]
     none, gap = np.zeros((1, len(sets))), np.full((1, len(sets)), np.nan)
     table = graph.constant(np.concatenate([sets.T, none, gap]), f"sets{i}")

@@ -31,10 +31,10 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     """Export a fitted estimator as an ONNX model.
 
     The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d), in which NaN is
-    a missing value. Where categories are text each column is an input of its own, (n, 1), by its name; any text
+    a missing value. Where categories are text each column is a separate input, (n, 1), named after it; any text
     that is none of the categories is a missing value. A classifier's outputs are ``label`` (n,), int64 or text,
-    ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, C), and
-    ``score`` where that is another number; a conformal one has ``interval`` (n, 2) beside it.
+    ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, C), and the
+    raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2).
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def save_onnx(
 ) -> ModelProto:
     """Export a fitted estimator into a file.
 
-    The file appears, or is replaced, all at once; when anything fails the path is left as it was.
+    The file is created or replaced atomically; on failure the path is left unchanged.
 
     Parameters
     ----------
     estimator, X, dtype, opset
         As in :func:`to_onnx`.
     path : path-like
-        Where to.
+        Where to write.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def save_onnx(
 
 
 def front_of(source: Source, X: Any, dtype: str, opset: int) -> Front | Coded | None:
-    """What comes before the ensemble: steps of a pipeline, or the codes of categories."""
+    """What comes before the ensemble: steps of a pipeline, or the encoding of categories."""
     if source.coding is not None:
         return Coded(source.coding, source.feature_names, dtype)
     return None if source.front is None else convert_front(source, X, dtype, opset)
@@ -162,14 +162,14 @@ def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[Value
 
 
 def label(graph: Graph, raw: str, n_outputs: int, classes: Array) -> str:
-    """The class of each row, (n,): the second where the only raw score is above 0, else that of the largest."""
+    """The class of each row, (n,): by the sign of a single raw score, else that of the largest."""
     columns = sides(graph, raw) if n_outputs == 1 else raw
     index = graph.node("ArgMax", columns, axis=1, keepdims=0, dtype=INT64)
     return graph.node("Gather", graph.constant(classes, "classes"), index, axis=0)
 
 
 def class_tensor(classes: Array) -> Array:
-    """Class labels as ONNX can hold them: text, or int64 for whole numbers and truth values.
+    """Class labels as ONNX can store them: text, or int64 for whole numbers and booleans.
 
     Raises
     ------

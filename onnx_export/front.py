@@ -21,7 +21,7 @@ from .source import Source
 
 @dataclass(frozen=True)
 class Front:
-    """The steps before an ensemble as a model of their own, ready to be gone on from."""
+    """The steps before an ensemble as a separate model that a graph can continue."""
 
     model: ModelProto
 
@@ -31,11 +31,11 @@ class Front:
         return list(self.model.graph.input)
 
     def opset(self, asked: int) -> int:
-        """The version that skl2onnx chose, at most the one asked for: its nodes are right for that one only."""
+        """The opset that skl2onnx chose, at most the one requested: its nodes are valid for that one only."""
         return next((entry.version for entry in self.model.opset_import if entry.domain == ""), asked)
 
     def open(self, graph: Graph) -> str:
-        """Begin `graph` with these steps and return the name of what comes out of them."""
+        """Begin `graph` with these steps and return the name of their output."""
         graph.nodes.extend(self.model.graph.node)
         graph.constants.update((tensor.name, tensor) for tensor in self.model.graph.initializer)
         end = self.model.graph.output[0]
@@ -70,7 +70,7 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
     types = initial_types(source, X, dtype)
     try:
         model = skl2onnx.to_onnx(source.front, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
-    # Its errors have no common base.
+    # skl2onnx's errors have no common base class.
     except Exception as error:
         advice = "; pass X, a few rows, where steps take columns by name" if X is None else ""
         reason = str(error).strip().splitlines()[0]
@@ -79,7 +79,7 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
         ) from error
     check_front(model, dtype)
     check_width(model, source)
-    # What comes out of a step may have the name of one of our outputs.
+    # A step's output may have the name of one of ours.
     model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"), rename_functions=False)
     if hasattr(X, "columns"):
         name_inputs(model.graph, [str(name) for name in X.columns])
@@ -87,7 +87,7 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
 
 
 def columns_of_fit(source: Source, X: Any) -> Any:
-    """A table's columns that the steps were fitted to, in that order; anything else as it is."""
+    """The columns of a table that the steps were fitted to, in that order; anything else unchanged."""
     if not hasattr(X, "columns"):
         return X
     given, wanted = [str(name) for name in X.columns], list(source.feature_names)
@@ -100,14 +100,14 @@ def columns_of_fit(source: Source, X: Any) -> Any:
 
 
 def name_inputs(graph: GraphProto, columns: Sequence[str]) -> None:
-    """Give the inputs the names of the columns: skl2onnx makes others of those with blanks."""
+    """Name the inputs after the columns: skl2onnx changes names with spaces."""
     inner = {name for node in graph.node for name in node.output} | {entry.name for entry in graph.initializer}
     names = zip((entry.name for entry in graph.input), input_names(columns, inner), strict=True)
     rename_inputs(graph, dict(names))
 
 
 def check_front(model: ModelProto, dtype: str) -> None:
-    """Raise a ValueError unless the converted steps are valid, and compute in float64 if that is asked for."""
+    """Raise a ValueError unless the converted steps are valid, and compute in float64 if requested."""
     advice = "; export with dtype='float32'" if dtype == "float64" else ""
     try:
         check_model(model, full_check=True)
@@ -127,7 +127,7 @@ def check_front(model: ModelProto, dtype: str) -> None:
 
 
 def check_width(model: ModelProto, source: Source) -> None:
-    """Raise a ValueError if the converted steps give another number of columns than the ensemble was fitted to."""
+    """Raise a ValueError if the converted steps output a different number of columns than the ensemble takes."""
     dims = model.graph.output[0].type.tensor_type.shape.dim
     found, wanted = dims[1].dim_value if len(dims) == 2 else 0, source.n_behind
     if found and wanted and found != wanted:
@@ -152,5 +152,5 @@ def initial_types(source: Source, X: Any, dtype: str) -> list[tuple[str, Any]]:
 
 
 def kind_of(column: Any) -> Any:
-    """The NumPy type of a table's column; object for text and whatever else NumPy has no type for."""
+    """The NumPy type of a table's column; object for text and other types that NumPy lacks."""
     return column.dtype if isinstance(column.dtype, np.dtype) else object

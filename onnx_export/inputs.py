@@ -1,4 +1,4 @@
-"""Names of a graph's inputs, where each column of a table is one of its own."""
+"""Names of a graph's inputs, where each column of a table is a separate one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Container, Mapping, Sequence
 from onnx import GraphProto
 
 RESERVED = ("label", "probabilities", "score", "variable", "interval", "X")
-"""Names that have a meaning of their own."""
+"""Names with a fixed meaning."""
 
 
 def input_names(columns: Sequence[str], taken: Container[str] = ()) -> list[str]:
-    """The names of the columns; those of outputs, those taken, and one that is empty get an underscore."""
+    """The names of the columns; reserved, taken, repeated and empty ones get underscores."""
     made: list[str] = []
     for column in columns:
         name = column or "_"
@@ -22,7 +22,7 @@ def input_names(columns: Sequence[str], taken: Container[str] = ()) -> list[str]
 
 
 def rename_inputs(graph: GraphProto, names: Mapping[str, str]) -> None:
-    """Give the inputs of a graph other names, by their present ones."""
+    """Rename the inputs of a graph, given new names by present ones."""
     for entry in graph.input:
         entry.name = names.get(entry.name, entry.name)
     for node in graph.node:

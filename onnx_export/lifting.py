@@ -23,7 +23,7 @@ from .trees import numbered
 
 @dataclass(frozen=True)
 class Parts:
-    """What a file holds of one term: its constants and nodes, under the names that ``lower`` gave them.
+    """One term as stored in a file: constants and nodes, under the names that ``lower`` gave them.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class Parts:
 
 
 DAMAGE = (KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, ValidationError)
-"""What a file raises whose content does not fit together."""
+"""Errors raised by files with inconsistent content."""
 LIFTS: dict[str, Callable[[Parts], Term]] = {}
-"""How a term is read back, by the name of its type; open to types of a user's own."""
+"""Functions that read terms back, by the name of the term's type; custom types can be added."""
 
 
 def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
@@ -86,7 +86,7 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
     ------
     ValueError
         If the file is damaged, was written by another program, or holds steps before the ensemble. A file that is
-        read is safe to evaluate: shapes fit, and no tree leaves its arrays or has a cycle.
+        read is safe to evaluate: shapes match, tree indices are in range and trees have no cycles.
     TypeError
         If it holds a term of a type that is not in ``LIFTS``.
     """
@@ -130,7 +130,7 @@ def lift_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
 
 
 def lift(parts: Parts) -> Term:
-    """The term behind some parts."""
+    """The term described by some parts."""
     return LIFTS[parts.kinds[parts.scope]](parts)
 
 
@@ -168,7 +168,7 @@ def lift_trees(parts: Parts) -> Trees:
 
 
 def with_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
-    """The trees that ask for sets where these ask for columns that say who is a member."""
+    """Trees with category sets in place of splits on membership columns: the inverse of ``without_sets``."""
     if not tables:
         return trees
     sizes = [table.shape[1] for table in tables]
@@ -176,7 +176,7 @@ def with_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
     owner = np.repeat(columns, sizes)[np.where(asks, trees.feature, 0)]
     members = np.zeros((sum(sizes), max(map(len, tables))), dtype=bool)
     for table, stop in zip(tables, np.cumsum(sizes), strict=True):
-        # Behind the categories come any other code, and a gap.
+        # The last two rows are for other codes and for missing values.
         members[stop - table.shape[1] : stop, : len(table) - 2] = table[:-2].T == 1.0
     return replace(
         trees,
@@ -197,7 +197,7 @@ def lift_expanded(parts: Parts) -> Expanded:
     origin = parts.array("origin")
     if origin is None or not isinstance(term, Cosines):
         return Expanded(term, expansion)
-    # Numbers are measured from there.
+    # Numbers are relative to the origin.
     center = np.zeros(expansion.n_expanded) if term.center is None else term.center
     shift = np.append(origin, np.zeros(expansion.n_expanded - len(origin)))
     extent = None if term.extent is None else term.extent.moved(shift)
@@ -244,7 +244,7 @@ def require_numbered(tree: Array, roots: Array, number: Array) -> None:
 
 
 def leaf_values(found: dict[str, Any], roots: Array, n: int, n_targets: int) -> Array:
-    """What the nodes are worth, (n, n_targets); 0 at inner nodes."""
+    """Values of the nodes, (n, n_targets); 0 at inner nodes."""
     tree = np.array(found["target_treeids"])
     require_range("target_treeids", tree, 0, len(roots))
     at = roots[tree] + np.array(found["target_nodeids"])
@@ -259,7 +259,7 @@ def leaf_values(found: dict[str, Any], roots: Array, n: int, n_targets: int) -> 
 
 
 def real(found: dict[str, Any], name: str) -> Array:
-    """An attribute of real numbers: a list of float32, or a tensor of float64 where thresholds are."""
+    """A real-valued attribute: a list of float32, or a float64 tensor where thresholds are float64."""
     stored = found.get(f"{name}_as_tensor")
     return np.array(found[name], dtype=np.float32) if stored is None else numpy_helper.to_array(stored)
 

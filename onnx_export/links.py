@@ -75,7 +75,7 @@ class Logistic(Link):
 
 @dataclass(frozen=True)
 class Sigmoid(Link):
-    """``1 / (1 + exp(-slope raw))`` for the second of two classes, and what is left for the first.
+    """``1 / (1 + exp(-slope raw))`` for the second of two classes, and the complement for the first.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Sigmoid(Link):
     slope: float = 1.0
 
     def response(self, graph: Graph, raw: str) -> str:
-        # Each class from its own score: in float32, 1 - p has no digits left for a small probability.
+        # Each class from its own score: in float32, 1 - p loses the digits of a small probability.
         return graph.node("Sigmoid", sides(graph, raw, self.slope))
 
 
@@ -100,7 +100,7 @@ class Softmax(Link):
 
 @dataclass(frozen=True)
 class HalfWay(Link):
-    """``(1 + mean) / 2``, cut at 0 and 1, for the second of two classes, where means stand for -1 and +1.
+    """``(1 + mean) / 2``, clipped to [0, 1], for the second of two classes, where targets are -1 and +1.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def sides(graph: Graph, raw: str, slope: float = 1.0) -> str:
 def lower_link(loss: Loss) -> Link:
     """The link of a loss: ``loss.inverse_link`` as nodes.
 
-    The extension point for losses of one's own: ``@lower_link.register`` on a function whose argument is
-    annotated with the type of loss. That the link agrees with the loss is checked at every export.
+    The extension point for custom losses: ``@lower_link.register`` on a function whose argument is annotated with
+    the type of loss. That the link agrees with the loss is checked at every export.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _(loss: Signed) -> Link:
 def checked_link(loss: Loss, n_outputs: int) -> Link:
     """The link of `loss`, after comparing it with ``loss.inverse_link``.
 
-    A subclass takes its base's link, which is right only as long as it keeps the base's response.
+    A subclass inherits its base's link, which is right only if it keeps the base's response.
 
     Raises
     ------
@@ -226,7 +226,7 @@ RESPONSES: dict[Any, Link] = {
     np.exp: Exp(),
     np.asarray: Identity(),
 }
-"""What computes the responses of other libraries' objectives, as nodes."""
+"""The link of each function that computes the response of other libraries' objectives."""
 
 
 def responses(objectives: dict[str, known.Link]) -> dict[str, Link]:

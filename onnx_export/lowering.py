@@ -1,4 +1,4 @@
-"""Terms as nodes: ``lower`` has one implementation per type of term, a user's own included."""
+"""Terms as nodes: ``lower`` has one implementation per type of term, custom ones included."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rffboost_ext.terms.dispatch import base_of
 from .graph import FLOAT32, FLOAT64, Graph
 
 FOLDABLE = 1.0
-"""A shift of the features that moves no phase by more than this is made part of the phases."""
+"""A center that shifts no phase by more than this is folded into the phases."""
 
 HOW_TO_LOWER = """Register one:
 
@@ -31,15 +31,15 @@ HOW_TO_LOWER = """Register one:
 def lower(term: Term, graph: Graph, x: str) -> str:
     """Append nodes that compute a term, and return the name of their output.
 
-    The extension point for terms of one's own: ``@lower.register`` on a function whose first argument is
-    annotated with the type of term.
+    The extension point for custom terms: ``@lower.register`` on a function whose first argument is annotated with
+    the type of term.
 
     Parameters
     ----------
     term : Term
         What to compute; it acts on the user's features.
     graph : Graph
-        Where to. Within its current scope names are free; real numbers are of type ``graph.dtype``.
+        Graph to append to. Within its current scope names are free; real numbers are of type ``graph.dtype``.
     x : str
         Name of the features, (n, d), of type ``graph.dtype``.
 
@@ -63,35 +63,35 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     if center is not None:
         x = graph.node("Sub", x, graph.constant(center, "center"))
     if term.extent is not None:
-        # Ends measured from the center have as many digits as the features have then.
+        # Bounds relative to the center are as precise as the centered features.
         x = held(term.extent if center is None else term.extent.moved(-center), graph, x)
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
-    # ONNX Runtime before 1.29 has no cosine of float64, but has the sine.
+    # ONNX Runtime before 1.29 has no float64 Cos, but has Sin.
     wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
     z = graph.node("Add", z, graph.constant(bias + quarter, "bias"))
     return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
 
 
 def held(extent: Extent, graph: Graph, x: str) -> str:
-    """x within a range; the operator Clip would have one range for all features."""
+    """x clipped to a range per feature; the operator Clip has one range for all."""
     x = graph.node("Max", x, graph.constant(extent.low, "low"))
     return graph.node("Min", x, graph.constant(extent.high, "high"))
 
 
 @lower.register
 def _(term: Standardized, graph: Graph, x: str) -> str:
-    # In float64 whatever the graph's type: a tree behind it must see the very number that it sees in Python,
-    # and with a mean far from 0 float32 has no digits to spare.
+    # In float64 whatever the graph's type: a tree after it must see exactly the number that it sees in Python, and
+    # with a mean far from 0 float32 would lose too many digits.
     x = graph.node("Sub", graph.cast(x, FLOAT64), graph.constant(term.center, "center", FLOAT64))
     x = graph.node("Div", x, graph.constant(term.scale, "scale", FLOAT64))
     return lower_term(term.term, graph, graph.cast(x, graph.dtype), "inner")
 
 
 def placed(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
-    """From where to measure the features, if not from the origin, and what to add to ``omega . x`` then.
+    """The center to subtract from the features, if any, and the bias to add to ``omega . x`` then.
 
-    A center that matters is subtracted from the features, rounded to `dtype`, and the cosines take up what
-    the rounding left out: with a mean of 1e5 a phase of ``omega . mean`` would leave float32 few digits.
+    A center too large to be folded is rounded to `dtype` and subtracted, and the bias makes up for its rounding:
+    with a mean of 1e5 a phase of ``omega . mean`` would leave float32 few digits.
     """
     center, bias = term.center, -term.phase
     if center is not None and np.abs(term.omega * center).sum(axis=1).max(initial=0.0) <= FOLDABLE:
@@ -105,7 +105,7 @@ def placed(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
 
 
 def lower_term(term: Term, graph: Graph, x: str, name: str) -> str:
-    """Lower `term` into the scope `name` and note its type, for those who read the graph back."""
+    """Lower `term` into the scope `name` and record its type, for reading the graph back."""
     kind, known = type(term), base_of(lower, type(term))
     if known is not object and known.__call__ is not kind.__call__:
         # Exporting what its base computes would be silently wrong.
@@ -119,7 +119,7 @@ def lower_term(term: Term, graph: Graph, x: str, name: str) -> str:
 
 
 def lower_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
-    """Raw scores, (n, C): one group of nodes for each family of terms, whatever the number of rounds."""
+    """Raw scores, (n, C): one group of nodes for each family of terms, regardless of the number of rounds."""
     compact = ensemble.compact()
     outputs = [lower_term(term, graph, x, f"t{i}") for i, term in enumerate(compact.terms)]
     if not outputs:

@@ -1,4 +1,4 @@
-"""What a file says about itself: ``metadata_props``, written and read."""
+"""Metadata of a file: ``metadata_props``, written and read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMAT = "rffboost-onnx 1"
 
 @dataclass(frozen=True)
 class Metadata:
-    """The record in a file written by this package.
+    """The metadata in a file written by this package.
 
     Attributes
     ----------
@@ -31,24 +31,24 @@ class Metadata:
     dtype : str
         "float32", "float64" or "mixed".
     classes : ndarray or None
-        Class labels, of the type that they had; None for a regressor.
+        Class labels, of their original type; None for a regressor.
     feature_names : tuple of str
-        Names of the columns, if the estimator knew them.
+        Names of the columns, if the estimator has them.
     n_features, n_outputs, n_cosines, n_trees : int
         Sizes: columns of X, raw scores, cosines and trees.
     terms : dict of str to str
-        Type of term for each scope of names in the graph; with it ``from_onnx`` finds its way.
+        Type of term for each scope of names in the graph, for ``from_onnx``.
     standalone : bool
-        Whether the file holds an ensemble only, and no steps before it.
+        Whether the file holds an ensemble only, without steps before it.
     tolerance : str
-        By what ``verify_onnx`` judges the scores, and why.
+        Tolerance of ``verify_onnx`` for the scores, and its cause.
     versions : dict of str to str
         Packages that wrote the file.
     steps : str
-        Name, in the graph, of what the steps before the ensemble give; empty where there are none.
+        Name, in the graph, of the output of the steps before the ensemble; empty where there are none.
     categories : tuple
-        For each column its categories, a list of text or numbers, or None for a column of numbers; empty where all
-        are.
+        Categories of each column, a list of text or numbers, or None for a numeric column; empty where all are
+        numeric.
     """
 
     estimator: str
@@ -73,7 +73,7 @@ KEYS = (*Metadata.__annotations__, "labels")
 
 
 def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -> Metadata:
-    """The metadata of an export, `steps` being the name of what comes out of the steps before the ensemble."""
+    """The metadata of an export; `steps` is the name of the output of the steps before the ensemble."""
     blocks = source.ensemble.terms
     return Metadata(
         estimator=source.estimator,
@@ -103,7 +103,7 @@ def count(term: Any, name: str) -> int:
 
 
 def write(model: ModelProto, metadata: Metadata) -> None:
-    """Put `metadata` into `model`, each entry as JSON, those left out that are at their default."""
+    """Put `metadata` into `model`, each entry as JSON, omitting those at their default."""
     entries = {name: value for name, value in vars(metadata).items() if name != "classes"}
     entries = {name: value for name, value in entries.items() if value != getattr(Metadata, name, None)}
     if metadata.classes is not None:
@@ -118,7 +118,7 @@ def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
     Raises
     ------
     ValueError
-        If it was written by another program, or a newer format.
+        If it was written by another program or in another version of the format, or its metadata is damaged.
     """
     props = {prop.key: prop.value for prop in model.metadata_props}
     if props.pop("format", None) != FORMAT:
@@ -137,7 +137,7 @@ def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
 
 
 def checked(metadata: Metadata) -> Metadata:
-    """`metadata` itself, if what readers rely on is of the right type; else a ValueError."""
+    """`metadata` itself if the entries that readers rely on are of the right type; else a ValueError."""
     for name in ("n_features", "n_outputs", "n_cosines", "n_trees"):
         if type(getattr(metadata, name)) is not int or getattr(metadata, name) < 0:
             raise ValueError(f"{name} must be a number, got {getattr(metadata, name)!r}")

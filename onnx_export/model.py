@@ -32,12 +32,12 @@ def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any]) -> ValueInfoPr
 
 
 def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
-    """The model of a finished graph, in the lowest version of the format that can hold it, at least 8."""
+    """The model of a finished graph, in the lowest IR version that supports it, at least 8."""
     imports = [helper.make_opsetid("", graph.opset)]
     if any(node.domain == ML for node in graph.nodes):
         imports.append(helper.make_opsetid(ML, ML_OPSET))
     proto = helper.make_graph(graph.nodes, "rffboost", inputs, outputs, list(graph.constants.values()))
-    # An opset newer than the default needs the version of the format that introduced it.
+    # An opset newer than the default needs the IR version that introduced it.
     ir_version = max(IR_VERSION, helper.find_min_ir_version_for(imports[:1]))
     return helper.make_model(proto, opset_imports=imports, ir_version=ir_version, producer_name=PRODUCER)
 
@@ -71,7 +71,7 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
 
 
 def target_of(path: str | os.PathLike[str]) -> Path:
-    """`path` as a place that a file can be written to.
+    """`path`, checked to name a file in an existing folder.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def target_of(path: str | os.PathLike[str]) -> Path:
 
 
 def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
-    """Write a model; the file appears, or is replaced, all at once or not at all.
+    """Write a model; the file is created or replaced atomically.
 
     Raises
     ------
@@ -100,5 +100,5 @@ def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
     try:
         write_atomically(target, content)
     except OSError as error:
-        # Not the draft, of which the caller knows nothing.
+        # Name the path, not the temporary file, which the caller does not know.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error

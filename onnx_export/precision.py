@@ -1,13 +1,13 @@
-"""Where steps that skl2onnx converted compute in float32 although float64 was asked for."""
+"""Find steps converted by skl2onnx that compute in float32 although float64 was requested."""
 
 from __future__ import annotations
 
 from onnx import ModelProto, NodeProto, TensorProto, shape_inference
 
 CODES = ("OneHotEncoder", "LabelEncoder")
-"""Operators whose results are small whole numbers, exact in float32."""
+"""Operators whose results are small integers, exact in float32."""
 MOVES = ("ArrayFeatureExtractor", "Cast", "Concat", "Flatten", "Gather", "Identity", "Reshape", "Transpose")
-"""Operators that pass numbers on as they are."""
+"""Operators that pass values on unchanged."""
 ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
 """Operators whose parameters or results are float32 whatever their input is."""
 
@@ -15,7 +15,7 @@ ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
 def single_precision(model: ModelProto) -> NodeProto | None:
     """The first node of a model that rounds real numbers to float32, if there is one.
 
-    Categories as numbers are no loss: they are followed through the operators that only move numbers.
+    Category codes lose nothing: they are followed through the operators that only pass values on.
 
     Parameters
     ----------
@@ -39,5 +39,5 @@ def single_precision(model: ModelProto) -> NodeProto | None:
 
 
 def is_code(node: NodeProto) -> bool:
-    """Whether a node gives categories as small whole numbers."""
+    """Whether a node outputs categories as small integers."""
     return node.op_type in CODES and not any(entry.name == "values_floats" for entry in node.attribute)

@@ -19,17 +19,17 @@ from .metadata import Metadata, metadata_of
 from .model import load
 
 ELEMENTS = 2**18
-"""Cosines or trees of a chunk, over all its rows: few enough to stay in a core's cache."""
+"""Rows times cosines and trees of a chunk: few enough to stay in a core's cache."""
 
 GAP = "\0missing"
-"""Text that is no category."""
+"""Text that marks a missing value: no category equals it."""
 
 
 class OnnxPredictor:
     """A model file as a predictor with the methods of scikit-learn.
 
     Rows are cut into chunks that fit into the cache, and threads work on them: ONNX Runtime itself does not
-    spread a cosine over threads.
+    parallelize a cosine.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class OnnxPredictor:
     Attributes
     ----------
     metadata : Metadata
-        What the file says about itself.
+        The file's metadata.
     classes_ : ndarray
         Class labels, of the type that they had at the fit; only for a classifier.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray
-        Names of the features; only where the file knows them.
+        Names of the features; only if the file has them.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class OnnxPredictor:
         self._session = open_session(self._content)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The model as bytes, and the threads asked for: sessions cannot be pickled."""
+        """The model as bytes, and the requested threads: sessions cannot be pickled."""
         return {"model": self._content, "n_jobs": self._asked_jobs}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -118,7 +118,7 @@ class OnnxPredictor:
         Raises
         ------
         ValueError, TypeError
-            If X has another number of columns, other names than those at the fit, or is not numeric.
+            If X has a different number of columns or different names than at the fit, or is not numeric.
         """
         if self.metadata.classes is None:
             return squeeze(self._run("variable", X))
@@ -133,7 +133,7 @@ class OnnxPredictor:
         return squeeze(self._run("score" if "score" in self._outputs else "variable", X))
 
     def predict_interval(self, X: Any) -> Array:
-        """Lower and upper ends of intervals, (n, 2), where the file is of a ConformalRegressor."""
+        """Lower and upper ends of intervals, (n, 2), for a file of a ConformalRegressor."""
         return self._run("interval", X)
 
     def _run(self, output: str, X: Any) -> Array:
@@ -157,7 +157,7 @@ class OnnxPredictor:
             return np.concatenate(list(pool.map(part, starts)))
 
     def _rows_per_chunk(self, n: int) -> int:
-        """Rows of a chunk, such that the threads have equal shares of the n rows."""
+        """Rows per chunk, such that the threads get equal shares of the n rows."""
         most = max(16, ELEMENTS // max(1, self.metadata.n_cosines + self.metadata.n_trees))
         if n <= most:
             return most
@@ -173,7 +173,7 @@ def open_session(content: bytes) -> Any:
     ImportError
         If onnxruntime is not installed.
     ValueError
-        If it refuses the model.
+        If it rejects the model.
     """
     try:
         import onnxruntime
@@ -206,7 +206,7 @@ def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> lis
 
 
 def blank(values: Array) -> Array:
-    """A row in the place of none: there are operators by which ONNX Runtime ends the process on no rows."""
+    """One row in place of none: with some operators ONNX Runtime crashes the process on empty input."""
     row = np.zeros((1, *values.shape[1:]), dtype=values.dtype)
     if values.dtype == object:
         row[:] = ""
@@ -214,7 +214,7 @@ def blank(values: Array) -> Array:
 
 
 def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
-    """X as a graph's inputs want it: name to array.
+    """X as the inputs of a graph: name to array.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
     inputs : dict of str to int
         ONNX's element type of each input.
     metadata : Metadata
-        What is known of the features.
+        What the file records of the features.
     """
     columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     if metadata.categories and columns is not None and metadata.feature_names:
@@ -258,7 +258,7 @@ def require_names(columns: list[str], metadata: Metadata) -> None:
 
 
 def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
-    """Each column of a table or an array as an input of its own, (n, 1), in their order; gaps in text as text."""
+    """Each column of a table or an array as a separate input, (n, 1), in order; missing text becomes ``GAP``."""
     from onnx import TensorProto
 
     if np.ndim(X) != 2 or np.shape(X)[1] != len(inputs):
@@ -274,16 +274,16 @@ def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
 
 
 def require_text(values: Array, name: str) -> None:
-    """Raise a TypeError for a column, (n,), that holds something and no text at all."""
+    """Raise a TypeError for a column, (n,), that holds values other than missing ones but no text."""
     given = values.tolist()
-    # NaN is not itself, and pandas.NA cannot say whether it is.
+    # NaN does not equal itself, and comparisons of pandas.NA have no truth value.
     known = [v for v in given if v is not None and type(v).__name__ != "NAType" and v == v]
     if known and not any(isinstance(v, str) for v in known):
         raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 
 
 def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
-    """Each column of a table as an input of its own, (n, 1); inputs may have other names than the columns."""
+    """Each column of a table as a separate input, (n, 1); inputs may have other names than the columns."""
     known = metadata.feature_names
     wanted = list(known) if len(known) == len(inputs) else list(inputs)
     if columns is None:
@@ -296,14 +296,14 @@ def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int], metad
 
 
 def column_feed(column: Any, name: str, kind: int) -> Array:
-    """One column as an input of an element type, (n, 1); nothing is cast that the type cannot hold.
+    """One column as an input of an element type, (n, 1); values that an integer type cannot hold are rejected.
 
     Raises
     ------
     TypeError
-        If a number is wanted and the column holds something else, or text and it holds numbers.
+        If numbers are expected and the column holds something else, or text is and it holds numbers.
     ValueError
-        If a whole number or truth value is wanted and the column holds another one, or a missing one.
+        If integers or booleans are expected and the column holds other or missing values.
     """
     from onnx import TensorProto, helper
 

@@ -1,4 +1,4 @@
-"""What an estimator comes down to: an ensemble, a link, classes and names. ``read`` finds it."""
+"""What is exported of an estimator: an ensemble, a link, classes and names, extracted by ``read``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rffboost_ext.terms import Standardized
 from .links import Link, checked_link
 
 ADAPTERS = {"xgboost": "onnx_export.boosters", "lightgbm": "onnx_export.boosters_lightgbm"}
-"""Modules that teach ``read`` the models of other packages, imported when such a model comes."""
+"""Modules that register models of other packages with ``read``, imported on first use."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Source:
     Attributes
     ----------
     estimator, loss : str
-        What was exported, for the record.
+        What was exported, for the metadata.
     ensemble : Ensemble
-        Raw scores as a function of the features, of those behind `front` if there is one.
+        Raw scores as a function of the features, or of the output of `front` if there is one.
     link : Link
         From raw scores to the response.
     n_features : int
@@ -74,13 +74,13 @@ class Source:
     front : Pipeline, optional
         Fitted steps that come before and are not part of `ensemble`.
     n_behind : int, optional
-        Columns that come out of `front`.
+        Number of columns that `front` outputs.
     eps : float
         Relative precision in which the estimator itself computes.
     extras : tuple of Extra
         Further outputs.
     width : int, optional
-        Columns of a regressor's response, where there is not one for each raw score.
+        Columns of a regressor's response, where that is not one for each raw score.
     coding : Coding, optional
         The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
     """
@@ -147,7 +147,7 @@ def read(estimator: Any) -> Source:
 
 
 def require_own(estimator: Any, *bases: type) -> None:
-    """Raise a TypeError if an estimator of a class derived from ours predicts in a way of its own."""
+    """Raise a TypeError if a subclass of our estimators overrides a prediction method."""
     kind = type(estimator)
     base = next((base for base in bases if issubclass(kind, base)), kind)
     for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
@@ -194,7 +194,7 @@ def _(pipeline: Pipeline) -> Source:
     while inner is None and steps and type(steps[-1][1]) is StandardScaler:
         ensemble = unscaled(ensemble, steps.pop()[1])
     if inner is not None:
-        # Steps of a pipeline in this one, whose names may be those of others.
+        # Steps of a nested pipeline, whose names may clash with others.
         steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner.steps])]
     return replace(
         source,
@@ -215,12 +215,12 @@ def _(search: BaseSearchCV) -> Source:
 
 
 def names_of(estimator: BaseEstimator) -> tuple[str, ...]:
-    """The names of the columns that `estimator` was fitted on, where it knows them."""
+    """The names of the columns that `estimator` was fitted on, if it has them."""
     return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
 
 
 def unscaled(ensemble: Ensemble, scaler: StandardScaler) -> Ensemble:
-    """The ensemble of the features before `scaler`, given that of the features behind it."""
+    """The ensemble as a function of the features before `scaler`, given that of the scaled features."""
     d = scaler.n_features_in_
     center = scaler.mean_ if scaler.with_mean else np.zeros(d)
     scale = scaler.scale_ if scaler.with_std else np.ones(d)
@@ -228,7 +228,7 @@ def unscaled(ensemble: Ensemble, scaler: StandardScaler) -> Ensemble:
 
 
 def behind(term: Term, center: Array, scale: Array) -> Term:
-    """``x -> term((x - center) / scale)``, in closed form where there is one that is exact."""
+    """``x -> term((x - center) / scale)``, in closed form where an exact one exists."""
     if type(term) is Cosines:
         return term.standardized(center, scale)
     return Standardized(term, center, scale)

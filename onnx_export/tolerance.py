@@ -1,4 +1,4 @@
-"""How far a graph's scores may be from Python's: what rounding alone explains."""
+"""Tolerances between a graph's scores and Python's: what round-off alone explains."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ EPS = {"float32": float(np.finfo(np.float32).eps), "float64": float(np.finfo(np.
 def rounding(term: Term, X: Array, eps: float) -> float:
     """A bound on the rounding error of a term's outputs on X, computed with relative precision `eps`.
 
-    Any term of a user's own is taken to lose five bits unless it registers a bound here.
+    A custom term is assumed to lose five bits unless a bound is registered for its type.
 
     Parameters
     ----------
     term : Term
     X : ndarray of shape (n, d)
     eps : float
-        Spacing of numbers at 1.
+        Machine epsilon.
 
     Returns
     -------
@@ -39,14 +39,14 @@ def rounding(term: Term, X: Array, eps: float) -> float:
 
 @rounding.register
 def _(term: Cosines, X: Array, eps: float) -> float:
-    # T roundings of partial sums, too, the larger ones about as large as the outputs.
+    # Plus rounding errors of T partial sums, the larger ones about as large as the outputs.
     sums = np.sqrt(len(term.phase)) * float(np.nanmax(np.abs(term(X)), initial=0.0))
     return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm(term.weight) + sums)
 
 
 @rounding.register
 def _(term: Trees, X: Array, eps: float) -> float:
-    # T roundings, independent of one another, of partial sums that no row's sum of sizes is below.
+    # Independent rounding errors of T partial sums, each bounded by the row's sum|leaf|.
     sizes = replace(term, value=np.abs(term.value))(X)
     return eps * float(np.sqrt(len(term.roots))) * float(sizes.max(initial=0.0))
 
@@ -62,7 +62,7 @@ def _(term: Expanded, X: Array, eps: float) -> float:
     bound = rounding(inner, seen, eps)
     if not term.expansion.sweeps or not isinstance(inner, Cosines):
         return bound
-    # In Python what fills a gap is rounded at its own size, before the cosines' center is subtracted.
+    # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
     return bound + rounding(replace(inner, center=None), seen, EPS["float64"])
 
 
@@ -74,7 +74,7 @@ def norm(weight: Array) -> float:
 def largest_argument(term: Cosines, X: Array) -> float:
     """``max|z|`` over rows and cosines, z being the argument of the cosine, and over the summands of z.
 
-    Where the summands cancel, the error is theirs.
+    Where the summands cancel, they determine the error.
     """
     if not X.size or not term.omega.size:
         return 0.0
@@ -91,15 +91,15 @@ def blocks(X: Array, size: int = 4096) -> list[Array]:
 
 
 def score_tolerance(source: Source, X: Any, dtype: str) -> float:
-    """The error of a raw score on X that rounding explains, the graph's and the estimator's own.
+    """The error of a raw score on X that round-off explains, in the graph and in the estimator itself.
 
-    The sum over terms of :func:`rounding` and of ``eps |baseline|``: for T cosines ``4 eps (1 + max|z|) |v|_2 +
-    eps sqrt(T) max|f|``, where z is the argument of the cosine, v are the weights and f is the weighted sum. The
-    constant was found by measuring: the largest error seen was a fourth to a seventh of it.
+    The sum over terms of :func:`rounding` and ``eps sqrt(1 + trees) |baseline|``: for T cosines ``4 eps (1 +
+    max|z|) |v|_2 + eps sqrt(T) max|f|``, where z is the argument of the cosine, v are the weights and f is the
+    weighted sum. The constant is empirical: the largest error observed was a fourth to a seventh of the bound.
     """
     features, terms = source.features(X), source.ensemble.terms
     baseline = float(np.abs(source.ensemble.baseline).max(initial=0.0))
-    # A library of trees begins with the baseline, and rounds it and what has been added anew after every tree.
+    # Tree libraries start from the baseline and round the running sum after every tree.
     times = np.sqrt(1 + sum(len(term.roots) for term in terms if isinstance(term, Trees)))
 
     def bound(eps: float) -> float:
@@ -112,7 +112,7 @@ def score_tolerance(source: Source, X: Any, dtype: str) -> float:
 
 
 def response_tolerance(source: Source, raw: Array, score: float, eps: float) -> float:
-    """How far probabilities or means may be off where scores are off by `score`, each on its own.
+    """The error of probabilities or means where scores are off by `score`, each independently.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def response_tolerance(source: Source, raw: Array, score: float, eps: float) -> 
 
 
 def explained(source: Source, dtype: str) -> str:
-    """The tolerance in words and figures, for the file's metadata."""
+    """The tolerance as text, for the file's metadata."""
     eps = EPS["float32" if dtype == "float32" else "float64"]
     parts = [part for term in source.ensemble.terms for part in constants(term, eps)]
     parts.append(f"{eps * float(np.abs(source.ensemble.baseline).max(initial=0.0)):.3g}")

@@ -24,7 +24,7 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     term, x = without_sets(term, graph, x)
     nodes, tree = walk(term)
     grown = np.bincount(tree, minlength=len(term.roots)) > 1
-    # Some runtimes refuse a tree of one leaf. It is a constant, which the leaves of another tree take up.
+    # Some runtimes reject a tree of one leaf. It is a constant, which is added to the leaves of another tree.
     constant = term.value[term.roots[~grown]].sum(axis=0)
     if not grown.any():
         return graph.rows_of(x, constant)
@@ -51,14 +51,14 @@ def _(term: Trees, graph: Graph, x: str) -> str:
 def compared(term: Trees, graph: Graph, x: str) -> tuple[str, Array]:
     """Features and thresholds in the precision in which the graph is to compare them."""
     if term.threshold.dtype == FLOAT32 or graph.types[x] == FLOAT32:
-        # Trees in float32 round their features first. For features that are float32 a float64 threshold is as
-        # good as the next float32 from it on.
+        # Trees in float32 round their features first. For float32 features a float64 threshold is equivalent to
+        # the smallest float32 not below it.
         return graph.cast(x, FLOAT32), rounded_up(term.threshold)
     return x, term.threshold
 
 
 def rounded_up(threshold: Array) -> Array:
-    """The least float32 numbers that are not below `threshold`."""
+    """The smallest float32 numbers not below `threshold`."""
     near = threshold.astype(np.float32)
     return np.where(near < threshold, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
 
@@ -71,7 +71,7 @@ def in_double(attributes: dict[str, Any], threshold: Array) -> dict[str, Any]:
 
 
 def walk(term: Trees) -> tuple[Array, Array]:
-    """Nodes that are reached from a root, tree by tree and each root first, and the tree of each."""
+    """Nodes reachable from a root, tree by tree and each root first, and the tree of each."""
     nodes, tree = [term.roots], [np.arange(len(term.roots))]
     while len(nodes[-1]):
         inner = term.left[nodes[-1]] >= 0
@@ -90,7 +90,7 @@ def numbered(tree: Array) -> Array:
 
 
 def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
-    """Attributes that say where rows go: left, which is 'true', where ``x < threshold``."""
+    """Attributes that route rows: left, which is 'true', where ``x < threshold``."""
     number = numbered(tree)
     inner = term.left[nodes] >= 0
     local = np.zeros(len(term.left), dtype=np.int64)
@@ -110,7 +110,7 @@ def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
 
 
 def targets(values: Array, nodes: Array, tree: Array, leaf: Array) -> dict[str, Any]:
-    """Attributes that say what leaves are worth: `values` has one row per leaf, one column per target."""
+    """Attributes with the leaf values: `values` has one row per leaf, one column per target."""
     needed = values != 0.0
     # A leaf without any entry is an error in some runtimes.
     needed[~needed.any(axis=1), 0] = True
@@ -127,17 +127,17 @@ def targets(values: Array, nodes: Array, tree: Array, leaf: Array) -> dict[str, 
 def sliced(values: Array, n_trees: int) -> tuple[Array, Array]:
     """Split float64 leaf values so that float32 sums of `n_trees` of them are exact.
 
-    The operator adds up in float32. Leaf values are therefore cut into slices of few bits, each an integer
-    times a power of two: the integers of one slice, summed over all trees, stay below 2^24, so that no
-    sum is ever rounded, in whatever order a runtime takes it. The sums of the slices are put together in
-    float64. (The splitting is that of error-free matrix products: Ozaki, Ogita, Oishi and Rump, 2012.)
+    The operator sums in float32. Leaf values are therefore cut into slices of few bits, each an integer times a
+    power of two: the integers of one slice, summed over all trees, stay below 2^24, so that no sum is ever
+    rounded, in whatever order a runtime adds. The sums of the slices are combined in float64. (The splitting is
+    that of error-free matrix products: Ozaki, Ogita, Oishi and Rump, 2012.)
 
     Returns
     -------
     integers : ndarray of shape (leaves, K * C)
         The slices side by side.
     scale : ndarray of shape (K * C, C)
-        What each is worth: ``integers @ scale`` are the leaf values.
+        Unit of each: ``integers @ scale`` are the leaf values.
     """
     n_outputs = values.shape[1]
     bits = max(1, MANTISSA - int(np.ceil(np.log2(max(2, n_trees)))))

@@ -1,4 +1,4 @@
-"""Quantiles and intervals: boosters as one ensemble of several outputs, and what is made of its response."""
+"""Quantiles and intervals: boosters as one ensemble of several outputs, and links on its response."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Placed(Term):
     term : Term
         A term of C outputs.
     matrix : ndarray of shape (C, Q)
-        What of each of them goes where.
+        Weights of the term's outputs in the Q outputs.
     """
 
     term: Term
@@ -93,7 +93,7 @@ LIFTS["Placed"] = lift_placed
 
 
 def side_by_side(ensembles: Sequence[Ensemble]) -> Ensemble:
-    """Ensembles of one output each as one whose outputs they are."""
+    """Ensembles of one output each, combined into one of several outputs."""
     columns = np.eye(len(ensembles))
     flat = [ensemble.flat() for ensemble in ensembles]
     terms = [placed(term, columns[[k]]) for k, ensemble in enumerate(flat) for term in ensemble.terms]
@@ -114,7 +114,7 @@ class Sorted(Link):
     size: int
 
     def response(self, graph: Graph, raw: str) -> str:
-        # The k largest come in falling order, and before operator set 11 nothing else does.
+        # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
         attributes: dict[str, Any] = {"axis": 1}
         inputs = [graph.node("Neg", raw)]
         if graph.opset < 10:
@@ -126,7 +126,7 @@ class Sorted(Link):
 
 @dataclass(frozen=True)
 class Middle(Link):
-    """The median of the columns of a response that are in order.
+    """The median of the sorted columns of a response.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Middle(Link):
 
 @dataclass(frozen=True)
 class Widened(Link):
-    """The first and the last column of a response, apart by a margin more on either side, (n, 2).
+    """The first and the last column of a response, each moved outwards by a margin, (n, 2).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class Widened(Link):
     size : int
         How many there are.
     margin : float
-        In units of the response; where it is so negative that the ends would cross, both are the middle.
+        In units of the response; where it is so negative that the ends would cross, both are the midpoint.
     """
 
     columns: Link
@@ -177,7 +177,7 @@ class Widened(Link):
 
 
 def ordered(columns: Link, graph: Graph, raw: str) -> str:
-    """The columns of a response, computed once for all that is made of them."""
+    """The columns of a response, computed once and shared."""
     return graph.once(("columns", columns, raw), lambda: columns.response(graph, raw))
 
 
@@ -206,7 +206,7 @@ def _(model: ConformalRegressor) -> Source:
     source = read(model.estimator_)
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
-    # A response has as many columns as there are raw scores, all regressors of ours being so.
+    # All our regressors have as many response columns as raw scores.
     size, columns = source.ensemble.n_outputs, source.link
     interval = Extra(
         "interval", Widened(columns, size, model.margin_), lambda raw: model.widened(source.response(raw)), 2
@@ -222,7 +222,7 @@ def _(model: ConformalRegressor) -> Source:
 
 
 def in_order(columns: Link, size: int) -> Link:
-    """Columns in increasing order, as those of quantiles are already."""
+    """The link to sorted columns; those of quantiles are sorted already."""
     return columns if isinstance(columns, Sorted) else Both(columns, Sorted(size))
 
 

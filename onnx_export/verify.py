@@ -22,12 +22,12 @@ from .source import Source, read
 from .tolerance import EPS, response_tolerance, score_tolerance
 
 RUNTIMES = ("onnxruntime", "reference", "auto")
-# The report speaks of what rounding X does where that is so many times what is allowed for rounding in the graph.
+# Input rounding is reported when it moves scores by more than this multiple of the largest tolerance.
 NOTABLE = 10.0
-# What steps before the ensemble may lose, as a multiple of the spacing of numbers at a column's largest value:
-# powers and logarithms of large numbers lose some digits, a step that is converted wrongly nearly all of them.
+# Tolerance of the steps before the ensemble, as a multiple of the round-off at a column's largest value: powers
+# and logarithms of large numbers lose some digits, a wrongly converted step loses nearly all.
 STEPS = 10_000.0
-# Scores that differ by more do so for another reason than rounding.
+# Relative difference of scores beyond which rounding is not the cause.
 CLOSE = 1e-3
 
 
@@ -37,17 +37,17 @@ class MismatchError(ValueError):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output of a graph beside the estimator's.
+    """One output of a graph compared with the estimator's.
 
     Attributes
     ----------
     output : str
-        Name of the output, or "steps" for what the steps before the ensemble give.
+        Name of the output, or "steps" for the output of the steps before the ensemble.
     error : float
-        Largest absolute difference; for labels the share of rows that differ although the score is clear, for
-        steps the difference beside the largest value of its column.
+        Largest absolute difference; for labels the fraction of rows that differ although the score is clear of the
+        decision boundary, for steps the difference relative to the largest absolute value of its column.
     tolerance : float
-        Largest difference that rounding explains.
+        Largest difference that round-off explains.
     """
 
     output: str
@@ -79,9 +79,9 @@ class Report:
     comparisons : tuple of Comparison
         One per output.
     rounding : float, default=0.0
-        How far scores move, in Python, where X is rounded to what the graph takes it as, and goes through the
-        graph's steps if there are some before the ensemble. Both sides of a comparison of scores see that; who
-        feeds the graph with finer numbers loses this much beside the estimator.
+        Largest change of scores, in Python, when X is rounded to the graph's input type and passed through the
+        graph's steps before the ensemble, if any. Both sides of a comparison of scores include it; for X of higher
+        precision the graph differs from the estimator by this much more.
     """
 
     rows: int
@@ -119,8 +119,8 @@ def verify_onnx(
 ) -> Report:
     """Compare what a model file computes with what the estimator computes in Python.
 
-    Both see the same numbers: X as the file's type holds it, or what the file's own steps before the ensemble make
-    of it, which are compared with the pipeline's by themselves. The tolerance of the scores is what rounding
+    Both get the same numbers: X rounded to the file's type, or the output of the file's own steps before the
+    ensemble, which is compared with the pipeline's separately. The tolerance of the scores is what round-off
     explains for these rows (:func:`onnx_export.tolerance.score_tolerance`), that of probabilities and means
     follows from it, and labels must be equal wherever the score is further than it from the boundary.
 
@@ -136,7 +136,7 @@ def verify_onnx(
         What runs the graph: ONNX Runtime, the (slow) reference evaluator of the onnx package, or ONNX Runtime
         where it is installed and else the reference.
     raise_on_mismatch : bool, default=False
-        Whether to raise when an output is off.
+        Whether to raise when an output does not pass.
 
     Returns
     -------
@@ -145,9 +145,9 @@ def verify_onnx(
     Raises
     ------
     MismatchError
-        If an output is further off than its tolerance and `raise_on_mismatch` is set. It is a ValueError.
+        If the error of an output exceeds its tolerance and `raise_on_mismatch` is set. It is a ValueError.
     ValueError, TypeError
-        If the file is not readable or does not fit the estimator's features.
+        If the file is not readable or does not match the estimator or X.
     """
     require("verify_onnx", "runtime", runtime, Exactly(RUNTIMES))
     source, proto = read(estimator), load(model)
@@ -171,7 +171,7 @@ def verify_onnx(
 
 
 def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
-    """The model with what comes out of the steps before the ensemble as a further output, if there are any."""
+    """The model with the output of the steps before the ensemble, if any, as a further output."""
     if not metadata.steps:
         return model
     more = ModelProto()
@@ -198,7 +198,7 @@ def behind_steps(
 
 
 def consistent(source: Source, wanted: Array, features: Array) -> bool:
-    """Whether the ensemble that was read gives a pipeline's scores behind the steps that were read."""
+    """Whether the extracted ensemble reproduces a pipeline's scores from the output of the extracted steps."""
     found = source.ensemble.raw(features)
     return bool(np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE * (1.0 + np.abs(wanted).max()), equal_nan=True))
 
@@ -218,9 +218,9 @@ def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Ar
 
 
 def rounded(X: Any, dtype: str) -> Any:
-    """X rounded to `dtype` and given back in float64; what is no real number stays as it is."""
+    """X rounded to `dtype` and returned as float64; in tables and object arrays, only its floats."""
     if not hasattr(X, "columns"):
-        # What is no array yet may have text beside numbers.
+        # Lists may mix text and numbers.
         X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
         if np.asarray(X).dtype == object:
             entries = [[rounded_entry(value, dtype) for value in row] for row in np.asarray(X)]
@@ -235,14 +235,14 @@ def rounded(X: Any, dtype: str) -> Any:
 
 
 def rounded_entry(value: Any, dtype: str) -> Any:
-    """A real number rounded to `dtype`; anything else."""
+    """A float rounded to `dtype`; anything else unchanged."""
     return float(np.asarray(value, dtype=dtype)) if isinstance(value, float) else value
 
 
 def compare(
     source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
 ) -> tuple[Comparison, ...]:
-    """Each output beside the estimator's, whose raw scores of X are `raw`."""
+    """Each output compared with the estimator's, whose raw scores of X are `raw`."""
     eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
     score = score_tolerance(source, X, metadata.dtype) if len(X) else 0.0
     blank = outputs.get("probabilities", outputs.get("variable", raw))
@@ -271,7 +271,7 @@ def distance(found: Array, wanted: Array) -> float:
 
 
 def wrong_labels(classes: Array, found: Array, raw: Array, tolerance: float) -> float:
-    """The share of rows whose label differs though the raw score is clear of the boundary."""
+    """The fraction of rows whose label differs although the raw score is clear of the decision boundary."""
     if not len(raw):
         return 0.0
     if raw.shape[1] == 1:
