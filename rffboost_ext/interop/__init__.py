@@ -1,6 +1,6 @@
-"""A plugin to XGBoost and LightGBM: our losses and cosines inside their loops, their models in ours.
+"""Our losses and cosines in the training loops of XGBoost and LightGBM, and their models as our ensembles.
 
     from rffboost_ext.interop import xgboost as rxgb, lightgbm as rlgb
 
-Each module needs the library that it is named after, and loads it when it is imported.
+Each module needs the library that it is named after, and imports it.
 """

@@ -1,4 +1,4 @@
-"""An ensemble in the shell of a fitted estimator."""
+"""Wrap an ensemble as a fitted estimator."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def fitted(
     names: Array | None = None,
     coding: Coding | None = None,
 ) -> BaseRFFBoost:
-    """A fitted estimator that predicts by `ensemble`: of classes 0 .. K-1 for a classification loss.
+    """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
 
     Parameters
     ----------
     ensemble : Ensemble
         Raw scores, as `loss` understands them.
     loss : Loss
-        Its link makes probabilities or means of them.
+        Its link maps them to probabilities or means.
     n_features : int
         Columns of X.
     learner : str or Learner, default="tree"
-        What a later fit of the estimator would take.
+        The learner of a later fit of the estimator.
     names : ndarray of shape (n_features,), optional
         Names of the columns.
     coding : Coding, optional
@@ -47,7 +47,7 @@ def fitted(
     model._coding = coding
     if names is not None:
         model.feature_names_in_ = names
-    # Trees know where a missing value goes; whether there were any in training is not known here.
+    # Trees route missing values; whether there were any in training is not known here.
     model._gaps = np.full(n_features, all(isinstance(term, Trees) for term in ensemble.terms))
     if isinstance(model, RFFBoostClassifier):
         model.classes_ = np.arange(max(2, ensemble.n_outputs))

@@ -1,4 +1,4 @@
-"""Cosines that grow inside another library's loop, beside its trees."""
+"""Cosines fitted inside another library's training loop, beside its trees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .trace import Trace, spread
 
 @dataclass
 class Part:
-    """The sum of the cosines on the rows of one matrix, as far as they have been added up."""
+    """The running sum of the cosines on the rows of one matrix."""
 
     X: Array
     raw: Array
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass
 class Training:
-    """What one training knows: its rows, where it started, and the cosines so far."""
+    """The state of one training: its rows, its start, and the cosines so far."""
 
     loss: Loss
     step: Step
@@ -60,11 +60,11 @@ class Training:
     lengths: list[float] = field(default_factory=list)
 
     def total(self, scores: Array) -> Array:
-        """The raw scores of both parts, given the host's: its start makes way for the baseline."""
+        """The raw scores of both parts, given the host's: the baseline replaces the host's initial score."""
         return scores - self.start + self.baseline + self.raw
 
     def proceed(self, scores: Array) -> None:
-        """Note one more call; a ValueError if the host has gone back to where it started."""
+        """Record a call; a ValueError if the host has restarted from its initial scores."""
         if self.last is not None and not (self.last == self.start).all() and (scores == self.start).all():
             raise ValueError("a CosineObjective serves one training; make a new one for the next")
         self.last = scores
@@ -82,16 +82,15 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
     loss : str or Loss, default="log_loss"
         What is minimised.
     learner : str or Learner, default="rff_1"
-        What fits a cosine; any learner will do.
+        What fits a cosine; any learner works.
     every : int, default=1
-        Rounds of the host from one cosine to the next.
+        Host rounds per cosine.
     step : str or Step, default="auto"
-        How far each cosine moves.
+        Rule for the step length of each cosine.
     learning_rate : float, default=0.1
-        Factor on the moves of cosines; that of the trees is the host's.
+        Shrinkage of the cosines' steps; that of the trees is the host's.
     extrapolation : "constant" or "continue", default="constant"
-        What cosines do beyond the range that a feature has in training, as in
-        :class:`~rffboost_ext.RFFBoostClassifier`.
+        What cosines do outside a feature's training range, as in :class:`~rffboost_ext.RFFBoostClassifier`.
     random_state : int, default=0
         Seed of the cosines.
     n_jobs : int, default=1
@@ -100,15 +99,15 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
     Raises
     ------
     ValueError, TypeError
-        If a parameter or a part is invalid or two parts do not go together. In training: if labels do not suit
-        the loss, the features cannot be had, are categorical or not finite, weights are not positive, or the
-        training does not start from constant scores.
+        If a parameter or a part is invalid or two parts are incompatible. In training: if labels do not suit the
+        loss, the features are not available, categorical or not finite, weights are not positive, or the training
+        does not start from constant scores.
 """
-"""What the class of each host says of itself."""
+"""Docstring of each host's class."""
 
 
 class CosineObjective(ABC):
-    """The part of it that no host differs in: see the module of the host."""
+    """Host-independent base class; see the modules of the hosts."""
 
     def __init__(
         self,
@@ -142,18 +141,18 @@ class CosineObjective(ABC):
 
     @abstractmethod
     def _width(self, matrix: Any) -> int | None:
-        """Columns of a matrix, where it knows them already."""
+        """Number of columns of a matrix; None if not known yet."""
 
     @abstractmethod
     def _features(self, matrix: Any) -> Array:
-        """The features of a matrix, (n, d), or an error that says how to hand them over."""
+        """The features of a matrix, (n, d), or an error that says how to provide them."""
 
     def _check_attached(self, matrix: Any) -> None:  # noqa: B027
-        """Raise a ValueError if a matrix holds what features that are handed over cannot stand for."""
+        """Raise a ValueError if a matrix holds data that attached features cannot represent."""
 
     @abstractmethod
     def _seen(self, matrix: Any, rows: Array) -> Array | None:
-        """Some rows of a matrix as the host's trees see them; None where it does not give them back."""
+        """Some rows of a matrix as the host's trees see them; None if it does not return them."""
 
     @abstractmethod
     def _rounds(self, booster: Any) -> tuple[list[Any], int]:
@@ -161,10 +160,10 @@ class CosineObjective(ABC):
 
     @abstractmethod
     def _names(self, booster: Any) -> Array | None:
-        """The names of its columns, where it knows them as the user does."""
+        """The names of its columns, if they are certain to be the user's."""
 
     def attach(self, matrix: Any, X: Any) -> None:
-        """Hand over the features of a matrix that does not give them back.
+        """Provide the features of a matrix that does not return them.
 
         Parameters
         ----------
@@ -189,7 +188,7 @@ class CosineObjective(ABC):
         self._parts[matrix] = Part(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
-        """Grow a cosine if it is time, and return the derivatives for the next tree, of the shape of `scores`."""
+        """Add a cosine if one is due, and return the derivatives for the next tree, in the shape of `scores`."""
         if isinstance(matrix, np.ndarray):
             raise TypeError(
                 "a CosineObjective is for xgboost.train, whose objectives see the matrix; XGBoost's scikit-learn "
@@ -226,19 +225,18 @@ class CosineObjective(ABC):
         Parameters
         ----------
         booster : Booster
-            What the training with this objective returned. Where it has stopped early, its best round is the
-            last.
+            The booster trained with this objective. After early stopping, only rounds up to the best are taken.
 
         Returns
         -------
         RFFBoostClassifier or RFFBoostRegressor
-            Fitted: it predicts, can be pickled and be exported to ONNX as one graph.
+            Fitted: for prediction, pickle, and ONNX export as one graph.
 
         Raises
         ------
         ValueError
-            If no training has taken place, or the booster is not of this training, as far as the host gives its
-            rows back, or not of its first rounds, or one that changes earlier trees (dart) or averages them (rf).
+            If nothing was trained, or the booster is from another training (checked where the host returns its
+            rows), does not start at its first round, or changes earlier trees (dart) or averages them (rf).
         """
         training = self._training
         if training is None:
@@ -276,7 +274,7 @@ class CosineObjective(ABC):
         return Training(*state, Trace(rows, self._seen(matrix, rows)))
 
     def _step_for(self, loss: Loss, n_outputs: int = 1) -> Step:
-        """The step for a loss, or a ValueError if the parts do not go together."""
+        """The step for a loss, or a ValueError if the parts are incompatible."""
         step = natural_step(loss, self.learner) if isinstance(self.step, str) else self.step
         check_composition(loss, self.learner, step, n_outputs)
         return Shrunk(step, self.learning_rate)
@@ -305,7 +303,7 @@ class CosineObjective(ABC):
         return self._parts[matrix]
 
     def __getstate__(self) -> dict[str, Any]:
-        # Matrices cannot be pickled; what was trained can, and be bound.
+        # Matrices cannot be pickled; the trained state can, and can still be bound.
         return self.__dict__ | {"_matrix": None, "_parts": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -313,7 +311,7 @@ class CosineObjective(ABC):
 
 
 def interleaved(training: Training, trees: Sequence[Term], every: int) -> Ensemble:
-    """The ensemble of both parts in the order in which they grew."""
+    """The ensemble of both parts in training order."""
     terms: list[Term] = []
     lengths: list[float] = []
     for index, tree in enumerate(trees):
@@ -337,7 +335,7 @@ def require_features(X: Array, n_samples: int) -> None:
 
 
 def require_outputs(loss: Loss, needed: int, found: int) -> None:
-    """Raise a ValueError if the host grows another number of outputs than the loss has."""
+    """Raise a ValueError if the host's number of outputs is not that of the loss."""
     if needed != found:
         raise ValueError(
             f"loss {loss!r} has {needed} outputs here, the host grows {found}: set num_class={needed}"

@@ -1,4 +1,4 @@
-"""What the scikit-learn estimators of both hosts share: one of our losses in the place of the objective."""
+"""Common base of the scikit-learn estimators of both hosts: one of our losses as the objective."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .reading import Reading, slope_of
 PARAMETERS = """loss : str or Loss, default={loss!r}
         A {task} loss: a registered name or an instance.
     **kwargs
-        Parameters of ``{host}`` but for {without}, which the loss would not see.
+        Parameters of ``{host}`` except {without}, which the loss would ignore.
 
     Attributes
     ----------
     loss_ : Loss
-        The loss that was minimised, with what it has taken from the target.
+        The loss that was minimised, with what it has estimated from the target.
     baseline_ : ndarray of shape (C,)
         Raw score before the first tree."""
 
 
 class Hosted:
-    """The loss takes the place of the objective, its baseline that of what the host would start from.
+    """The loss replaces the objective, its baseline the host's initial score.
 
     Where raw scores are a multiple of log-odds the trees are grown on the log-odds: see
     :func:`~rffboost_ext.interop.reading.slope_of`.
@@ -36,9 +36,9 @@ class Hosted:
 
     task: ClassVar[str]
     untouched: ClassVar[Sequence[Any]] = (None,)
-    """What the parameter objective is where it was left alone."""
+    """Values of the parameter objective that count as not set."""
     weighing: ClassVar[Sequence[str]] = ("scale_pos_weight",)
-    """Parameters by which the host's own objectives weigh classes; a loss of ours would not see them."""
+    """Parameters by which the host's own objectives weight classes; our losses would ignore them."""
 
     loss: str | Loss
     loss_: Loss
@@ -65,16 +65,16 @@ class Hosted:
         self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
 
     def _reading(self, n_outputs: int) -> Reading:
-        """How the scores of so many outputs are read."""
+        """The conversion of the host's scores, of so many outputs, to raw scores."""
         return Reading(slope_of(self.loss_, n_outputs))
 
     def _own_metric(self) -> ArrayMetric:
-        # The name is of the loss that was given: for many classes another one may do its work.
+        # Named after the loss that was given: for several classes another one may replace it.
         name = metric_name(LOSSES.create(self.loss))
         return ArrayMetric(self.loss_, name, self._reading(len(self.baseline_)))
 
     def _shown(self, metrics: Any) -> Any:
-        """Metrics of a fit, one or a list, with functions among them on predictions; names are the host's."""
+        """Metrics of a fit, one or a list, with callables wrapped to take predictions, names unchanged."""
         if isinstance(metrics, list | tuple):
             return [self._shown(metric) for metric in metrics]
         if not callable(metrics):

@@ -1,4 +1,4 @@
-"""The model that a fit goes on from."""
+"""The model that a fit continues from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..ensemble import Ensemble
 
 @dataclass(frozen=True)
 class Given:
-    """What is known of a model: its raw scores, and how it reads them if it tells.
+    """What is known of a model: its raw scores, and its inverse link if known.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Given:
     knows_codes : bool
         Whether the categories are known.
     names : ndarray, optional
-        Names of the columns, where it knows them.
+        Names of the columns, if known.
     """
 
     ensemble: Ensemble
@@ -53,12 +53,12 @@ def initial_ensemble(
     coding: Coding | None = None,
     names: Array | None = None,
 ) -> Ensemble:
-    """The ensemble of a model, if boosting with `loss` can go on from it.
+    """The ensemble of a model, if boosting with `loss` can continue from it.
 
     Raises
     ------
     TypeError
-        If the model is of no known kind.
+        If the model is of an unsupported type.
     ValueError
         If it has other features, categories, outputs, classes, or another link than the loss.
     """
@@ -83,7 +83,7 @@ def initial_ensemble(
 
 
 def read(model: Any) -> Given:
-    """What there is to know of a model of ours, of XGBoost's or of LightGBM's."""
+    """Read a model of ours, XGBoost's or LightGBM's."""
     if isinstance(model, Ensemble):
         return Given(model, knows_codes=False)
     if isinstance(model, BaseRFFBoost):
@@ -125,7 +125,7 @@ def from_lightgbm(model: Any) -> Given:
 
 
 def require_same_names(given: Array | None, names: Array | None) -> None:
-    """Raise a ValueError if both know the names of their columns, and these differ by more than blanks."""
+    """Raise a ValueError if both have column names that differ by more than underscores for spaces."""
     if given is None or names is None:
         return
     theirs, ours = ([with_underscores(name) for name in known] for known in (given, names))

@@ -1,4 +1,4 @@
-"""LightGBM with our losses and cosines inside its loop, and its models in ours."""
+"""Our losses and cosines in LightGBM's training loop, and its models as our ensembles."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 
 BOOSTING = {"boosting", "boosting_type", "boost"}
 CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
-"""Kinds of boosting that are refused, and why."""
+"""Kinds of boosting that are rejected, and why."""
 
 
 def objective(loss: str | Loss) -> Objective:
@@ -78,7 +78,7 @@ def objective(loss: str | Loss) -> Objective:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A metric as ``feval`` wants it: name, value, and that higher is not better."""
+    """A metric for ``feval``: name, value, and False, as lower is better."""
 
     metric: Metric
 
@@ -107,7 +107,7 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
     Returns
     -------
     ndarray of shape (C,)
-        The baseline. LightGBM stores no init_score: add it to predictions, or hand it to :func:`bind`.
+        The baseline. LightGBM stores no init_score: add it to predictions, or pass it to :func:`bind`.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     model : lightgbm.Booster, LGBMClassifier, LGBMRegressor or another of its estimators
         Trees with numeric splits: gbdt, dart or rf.
     n_rounds : int, optional
-        Rounds to take; by default up to the best where training has stopped early, else all.
+        Rounds to take; by default up to the best after early stopping, else all.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     ValueError
         If the model was trained with linear_tree, categorical features or zero_as_missing.
     TypeError
-        If it is no model of LightGBM.
+        If it is not a LightGBM model.
     """
     require("to_ensemble", "n_rounds", n_rounds, Integer(1) | OPTIONAL)
     terms = tuple(read_rounds(parsed(booster_of(model).model_to_string(num_iteration=n_rounds))))
@@ -161,9 +161,9 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     Parameters
     ----------
     booster : lightgbm.Booster
-        Trees.
+        The trained booster.
     loss : str or Loss
-        The loss that it was trained with, which its files do not tell.
+        The loss that it was trained with, which its files do not record.
     baseline : ndarray of shape (C,)
         What :func:`intercept` returned; 0 for each output if that was not called.
 
@@ -183,13 +183,13 @@ class CosineObjective(cosines.CosineObjective):
     __doc__ = f"""{cosines.DOC}
     Notes
     -----
-    Goes into ``params["objective"]``; ``feval=hybrid.metric`` shows evaluation sets the sum of both parts.
-    LightGBM frees the features of its data: construct each Dataset with ``free_raw_data=False``, or hand the
-    features over by ``attach(data, X)``.
+    Pass it as ``params["objective"]``; ``feval=hybrid.metric`` evaluates the sum of both parts. LightGBM frees the
+    features of its data: construct each Dataset with ``free_raw_data=False``, or provide the features by
+    ``attach(data, X)``.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
-        # lightgbm.train works on a deep copy of its parameters; what is learned must come to this object.
+        # lightgbm.train works on a deep copy of its parameters; the learned state must be in this object.
         return self
 
     def metric(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
@@ -216,11 +216,11 @@ class CosineObjective(cosines.CosineObjective):
         if matrix.free_raw_data or isinstance(matrix.data, str):
             return None
         found = self._features(matrix)[rows]
-        # Objects are of a table whose columns are not all numbers.
+        # dtype object comes from a table with non-numeric columns.
         return None if found.dtype.kind == "O" else found
 
     def _begun(self, host: Array, matrix: Dataset) -> cosines.Training:
-        # train() has told its parameters to a Dataset that was not constructed before; of others bind() will see.
+        # train() passes its parameters to a Dataset not constructed before; bind() checks the others.
         params = matrix.params or {}
         for spelling in BOOSTING & {*params}:
             require_lasting(params[spelling])
@@ -256,20 +256,20 @@ def booster_of(model: Any) -> Booster:
 
 
 def names_of(booster: Booster) -> Array | None:
-    """Names of its columns with underscores for blanks, unless they are LightGBM's own or numbers of columns."""
+    """Names of its columns, with underscores for spaces; None if all are LightGBM's own or column indices."""
     names = booster.feature_name()
     known = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
     return np.array(names, dtype=object) if known else None
 
 
 def certain_names_of(booster: Booster) -> Array | None:
-    """Those names, unless one has an underscore, which may be a blank in the user's table."""
+    """Those names, unless one has an underscore, which may be a space in the user's table."""
     names = names_of(booster)
     return None if names is None or any("_" in name for name in names) else names
 
 
 def response_of(model: Booster | LGBMModel) -> Any:
-    """How the model reads its raw scores; None where only its user knows, as for a callable objective."""
+    """The model's inverse link; None where only its user knows it, as for a callable objective."""
     if isinstance(model, LGBMClassifier | LGBMRegressor):
         return model.loss_.inverse_link
     text = parsed(booster_of(model).model_to_string(num_iteration=1))

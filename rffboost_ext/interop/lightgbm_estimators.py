@@ -17,16 +17,16 @@ from .reading import Reading
 
 WITHOUT = "objective, class_weight, scale_pos_weight and is_unbalance"
 RANKING = {"auc", "average_precision"}
-"""Metrics that look at the order of scores only."""
+"""Metrics that depend on the order of scores only."""
 
-# LightGBM's other names of a parameter; that of the objective which is "loss" is ours.
+# LightGBM's aliases of parameters; its alias "loss" of the objective is our own parameter.
 OBJECTIVE = ("objective_type", "app", "application")
 METRIC = ("metric", "metrics", "metric_types")
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A metric as LightGBM wants it: name, value, and that higher is not better."""
+    """A metric for LightGBM: name, value, and False, as lower is better."""
 
     metric: ArrayMetric
 
@@ -36,7 +36,7 @@ class Evaluation:
 
 
 class Shell(Hosted):
-    """What classifier and regressor share.
+    """Base class of classifier and regressor.
 
     LightGBM stores no intercept for a callable, so the baseline is kept here and added to its raw scores.
     """
@@ -51,7 +51,7 @@ class Shell(Hosted):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # The constructor hands the rest over as keywords, which scikit-learn does not look into.
+        # The constructor passes the rest on as keywords, which scikit-learn does not inspect.
         return sorted({"loss", *cls._host()._get_param_names()})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ class Shell(Hosted):
             Whether to return raw scores of the loss, baseline included.
         **kwargs
             Arguments of LightGBM's ``predict``. With ``pred_leaf`` leaves are returned as LightGBM numbers them,
-            with ``pred_contrib`` contributions to raw scores, the baseline with what all rows have.
+            with ``pred_contrib`` contributions to raw scores, the bias term including the baseline.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class Shell(Hosted):
         self.objective = self._objective = ArrayObjective(self.loss_, self._reading(len(self.baseline_)))
 
     def _require_readable(self, parameter: str, metrics: Any) -> None:
-        """Raise a ValueError for a metric of LightGBM's that would miss the baseline and the link."""
+        """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
         names = metrics if isinstance(metrics, list | tuple) else [metrics]
         others = [name for name in names if isinstance(name, str) and name not in {*RANKING, "None"}]
         if others:
@@ -128,12 +128,12 @@ class Shell(Hosted):
             )
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        # "loss" is LightGBM's other name for its objective: its own class is asked, which has no such parameter.
+        # "loss" is LightGBM's alias for its objective: call its own class, which has no such parameter.
         plain = copy(self)
         plain.__class__ = self._host()
         plain._other_params = {k: v for k, v in self._other_params.items() if k != "loss"}
         params: dict[str, Any] = plain._process_params(stage)
-        # LightGBM's own metrics would miss the baseline.
+        # LightGBM's own metrics would ignore the baseline.
         return params if {*METRIC} & {*plain._other_params} else params | {"metric": "None"}
 
     def _reading(self, n_outputs: int) -> Reading:
@@ -159,15 +159,15 @@ class Shell(Hosted):
 
 
 def explains(asked: dict[str, Any]) -> bool:
-    """Whether arguments of LightGBM's ``predict`` ask for something else than scores."""
+    """Whether arguments of LightGBM's ``predict`` ask for something other than scores."""
     return bool(asked.get("pred_leaf") or asked.get("pred_contrib"))
 
 
 class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
     __doc__ = f"""``lightgbm.LGBMClassifier`` with one of our losses, or one of the user's.
 
-    The intercept is the loss's baseline, probabilities are by its own link, sample weights count. Pickle keeps all
-    of it; a file of ``booster_.save_model`` holds the trees alone.
+    The intercept is the loss's baseline, probabilities use its own link, sample weights apply. Pickle keeps all of
+    it; a file of ``booster_.save_model`` holds the trees alone.
 
     Parameters
     ----------
@@ -176,9 +176,9 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
     Notes
     -----
     Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``, as for
-    LightGBM's own logistic loss; ``raw_score=True`` gives raw. Of LightGBM's own metrics those of ranking apply,
-    auc and average_precision: the others would miss the baseline. A function as eval_metric sees probabilities as
-    from LightGBM's own objectives: (n,) those of the second of two classes, else (n, K).
+    LightGBM's own logistic loss; ``raw_score=True`` returns ``raw``. Of LightGBM's own metrics those of ranking
+    apply, auc and average_precision: the others would ignore the baseline. A callable eval_metric is given
+    probabilities as by LightGBM's own objectives: (n,) those of the second of two classes, else (n, K).
     """
 
     task = "classification"
@@ -205,8 +205,8 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
 class LGBMRegressor(Shell, lightgbm.LGBMRegressor):
     __doc__ = f"""``lightgbm.LGBMRegressor`` with one of our losses, or one of the user's.
 
-    The intercept is the loss's baseline, predictions are by its own link, sample weights count. Pickle keeps all
-    of it; a file of ``booster_.save_model`` holds the trees alone.
+    The intercept is the loss's baseline, predictions use its own link, sample weights apply. Pickle keeps all of
+    it; a file of ``booster_.save_model`` holds the trees alone.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class LGBMRegressor(Shell, lightgbm.LGBMRegressor):
 
     Notes
     -----
-    A function as eval_metric sees what ``predict`` returns.
+    A callable eval_metric is given what ``predict`` returns.
     """
 
     task = "regression"

@@ -1,4 +1,4 @@
-"""LightGBM's text model format, as arrays of ours."""
+"""LightGBM's text model format, read into our arrays."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def parsed(text: str) -> TextModel:
 
 
 def fields(text: str) -> Iterator[tuple[str, str]]:
-    """The lines ``name=value``; of a line without a value its name alone."""
+    """The lines ``name=value``; the value is empty where a line has none."""
     for line in text.splitlines():
         name, _, value = line.partition("=")
         yield name, value
@@ -65,7 +65,7 @@ def read_rounds(model: TextModel) -> list[Trees]:
     Raises
     ------
     ValueError
-        If the model has linear leaves, categorical splits, or takes zeros for missing.
+        If the model has linear leaves, categorical splits, or treats zeros as missing.
     """
     outputs = model.n_outputs
     factor = outputs / len(model.trees) if "average_output" in model.header and model.trees else 1.0
@@ -105,7 +105,7 @@ def splits(tree: dict[str, str], inner: int) -> tuple[Array, Array, Array]:
         raise ValueError("the LightGBM model splits on categorical features, which are not read")
     if (missing == MISSING_ZERO).any():
         raise ValueError("zero_as_missing: the LightGBM model takes zeros for missing, which Trees cannot express")
-    # A feature that had no missing values in training takes NaN for 0.
+    # A feature without missing values in training treats NaN as 0.
     left = np.where(missing == MISSING_NAN, (kind & DEFAULT_LEFT) > 0, threshold >= 0.0)
     feature = numbers(tree, "split_feature", np.int32)[:inner]
     # LightGBM's x <= t, as x < the next number.
@@ -113,5 +113,5 @@ def splits(tree: dict[str, str], inner: int) -> tuple[Array, Array, Array]:
 
 
 def numbers(tree: dict[str, str], name: str, dtype: Any) -> Array:
-    """A field as an array; a tree of one leaf has no splits to tell of."""
+    """A field as an array; empty if absent, as the splits of a tree of one leaf are."""
     return np.array(tree.get(name, "").split(), dtype=dtype)

@@ -1,4 +1,4 @@
-"""What another library's objectives say about raw scores."""
+"""Link functions of other libraries' objectives."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..core import Array
 from ..losses.margin import sigmoid, two_columns
 
 CLOSEST = 1e-6
-"""How close to 0 and 1 XGBoost takes a base score that is a probability."""
+"""XGBoost clips a base score that is a probability to this distance from 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """How an objective reads raw scores.
+    """The link of an objective.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Link:
 
 
 def logit(p: Array) -> Array:
-    """The log-odds of p as XGBoost computes them: in float32, of 0 and 1 those of a millionth from there."""
+    """The log-odds of p as XGBoost computes them: in float32, with p clipped to [1e-6, 1 - 1e-6]."""
     clipped = np.clip(p, CLOSEST, 1.0 - CLOSEST).astype(np.float32)
     return np.asarray(-np.log(np.float32(1.0) / clipped - np.float32(1.0)), dtype=np.float64)
 

@@ -20,18 +20,18 @@ from ..core import Array, Loss
 from ..losses import LOSSES
 from .reading import Reading, columns
 
-# A leaf divides by the sum of hessians; XGBoost bounds those of its own logistic loss by the same number.
+# A leaf divides by the sum of hessians; XGBoost has the same lower bound in its own logistic loss.
 LEAST_HESSIAN = 1e-16
 
 
 class Preparations:
-    """Losses prepared for the labels of matrices, once for each: some sort them to take a scale from them."""
+    """A cache of losses prepared for the labels of matrices: some sort them to estimate a scale."""
 
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 
     def __call__(self, loss: Loss, y: Array, weight: Array | None, n_outputs: int, matrix: Any) -> Loss:
-        """The loss for labels and weights of `matrix`, as they are now, and so many outputs."""
+        """The loss prepared for the current labels and weights of `matrix` and so many outputs."""
         data = y, np.ones(len(y)) if weight is None else weight, n_outputs
         *known, made = self._known.get(matrix, (None,))
         if not known or not all(map(np.array_equal, known, data)):
@@ -46,18 +46,18 @@ class Preparations:
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss as the native interface wants it: ``objective(scores, matrix) -> gradient, hessian``.
+    """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
 
     Instances can be pickled, and one may serve many boosters at once. Sample weights of the matrix are applied;
-    hessians are bounded below by 1e-16 times the weight. What a loss takes from its targets, such as a scale, is
-    taken from the labels of the matrix.
+    hessians are bounded below by 1e-16 times the weight. What a loss estimates from its targets, such as a scale,
+    is estimated from the labels of the matrix.
 
     Parameters
     ----------
     loss : Loss
-        The loss to minimise. A classification loss wants labels 0 .. K-1.
+        The loss to minimise. A classification loss expects labels 0 .. K-1.
     unset : float, optional
-        The score at which the host starts where nobody has told it the baseline: met with a warning.
+        The host's initial score when no baseline was set; the objective warns if that is far from the baseline.
     """
 
     loss: Loss
@@ -96,8 +96,8 @@ class Metric:
     Parameters
     ----------
     loss : Loss
-        The loss, evaluated at raw scores. What it takes from its targets, as Huber's loss its delta unless that is
-        a number, it takes from the labels of each matrix.
+        The loss, evaluated at raw scores. What it estimates from its targets, such as Huber's delta unless that is
+        a number, is estimated from the labels of each matrix.
     name : str
         How the host calls it.
     """
@@ -107,7 +107,7 @@ class Metric:
     _prepared: Preparations = field(default_factory=Preparations, repr=False, compare=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[str, float]:
-        """Name and value, as ``xgboost.train(custom_metric=...)`` wants them."""
+        """Name and value, as ``xgboost.train(custom_metric=...)`` expects them."""
         raw, y, weight = columns(scores), labels(matrix), weights(matrix)
         loss = self._prepared(self.loss, y, weight, raw.shape[1], matrix)
         return self.name, mean_loss(loss, y, raw, weight)
@@ -115,14 +115,14 @@ class Metric:
 
 @dataclass(frozen=True)
 class ArrayObjective:
-    """A loss as the scikit-learn interfaces want it: ``objective(y, scores, weight) -> gradient, hessian``.
+    """A loss for the scikit-learn interfaces: ``objective(y, scores, weight) -> gradient, hessian``.
 
     Parameters
     ----------
     loss : Loss
         The loss to minimise, prepared.
     reading : Reading
-        From the host's scores to raw ones. Derivatives are by the host's.
+        From the host's scores to raw ones. Derivatives are with respect to the host's.
     """
 
     loss: Loss
@@ -155,7 +155,7 @@ class ArrayMetric:
 
     @property
     def __name__(self) -> str:
-        """XGBoost asks functions for their name."""
+        """XGBoost reads the name of a function."""
         return self.name
 
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> float:
@@ -164,34 +164,34 @@ class ArrayMetric:
 
 
 def on_predictions(metric: Callable[..., Any], loss: Loss, reading: Reading) -> Callable[..., Any]:
-    """A metric of the user's, shown predictions where a host with a callable objective shows its scores.
+    """A user's metric, given predictions where a host with a callable objective passes its scores.
 
     Parameters
     ----------
     metric : callable
         ``metric(y, predictions, ...)``, as the host takes it.
     loss : Loss
-        Prepared; its link makes predictions of raw scores.
+        Prepared; its link maps raw scores to predictions.
     reading : Reading
         From the host's scores to raw ones.
 
     Returns
     -------
     callable
-        Of the same name and signature, which hosts look at.
+        Of the same name and signature, which hosts inspect.
     """
 
     @wraps(metric)
     def shown(y_true: Array, y_pred: Array, *args: Any, **kwargs: Any) -> Any:
         return metric(y_true, predictions(loss, reading.raw(y_pred)), *args, **kwargs)
 
-    # An object that is called need not have a name, which XGBoost asks for.
+    # A callable object need not have a name, which XGBoost reads.
     shown.__name__ = getattr(metric, "__name__", type(metric).__name__)
     return shown
 
 
 def predictions(loss: Loss, raw: Array) -> Array:
-    """What hosts show to metrics: means, (n, K) probabilities, or (n,) those of the second of two classes."""
+    """What hosts pass to metrics: means, (n, K) probabilities, or (n,) those of the second of two classes."""
     found = np.asarray(loss.inverse_link(raw))
     return found[:, -1] if raw.shape[1] == 1 else found
 
@@ -225,7 +225,7 @@ def warn_of_start(start: float, loss: Loss, y: Array, weight: Array | None) -> N
 
 
 def labels(matrix: Any) -> Array:
-    """The labels of a matrix, as it has them; a ValueError if it has none, a TypeError if it is no matrix."""
+    """The labels of a matrix, in float64; a ValueError if it has none, a TypeError if it is not a matrix."""
     if not hasattr(matrix, "get_label"):
         raise TypeError(
             f"the objective and metric are for train(), which hands over a matrix; got {type(matrix).__name__}. "
@@ -249,7 +249,7 @@ def weights(matrix: Any) -> Array | None:
 
 
 def targets(loss: Loss, y: Array, raw: Array) -> Array:
-    """Labels as `loss` wants them beside raw scores, (n, 1) or (n, C), checked."""
+    """Labels in the shape that `loss` expects for raw scores, (n, 1) or (n, C), checked."""
     y = np.asarray(y, dtype=np.float64).reshape(len(raw), -1)
     require_targets(loss, y, max(2, raw.shape[1]))
     return y
@@ -270,7 +270,7 @@ def require_targets(loss: Loss, y: Array, n_classes: int) -> None:
 
 
 def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | None = None) -> Loss:
-    """The loss with what it takes from labels (n, C), of as many classes as there are outputs if that is known."""
+    """The loss prepared for labels (n, C), with the number of classes from the outputs if these are known."""
     n_classes = int(y.max()) + 1 if n_outputs is None else n_outputs
     require_targets(loss, y, max(2, n_classes))
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -279,7 +279,7 @@ def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | No
 
 
 def for_outputs(loss: Loss, n_outputs: int) -> Loss:
-    """The loss whose link reads a model of so many outputs, where its labels are no longer at hand."""
+    """The loss whose link applies to a model of so many outputs, where its labels are no longer available."""
     many = loss.task == "classification" and n_outputs > 1
     return loss.prepared(np.zeros((1, 1)), np.ones(1), n_outputs) if many else loss
 

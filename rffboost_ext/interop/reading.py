@@ -1,4 +1,4 @@
-"""How raw scores of a loss and scores of another library's loop belong together."""
+"""Conversion between the raw scores of a loss and the scores of another library's loop."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..losses.margin import two_columns
 
 @dataclass(frozen=True)
 class Reading:
-    """How raw scores follow from those of a host: ``raw = scores / slope + offset``.
+    """The conversion of a host's scores to raw scores: ``raw = scores / slope + offset``.
 
     Attributes
     ----------
     slope : float
         Units of the host per unit of the loss.
     offset : ndarray of shape (C,)
-        The baseline, where the host cannot hold it, else 0.
+        The baseline, where the host cannot store it, else 0.
     """
 
     slope: float = 1.0
@@ -33,7 +33,7 @@ class Reading:
     def contributions(self, shares: Array) -> Array:
         """What each feature contributes to raw scores, (n, C (d + 1)), for contributions to the host's scores.
 
-        For each output the last of d + 1 is what all rows have, to which the baseline belongs.
+        For each output the last of d + 1 is the bias term, which includes the baseline.
         """
         each = shares.reshape(len(shares), len(self.offset), -1) / self.slope
         each[:, :, -1] += self.offset
@@ -47,11 +47,11 @@ def columns(scores: Any) -> Array:
 
 
 def slope_of(loss: Loss, n_outputs: int) -> float:
-    """Log-odds per unit of raw score, where the loss reads those as ``sigmoid(slope raw)``; else 1.
+    """Log-odds per unit of raw score, where the loss's inverse link is ``sigmoid(slope raw)``; else 1.
 
-    A host that works in log-odds ``F = slope raw`` gets derivatives of the size that it is made for. Those of the
-    exponential loss, ``exp(-s F / 2)``, are then 1/2 and 1/4 at even odds, as of the logistic one, so that step
-    length and penalties mean the same; and the host's own link, metrics and files are right.
+    A host that works in log-odds ``F = slope raw`` gets derivatives of the scale that it is designed for. Those of
+    the exponential loss, ``exp(-s F / 2)``, are then 1/2 and 1/4 at even odds, as for the logistic one, so that
+    learning rate and penalties mean the same, and the host's own link, metrics and files are right.
     """
     if loss.task != "classification" or n_outputs > 1:
         return 1.0
@@ -62,5 +62,5 @@ def slope_of(loss: Loss, n_outputs: int) -> float:
         return 1.0
     slope = float(np.log(p / q) / raw[-1, 0])
     agrees = np.allclose(response, two_columns(slope * raw), rtol=1e-9, atol=0.0)
-    # A slope of rounded logarithms is meant to be the number that it is next to.
+    # Remove the round-off of the logarithms.
     return round(slope, 9) if agrees else 1.0

@@ -1,4 +1,4 @@
-"""Trees that know categories by other codes: a host codes them in the order of the table's type, we in theirs."""
+"""Remap category codes from the host's order to sorted order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..terms import Trees
 
 
 def with_coding(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, Coding | None]:
-    """An ensemble on our codes in the place of a host's, and these; as it is where the host knows no categories.
+    """The ensemble remapped from a host's codes to ours, and our coding; unchanged if the host has no categories.
 
     Parameters
     ----------

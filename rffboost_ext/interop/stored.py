@@ -1,4 +1,4 @@
-"""A loss as text, so that a saved model knows what it was trained for."""
+"""A loss as text, stored with a saved model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def described(loss: Loss) -> str:
 
 
 def as_data(value: Any) -> Any:
-    """A hyperparameter, or a loss inside a loss, as what JSON has; its ``repr`` where it has nothing like it."""
+    """A hyperparameter, or a loss inside a loss, as JSON-compatible data, falling back to ``repr``."""
     if isinstance(value, Spec):
         params = {name: as_data(inner) for name, inner in value.get_params(deep=False).items()}
         return {"class": f"{type(value).__module__}.{type(value).__qualname__}", "params": params}
@@ -26,14 +26,14 @@ def as_data(value: Any) -> Any:
 
 
 def restored(text: str, given: str | Loss) -> Loss:
-    """The loss behind :func:`described`.
+    """Inverse of :func:`described`.
 
     Parameters
     ----------
     text : str
         What was stored.
     given : str or Loss
-        The loss that the reader has at hand; taken if it is the one that was stored.
+        The reader's own loss; returned if it is the one that was stored.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def restored(text: str, given: str | Loss) -> Loss:
 
 
 def made(data: Any) -> Any:
-    """The value behind :func:`as_data`; a KeyError if it holds a class that is not registered."""
+    """Inverse of :func:`as_data`; a KeyError if a class is not registered or only a ``repr`` was stored."""
     if not isinstance(data, dict):
         return data
     known = {
@@ -64,5 +64,5 @@ def made(data: Any) -> Any:
 
 
 def built_in() -> list[Any]:
-    """The losses of this package, also those without a name of their own."""
+    """The losses of this package, unregistered ones included."""
     return [member for name in losses.__all__ if isinstance(member := getattr(losses, name), type)]

@@ -1,4 +1,4 @@
-"""What a host showed in a training, by which its trees are known."""
+"""Scores recorded in a host's training, to check that trees come from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core import Array, Term
 
 N_ROWS = 16
 TOLERANCE = 1e-4
-"""Of all that was added up: a host may do so in float32."""
+"""Relative to the magnitude of all that was summed: a host may sum in float32."""
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Trace:
     X : ndarray of shape (m, d), optional
         Their features as the host's trees see them; None where the host does not give them back.
     scores : list of ndarray of shape (m, C)
-        One entry for each round that was begun.
+        One entry for each round that was started.
     """
 
     rows: Array
@@ -39,7 +39,7 @@ class Trace:
     def require_own(self, trees: Sequence[Term]) -> None:
         """Raise a ValueError unless the scores came from these trees, one term per round.
 
-        What the last round that was begun has grown was never shown, and is not checked.
+        The scores after the last round that was started were never seen, so its tree is not checked.
         """
         if self.X is None:
             return
@@ -55,5 +55,5 @@ class Trace:
 
 
 def spread(n_samples: int) -> Array:
-    """The indices of a few rows all over a table."""
+    """The indices of a few evenly spaced rows."""
     return np.unique(np.linspace(0, n_samples - 1, N_ROWS).astype(np.intp))

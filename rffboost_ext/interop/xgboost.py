@@ -1,4 +1,4 @@
-"""XGBoost with our losses and cosines inside its loop, and its models in ours."""
+"""Our losses and cosines in XGBoost's training loop, and its models as our ensembles."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ CATEGORIES = (
     "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, such as "
     "one-hot, or train on an array of codes with feature_types and hand that over by attach(matrix, codes)"
 )
-"""What is said of them: one table cannot give trees categories and cosines numbers."""
+"""Error message for categorical columns: one table cannot give trees categories and cosines numbers."""
 
 
 def objective(loss: str | Loss) -> Objective:
     """The callable that makes ``xgboost.train`` minimise one of our losses.
 
     XGBoost does not fit an intercept for a callable, it starts from 0.5: add :func:`intercept` to the
-    parameters. Margins are raw scores of the loss: they become probabilities by its ``inverse_link``, or see
-    :func:`bind`. Those of the exponential loss are half of log-odds, where reg_lambda and min_child_weight weigh a
-    quarter of what they do for XGBoost's logistic loss, and a learning rate twice; :class:`XGBClassifier` grows on
-    log-odds instead.
+    parameters. Margins are raw scores of the loss: its ``inverse_link`` maps them to probabilities, or see
+    :func:`bind`. Those of the exponential loss are half the log-odds, where reg_lambda and min_child_weight have a
+    quarter of the effect that they have for XGBoost's logistic loss, and the learning rate twice;
+    :class:`XGBClassifier` grows on log-odds instead.
 
     Parameters
     ----------
@@ -125,23 +125,23 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
         Trees of any objective with a known link; gbtree or dart, with scalar leaves. Where it splits on
         categories, the ensemble acts on their codes, as XGBoost does on arrays.
     n_rounds : int, optional
-        Rounds to take; by default up to the best where training has stopped early, else all. A Booster's own
-        predict takes all, and one that is trained on keeps the best round of before: what is left out of a Booster
-        is told by a UserWarning.
+        Rounds to take; by default up to the best after early stopping, else all. A Booster's own predict uses all,
+        and continued training keeps the earlier best round: a UserWarning tells if rounds of a Booster are left
+        out.
 
     Returns
     -------
     Ensemble
-        Raw scores equal the model's ``predict(output_margin=True)`` of these rounds but for rounding, missing
+        Raw scores equal the model's ``predict(output_margin=True)`` of these rounds up to round-off, missing
         values included.
 
     Raises
     ------
     ValueError
-        If the model is linear (gblinear), has vector leaves, an objective that is not
-        known, or takes other values than NaN for missing.
+        If the model is linear (gblinear), has vector leaves, an unknown objective, or treats values other than NaN
+        as missing.
     TypeError
-        If it is no model of XGBoost.
+        If it is not an XGBoost model.
 
     Examples
     --------
@@ -176,17 +176,17 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     Parameters
     ----------
     booster : xgboost.Booster
-        Trees.
+        The trained booster.
     loss : str or Loss
-        The loss that it was trained with, which its files do not tell.
+        The loss that it was trained with, which its files do not record.
     n_rounds : int, optional
         Rounds to take, as in :func:`to_ensemble`.
 
     Returns
     -------
     RFFBoostClassifier or RFFBoostRegressor
-        Fitted: ``predict_proba``, pickle, ONNX export. It takes tables of the columns and categories that the
-        booster knows; where it was trained on codes, it takes codes.
+        Fitted: ``predict_proba``, pickle, ONNX export. It takes tables with the booster's columns and categories;
+        where it was trained on codes, it takes codes.
     """
     ensemble, coding = with_coding(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
@@ -236,7 +236,8 @@ class CosineObjective(cosines.CosineObjective):
 
     def _seen(self, matrix: DMatrix, rows: Array) -> Array | None:
         try:
-            # A QuantileDMatrix cannot be sliced; what it gives back has its trees' path, if not the features.
+            # A QuantileDMatrix cannot be sliced; the values it returns are not the features, but take the same
+            # paths.
             binned = isinstance(matrix, QuantileDMatrix)
             found = matrix.get_data()[rows] if binned else matrix.slice(rows).get_data()
         except XGBoostError:
@@ -274,7 +275,7 @@ def booster_of(model: Any) -> Booster:
 
 
 def names_of(booster: Booster) -> Array | None:
-    """Names of its columns, unless it knows none or the numbers of columns alone."""
+    """Names of its columns; None if it has none or only column indices."""
     names = booster.feature_names
     known = names is not None and any(name != str(j) for j, name in enumerate(names))
     return np.array(names, dtype=object) if known else None
@@ -286,13 +287,13 @@ def objective_name(learner: dict[str, Any]) -> str:
 
 
 def best_round(booster: Booster, n_rounds: int) -> int:
-    """Rounds up to the best where training has stopped early, else all."""
+    """Rounds up to the best after early stopping, else all."""
     best = booster.attr("best_iteration")
     return n_rounds if best is None else min(int(best) + 1, n_rounds)
 
 
 def rounds_of(model: Booster | XGBModel, booster: Booster, n_rounds: int) -> int:
-    """Rounds that are taken where nothing is said; a warning tells of a Booster, whose own predict takes more."""
+    """The default number of rounds, with a warning for a Booster whose own predict uses more."""
     best = best_round(booster, n_rounds)
     if best < n_rounds and not isinstance(model, XGBModel):
         warnings.warn(
@@ -310,7 +311,7 @@ def require_equal(ensemble: Ensemble, booster: Booster) -> None:
     rounds = (0, len(ensemble)) if len(ensemble) else (0, 0)
     wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
     found = ensemble.raw(row)
-    # XGBoost adds up in float32: what is left of a large base score has the rounding of all that was added.
+    # XGBoost sums in float32: where large terms cancel, the round-off is that of all that was added.
     added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
     close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
     if not (np.isfinite(found).all() and close):
@@ -321,7 +322,7 @@ Response = Callable[[Array], Array]
 
 
 def response_of(model: Booster | XGBModel) -> Response | None:
-    """How the model reads its raw scores; None where only its user knows, as for a callable objective."""
+    """The model's inverse link; None where only its user knows it, as for a callable objective."""
     if isinstance(model, XGBClassifier | XGBRegressor):
         return model.loss_.inverse_link
     if isinstance(model, XGBModel) and callable(model.objective):

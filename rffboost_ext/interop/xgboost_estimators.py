@@ -22,7 +22,7 @@ WITHOUT = "objective, base_score and scale_pos_weight"
 
 
 class Shell(Hosted):
-    """What classifier and regressor share."""
+    """Base class of classifier and regressor."""
 
     untouched = (None, "binary:logistic", "reg:squarederror", "multi:softprob")
     native: str
@@ -55,7 +55,7 @@ class Shell(Hosted):
         try:
             super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         finally:
-            # The parameter is the user's: clones and later fits begin with it.
+            # Restore the user's parameter for clones and later fits.
             self.eval_metric = given
         given = described(LOSSES.create(self.loss))
         self.get_booster().set_attr(**{FITTED: described(self.loss_), GIVEN: given})
@@ -105,7 +105,7 @@ class Shell(Hosted):
             )
         self.loss_ = restored(text, self.loss)
         self.loss = self.loss_ if given is None else restored(given, self.loss)
-        # What XGBoost has read from the file is fitted, and not a parameter of a fit to come.
+        # What XGBoost has read from the file is fitted state, not a parameter of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
     def _prepare(self, y: Any, sample_weight: Any) -> None:
@@ -144,8 +144,8 @@ class Shell(Hosted):
 class XGBClassifier(Shell, xgboost.XGBClassifier):
     __doc__ = f"""``xgboost.XGBClassifier`` with one of our losses, or one of the user's.
 
-    The intercept is the loss's baseline, probabilities are by its own link, sample weights count, and
-    ``save_model`` and ``load_model`` keep the loss.
+    The intercept is the loss's baseline, probabilities use its own link, sample weights apply, and ``save_model``
+    and ``load_model`` keep the loss.
 
     Parameters
     ----------
@@ -155,13 +155,13 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     -----
     Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``: k is 1 for
     log_loss and 2 for exponential. Learning rate, reg_lambda and min_child_weight then mean what they mean for
-    XGBoost's own logistic loss, its metrics apply, and what takes the saved file for a logistic model gets the
-    right probabilities. ``predict(output_margin=True)`` gives raw; a base_margin is in log-odds.
+    XGBoost's own logistic loss, its metrics apply, and programs that read the saved file as a logistic model get
+    the right probabilities. ``predict(output_margin=True)`` returns ``raw``; a base_margin is in log-odds.
 
-    The exponential loss needs early stopping more than the logistic one does: the weight of a row that stays on
-    the wrong side grows without bound, and probabilities become too sure.
+    The exponential loss needs early stopping more than the logistic one does: the weight of a row that stays
+    misclassified grows without bound, and probabilities become overconfident.
 
-    A function as eval_metric sees probabilities as from XGBoost's own objectives: (n,) those of the second of two
+    A callable eval_metric is given probabilities as by XGBoost's own objectives: (n,) those of the second of two
     classes, else (n, K).
 
     Examples
@@ -201,8 +201,8 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
 class XGBRegressor(Shell, xgboost.XGBRegressor):
     __doc__ = f"""``xgboost.XGBRegressor`` with one of our losses, or one of the user's.
 
-    The intercept is the loss's baseline, predictions are by its own link, sample weights count, and
-    ``save_model`` and ``load_model`` keep the loss.
+    The intercept is the loss's baseline, predictions use its own link, sample weights apply, and ``save_model``
+    and ``load_model`` keep the loss.
 
     Parameters
     ----------
@@ -210,8 +210,8 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
 
     Notes
     -----
-    XGBoost's own metrics see raw scores, and are refused where the loss has a link. A function as eval_metric sees
-    what ``predict`` returns.
+    XGBoost's own metrics see raw scores, and are rejected unless the link is the identity. A callable eval_metric
+    is given what ``predict`` returns.
     """
 
     task, native = "regression", "reg:squarederror"

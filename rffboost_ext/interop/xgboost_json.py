@@ -1,4 +1,4 @@
-"""XGBoost's JSON model format, as arrays of ours."""
+"""XGBoost's JSON model format, read into our arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BOOSTERS = ("gbtree", "dart")
 
 
 def parsed(booster: Any) -> dict[str, Any]:
-    """What a ``Booster`` holds: the part "learner" of its JSON model."""
+    """The part "learner" of the JSON model of a ``Booster``."""
     content: dict[str, Any] = json.loads(booster.save_raw("json"))["learner"]
     return content
 
@@ -28,7 +28,7 @@ def number_of_outputs(learner: dict[str, Any]) -> int:
 
 
 def categories_of(learner: dict[str, Any]) -> list[Array | None]:
-    """The categories of each column in the order of their codes, None for numbers; nothing where it knows none."""
+    """The categories of each column in the order of their codes, None for numbers; empty if it has none."""
     booster = learner["gradient_booster"]
     kept = booster.get("gbtree", booster)["model"].get("cats") or {"enc": []}
     found = [categories(entry) for entry in kept["enc"]]
@@ -36,7 +36,7 @@ def categories_of(learner: dict[str, Any]) -> list[Array | None]:
 
 
 def categories(entry: dict[str, Any]) -> Array | None:
-    """Those of one column: numbers, or text as bytes and where each begins and ends."""
+    """The categories of one column: numbers, or text stored as bytes and offsets; None if it has none."""
     if "offsets" not in entry:
         return np.array(entry["values"]) if entry["values"] else None
     content, ends = bytes(value % 256 for value in entry["values"]), entry["offsets"]
@@ -66,7 +66,7 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
     """
     booster = learner["gradient_booster"]
     model = booster.get("gbtree", booster)["model"]
-    # From version 3.4 on trees are dropped by any booster of them, and the model has the weights that this leaves.
+    # From version 3.4 on any tree booster may drop trees, and the model stores the resulting weights.
     dropped = booster.get("weight_drop", model.get("weight_drop"))
     name = booster["name"] if dropped is None else "dart"
     if name not in kinds:
@@ -81,7 +81,7 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
 
 
 def stacked(terms: Sequence[Trees]) -> Trees:
-    """The sum of some trees; one alone is itself, which saves half of the time of reading it."""
+    """The sum of some trees; a single one is returned as it is, which halves the reading time."""
     return terms[0] if len(terms) == 1 else Trees.stack(terms)
 
 
@@ -110,7 +110,7 @@ def read_tree(tree: dict[str, Any], output: int, n_outputs: int) -> Trees:
 
 
 def read_sets(tree: dict[str, Any], n_nodes: int) -> dict[str, Array]:
-    """The sets of categories that nodes of a tree ask for: those that go right, as XGBoost lists them."""
+    """The category sets of a tree's splits: those that go right, as XGBoost lists them."""
     nodes, categories = tree["categories_nodes"], np.array(tree["categories"], dtype=np.int64)
     if not nodes:
         return {}
@@ -118,6 +118,6 @@ def read_sets(tree: dict[str, Any], n_nodes: int) -> dict[str, Array]:
     subset = np.full(n_nodes, -1, dtype=np.int32)
     subset[nodes] = np.arange(len(nodes))
     member = np.zeros((len(nodes), int(categories.max(initial=0)) + 1), dtype=bool)
-    # The categories of a node follow on those of the node before it.
+    # The categories of all nodes are concatenated in order.
     member[np.repeat(np.arange(len(nodes)), sizes), categories] = True
     return {"subset": subset, "members": np.packbits(member, axis=1, bitorder="little")}
