@@ -169,13 +169,13 @@ def chi_square_divergence(q: Array) -> Array:
 
 @dataclass(frozen=True)
 class LandmarkReport:
-    """What the theory says of each landmark of a fitted map.
+    """PAC-Bayesian bounds for each landmark of a fitted map.
 
     Attributes
     ----------
     loss, kl, bound : ndarray of shape (L,)
-        Empirical loss, divergence from the prior, and the bound of Theorem 1 on the true loss. The bounds hold one
-        by one; for all L at once, ask for epsilon / L.
+        Empirical loss, divergence from the prior, and the bound of Theorem 1 on the true loss. Each bound holds
+        separately; for all L at once, use epsilon / L.
     """
 
     loss: Array
@@ -185,7 +185,7 @@ class LandmarkReport:
 
 @dataclass(frozen=True)
 class PosteriorReport:
-    """What the theory says of a distribution over frequencies.
+    """PAC-Bayesian bounds for a distribution over frequencies.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class PosteriorReport:
     kl, chi_square : float
         Divergences from the prior.
     alignment, second_order, chi_square_bound : float
-        The bounds of Corollary 2, Theorem 3 and Corollary 5 on the true loss; they hold one by one.
+        The bounds of Corollary 2, Theorem 3 and Corollary 5 on the true loss; each holds separately.
     """
 
     loss: float
@@ -229,8 +229,8 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
     Raises
     ------
     ValueError
-        If the landmarks are centroids, which Theorem 1 does not cover, X and y differ in length, or a label is
-        none of the map's.
+        If the landmarks are centroids, which Theorem 1 does not cover, X and y differ in length, or a label is not
+        one of the map's.
     """
     require_map("report_landmarks", model, PBLandmarks)
     if model.selection == "centroids":
@@ -247,7 +247,7 @@ def report_landmarks(model: PBLandmarks, X: Any, y: Any, epsilon: float = 0.05) 
 
 
 def require_map(owner: str, model: object, kind: type) -> None:
-    """Raise a TypeError unless a model is a map of that kind, or a NotFittedError."""
+    """Raise a TypeError unless a model is a map of that kind, or a NotFittedError if it is not fitted."""
     if not isinstance(model, kind):
         hint = "; its map is in mapping_" if isinstance(model, MappedSVM) else ""
         raise TypeError(f"{owner}: model must be a {kind.__name__}, got a {type(model).__name__}{hint}")
@@ -257,9 +257,9 @@ def require_map(owner: str, model: object, kind: type) -> None:
 def report_posterior(model: GreedyKernel, epsilon: float = 0.05) -> PosteriorReport:
     """The bounds for the distribution of a fitted :class:`GreedyKernel`, at temperature ``beta sqrt(n)``.
 
-    For another weighting than the posterior, whose beta is no temperature, it is ``sqrt(n)``. The prior is uniform
-    on the candidates. With ``standardize=True`` the features depend a little on all examples, which the theory
-    leaves out.
+    For a weighting other than the posterior, whose beta is not a temperature, it is ``sqrt(n)``. The prior is
+    uniform on the candidates. With ``standardize=True`` the features depend a little on all examples, which the
+    theory does not cover.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _used_temperature(beta: float, n: int) -> float:
 def _temperature(
     owner: str, loss: float, n: int, epsilon: float, t: float | None, proxy: float, **divergence: float
 ) -> float:
-    """Check the arguments of a bound, its divergence by name; its temperature."""
+    """Check the arguments of a bound, its divergence by name, and return its temperature."""
     require(owner, "loss", loss, Real(0.0, 1.0, inclusive=True))
     for name, value in divergence.items():
         require(owner, name, value, NON_NEGATIVE)

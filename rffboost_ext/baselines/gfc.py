@@ -18,7 +18,7 @@ from .mapping import FeatureMap, Sample
 
 PENALTY = Real(0.0, inclusive=True)
 FLOOR = 1e-10
-"""Added to the penalty, so that a constant score or a frequency of 0 leaves a system that can be solved."""
+"""Added to the penalty, so that the system stays solvable with a constant score or a frequency of 0."""
 
 
 class RidgePair(Learner):
@@ -36,7 +36,7 @@ class RidgePair(Learner):
     l2 : float, default=1e-4
         Penalty lambda.
     search_steps : int, default=200
-        Iterations of L-BFGS at most.
+        Maximum number of iterations of L-BFGS.
 
     References
     ----------
@@ -74,7 +74,7 @@ class RidgePair(Learner):
 class RidgeStep(Step):
     """``raw <- a_0 raw + output`` with the a_0 that goes with the output's coefficients in :class:`RidgePair`.
 
-    It is the condition of the ridge's minimum by a_0: ``a_0 = <F, y - output> / (<F, F> + lambda)``.
+    It is the optimality condition of the ridge in a_0: ``a_0 = <F, y - output> / (<F, F> + lambda)``.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ class RidgeStep(Step):
 class GreedyConstruction(FeatureMap):
     r"""GFC: pairs of cosine and sine, found one after the other by greedy ridge regression.
 
-    On the labels -1 and 1 of two classes, from their mean. A composition: squared error, the learner
-    :class:`RidgePair`, and :class:`RidgeStep`, whose update rescales the score so far. The map is to all cosines
-    and sines found; the papers put a linear SVM on it.
+    Fitted to the labels -1 and 1 of two classes, starting from their mean. A composition: squared error, the
+    learner :class:`RidgePair`, and :class:`RidgeStep`, whose update rescales the score so far. The map outputs all
+    cosines and sines found; the papers train a linear SVM on them.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class GreedyConstruction(FeatureMap):
     l2 : float, default=1e-4
         Penalty of the ridge.
     search_steps : int, default=200
-        Iterations of L-BFGS per round at most.
+        Maximum number of iterations of L-BFGS per round.
     standardize : bool, default=True
         Whether features are brought to mean 0 and variance 1 before they are mapped.
     random_state : int, RandomState or None, default=None

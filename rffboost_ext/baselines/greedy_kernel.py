@@ -108,7 +108,7 @@ def chi_square_weights(risk: Array, rho: float) -> Array:
 
 
 def simplex_projection(point: Array) -> Array:
-    """The distribution nearest to `point` (N,), which is in descending order; a constant added changes nothing."""
+    """The distribution nearest to `point` (N,), which is in descending order; invariant to an added constant."""
     excess = (np.cumsum(point) - 1.0) / np.arange(1, len(point) + 1)
     last = np.flatnonzero(point > excess)[-1]
     return np.maximum(point - excess[last], 0.0)
@@ -123,8 +123,8 @@ class GreedyKernel(PairMap):
     - "posterior", PBRFF: :math:`q_j \propto \exp(-\beta \sqrt n \, f_j)`;
     - :class:`ChiSquare`, OKRFF: least mean loss within a ball of radius `beta` around the uniform distribution.
 
-    The map is the one of :class:`RandomFourier` at the D frequencies. Losses are found in one pass over the data;
-    :meth:`reweighted` gives the map for another `beta` or D without a further one.
+    The map is the one of :class:`RandomFourier` at the D frequencies. Losses are computed in one pass over the
+    data; :meth:`reweighted` returns the map for another `beta` or D without a further one.
 
     Parameters
     ----------
@@ -208,12 +208,12 @@ class GreedyKernel(PairMap):
     def reweighted(
         self, beta: float | None = None, n_components: int | None = None, weighting: str | Weighting | None = None
     ) -> GreedyKernel:
-        """The map for other parameters, fitted from the losses that are known already.
+        """The map for other parameters, fitted from the losses already computed.
 
         Parameters
         ----------
         beta, n_components, weighting : optional
-            As in the constructor; None leaves what the map has. The same draws are made as in a new fit.
+            As in the constructor; None keeps the map's own. The draws are those of a new fit.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class GreedyKernel(PairMap):
         self._draw()
 
     def _draw(self) -> None:
-        """Draw the frequencies of the map from the distribution that the losses stand for."""
+        """Draw the frequencies of the map from the distribution that the losses define."""
         weighting = WEIGHTINGS.make(self.weighting)
         self.probabilities_ = weighting.weigh(self.losses_, self.beta, self.n_samples_)
         drawn = check_random_state(self._seed).choice(

@@ -35,7 +35,7 @@ class Published:
 
 
 SVM_ITERATIONS = 2_000_000
-"""Where libsvm stops: on adult, with C = 100 and gamma = 1e-7, it has not converged after as many."""
+"""Iteration limit of libsvm: on adult, with C = 100 and gamma = 1e-7, it has not converged by then."""
 
 
 def powers(base: float, low: int, high: int) -> list[float]:
@@ -68,7 +68,7 @@ def xgboost(size: float, seed: int) -> Any:
 
 
 def svm_rbf(size: float, seed: int) -> Any:
-    """A support vector machine with the Gaussian kernel, which has no size, on features as they come."""
+    """A support vector machine with the Gaussian kernel, which has no size, on raw features."""
     from sklearn.svm import SVC
 
     return SVC(kernel="rbf", cache_size=1_000, max_iter=SVM_ITERATIONS, random_state=seed)
@@ -93,8 +93,8 @@ def pbrff_2020(n_features: int) -> Grid:
 def width_2019(n_features: int) -> float:
     """The kernel parameter whose frequencies are ``N(0, 1 / d)``, for the workshop paper.
 
-    The paper says ``N(0, 1)``, but on d standardised features that kernel is near 0 between any two rows: with it
-    both systems stay 3 to 23 points below the published accuracies on wine, ionosphere and sonar, without it not.
+    The paper says ``N(0, 1)``, but on d standardised features that kernel is near 0 between any two rows: with it,
+    but not without, both systems stay 3 to 23 points below the published accuracies on wine, ionosphere and sonar.
     """
     return 0.5 / n_features
 
@@ -155,7 +155,7 @@ LETARTE_D = [
 
 
 def in_the_dual(machine: MappedSVM) -> MappedSVM:
-    """With the solver of the paper's time, which at a large C ends before it has converged."""
+    """With the solver of the paper's time, which at a large C stops before it has converged."""
     return machine.set_params(svm="liblinear_dual")
 
 
@@ -183,9 +183,9 @@ LETARTE_2019 = {
     ),
 }
 """Letarte et al., AISTATS 2019. The SVM is tuned first; its gamma is then the ``mapping__gamma`` of all others.
-Features are as they come, not standardised, and the linear SVMs are those of :func:`in_the_dual`. Sizes are shares
-of landmarks for the landmark methods (``mapping__selection`` is "random" or "centroids"), numbers of frequencies
-for the rest."""
+Features are not standardised, and the linear SVMs are those of :func:`in_the_dual`. Sizes are shares of landmarks
+for the landmark methods (``mapping__selection`` is "random" or "centroids"), numbers of frequencies for the
+rest."""
 
 PAPERS: dict[str, dict[str, Published]] = {
     "ecml2020": ECML_2020,

@@ -21,7 +21,7 @@ from .kernel_terms import Kernel, KernelSum, Votes, rbf_kernels, require_kernel,
 from .mapping import LIBSVM_ITERATIONS
 
 GRAM_ROWS = 4_000
-"""Up to so many rows a fit keeps one matrix of all pairs per kernel, 128 MB each at the most."""
+"""Up to this many rows a fit keeps one Gram matrix per kernel, at most 128 MB each."""
 
 BMKR_KERNELS = (*rbf_kernels(-4, 5), Kernel("linear"))
 """Ten Gaussian kernels and the linear one, as in the experiments of Gautheron et al."""
@@ -48,11 +48,11 @@ class BestKernel(Learner):
             require_kernel(type(self).__name__, kernel)
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Always: a solver that stops early tells weight 2 from the row twice."""
+        """Always: a solver that stops early treats a weight of 2 and a repeated row differently."""
         return True
 
     def fit(self, round: Round) -> Term:
-        """The term of the kernel that does best; of equals the first."""
+        """The term of the best kernel; the first of equals."""
         term, output = min(self.candidates(round), key=lambda candidate: self.error(round, candidate[1]))
         round.design.remember(term, output)
         return term
@@ -78,8 +78,8 @@ class BestSVR(BestKernel):
 
     Notes
     -----
-    The solver stops after 10,000 iterations without a word, as in the published experiments: a round need not
-    be optimal, the next one sees what it left.
+    The solver stops after 10,000 iterations without a warning, as in the published experiments: a round need not
+    be optimal, the next one fits what it left.
     """
 
     def __init__(self, C: float = 1.0, kernels: Sequence[Kernel] = BMKR_KERNELS) -> None:
@@ -155,7 +155,7 @@ class FromZero(Around):
 
 
 def drawn_rows(rng: np.random.Generator, labels: Array, weight: Array, subsample: float) -> tuple[Array, Array]:
-    """Rows to train on, each once, and how often each counts: as drawn, and the heaviest of a label once more."""
+    """Unique rows to train on, and their counts: as drawn, plus one for the heaviest row of each label."""
     n = len(labels)
     drawn = rng.choice(n, math.ceil(subsample * n), p=weight / weight.sum())
     heaviest = [np.flatnonzero(labels == s)[weight[labels == s].argmax()] for s in (-1.0, 1.0)]
@@ -164,14 +164,14 @@ def drawn_rows(rng: np.random.Generator, labels: Array, weight: Array, subsample
 
 
 def boosting_weights(round: Round) -> Array:
-    """The rows' weights in boosting, (n,), of mean 1; equal where all have vanished."""
+    """The rows' weights in boosting, (n,), of mean 1; the sample weights where all have vanished."""
     weight = round.weight * round.hessian[:, 0]
     weight = weight if weight.sum() > 0.0 else round.weight
     return weight * (len(weight) / weight.sum())
 
 
 def gram(round: Round, kernel: Kernel) -> Array:
-    """The kernel's values for all pairs of rows, (n, n); found once in a fit."""
+    """The kernel's values for all pairs of rows, (n, n); computed once per fit."""
     X = round.design.X
     return round.design.view(("gram", kernel), lambda: kernel(X, X))
 

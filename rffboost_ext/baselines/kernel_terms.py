@@ -115,7 +115,7 @@ def votes(output: Array) -> Array:
 
 
 def require_kernel(owner: str, kernel: object) -> None:
-    """Raise a TypeError or ValueError unless `kernel` is a Kernel that there is."""
+    """Raise a TypeError or ValueError unless `kernel` is a valid Kernel."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"{owner}: kernels must hold instances of Kernel, got {kernel!r}")
     if kernel.kernel not in ("linear", "rbf", "poly"):

@@ -238,7 +238,7 @@ class PBLandmarks(LandmarkMap):
     def _learn(self, sample: Sample) -> None:
         landmarks, classes = self._place(sample)
         n = len(sample.codes)
-        # A mean over the others, the landmark left out, is a mean over all rows up to a constant and this factor.
+        # A mean over the rows other than the landmark is a mean over all rows up to a constant and this factor.
         left_out = n / (n - 1.0) if self.selection != "centroids" else 1.0
         learner = RFFK(
             self.n_components,

@@ -1,4 +1,4 @@
-"""What the feature maps share: validation, standardisation, the first round; and a linear SVM on top."""
+"""Common base of the feature maps: validation, standardisation, the first round; and a linear SVM on top."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="FeatureMap")
 
 LIBSVM_ITERATIONS = 10_000
-"""Where the experiments of Gautheron et al. stop libsvm."""
+"""Iteration limit of libsvm in the experiments of Gautheron et al."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Sample:
     Attributes
     ----------
     design : Design
-        Features; ``design.X`` is (n, d), standardised if the map says so.
+        Features; ``design.X`` is (n, d), standardised if the map asks for it.
     codes : ndarray of shape (n,)
         Index of each row's class; 0 for a map that needs no labels.
     rng : numpy.random.RandomState
-        The randomness of this fit.
+        The random generator of this fit.
     """
 
     design: Design
@@ -63,7 +63,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     supervised: ClassVar[bool] = True
     """Whether :meth:`fit` needs labels."""
     binary: ClassVar[bool] = False
-    """Whether there must be two classes."""
+    """Whether there must be exactly two classes."""
     constraints: ClassVar[Mapping[str, Check]] = {}
     shared: ClassVar[Mapping[str, Check]] = {"standardize": BOOL, "random_state": SEED}
     standardize: bool
@@ -151,7 +151,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
 
 
 def require_classes(owner: str, classes: Array, binary: bool = False) -> None:
-    """Raise a ValueError unless there are at least two classes, or just two."""
+    """Raise a ValueError unless there are at least two classes, or exactly two if `binary`."""
     if len(classes) < 2:
         raise ValueError(f"{owner}: y must have at least 2 classes, got one class: {classes.tolist()[0]!r}")
     if binary and len(classes) > 2:
@@ -170,8 +170,8 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
     C : float, default=1.0
         Inverse strength of the SVM's penalty.
     svm : {"liblinear", "liblinear_dual", "libsvm"}, default="liblinear"
-        scikit-learn's ``LinearSVC``; the same with ``dual=True``, which it was by default when Letarte et al. 2019
-        was written and which at a large C ends after 1,000 iterations, far from the optimum; or its
+        scikit-learn's ``LinearSVC``; the same with ``dual=True``, the default when Letarte et al. 2019 was
+        written, which at a large C stops after 1,000 iterations, far from the optimum; or its
         ``SVC(kernel="linear", max_iter=10000)``, as in Gautheron et al. 2020.
     random_state : int, RandomState or None, default=None
         Seed of the solver; the map has its own.

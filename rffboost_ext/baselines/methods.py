@@ -246,7 +246,7 @@ def mkboost(
 def gbrff_random(n_estimators: int = 200, random_state: Any = None, **params: Any) -> RFFBoostClassifier:
     """Least-squares GBRFF whose landmarks are drawn, not learned (Gautheron et al. 2019, Figure 1).
 
-    :func:`rffboost_ext.presets.gbrff` with its placement swapped.
+    :func:`rffboost_ext.presets.gbrff` with random placement.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from .mapping import Sample
 
 SELECTIONS = ("random", "centroids", "replacement")
 
-# What products such as 0.07 * 100 may be above a whole number.
+# Round-off by which products such as 0.07 * 100 may exceed a whole number.
 ROUNDING = 1e-9
 LANDMARK_CHECKS = {
     "n_landmarks": Integer(1) | Real(0.0, 1.0),
@@ -23,14 +23,15 @@ LANDMARK_CHECKS = {
 
 
 def count_landmarks(n_landmarks: float, n_samples: int) -> int:
-    """The number that `n_landmarks` stands for: an integer as it is, a float as a share of the rows."""
+    """The number of landmarks: an integer as it is, a float as a fraction of the rows."""
     if isinstance(n_landmarks, int | np.integer):
         return int(n_landmarks)
     return max(1, math.ceil(n_landmarks * n_samples - ROUNDING))
 
 
 def shares(total: int, counts: Array) -> Array:
-    """`total` landmarks over classes of `counts` rows: equal, the first ones one more, none above its count.
+    """Split `total` landmarks over classes of `counts` rows: equally, remainders to the first, none above its
+    count.
 
     What a small class cannot take goes to the others.
     """

@@ -63,11 +63,11 @@ class Matern(Spectrum):
 
 
 PRIORS: dict[str, type[Spectrum]] = {"laplace": Laplace, "cauchy": Cauchy, "matern": Matern}
-"""The spectra of this module; "gaussian" and a user's own are in the table that all learners read."""
+"""The spectra of this module; "gaussian" and custom ones are in the registry of all learners."""
 
 
 def make_spectrum(kernel: str | Spectrum) -> Spectrum:
-    """The spectrum of that name, here or in the table of spectra, or the instance itself, checked.
+    """The spectrum of that name, here or in the registry of spectra, or the instance itself, validated.
 
     Raises
     ------

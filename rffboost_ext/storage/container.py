@@ -12,8 +12,8 @@ the rest but 32      the arrays, one after the other, each in its order ("C" or 
 32                   SHA-256 of all bytes before
 ===================  =======================================================================================
 
-A version says what all of this means. A reader takes its own version, and earlier ones by :data:`UPGRADES`, of
-which there are none yet: this is the first.
+The version defines all of this. A reader accepts its own version, and earlier ones by :data:`UPGRADES`, of which
+there are none yet: this is the first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DIGEST = hashlib.sha256().digest_size
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each earlier version, the function from its header to that of the next version."""
 
-# Numbers, texts of fixed width and dates: what raw bytes can be read as without running anything.
+# Numbers, fixed-width text and dates: dtypes that raw bytes can be read as without running code.
 DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 
 
@@ -60,7 +60,7 @@ def unpacked(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     Raises
     ------
     ValueError
-        If the bytes are no such file, not whole, or of a later version; the message follows the file's name.
+        If the bytes are not such a file, incomplete, or of a later version; the message continues the file's name.
     """
     version, text, raw = sections(data)
     header = json.loads(text)
@@ -87,7 +87,7 @@ def sections(data: bytes) -> tuple[int, bytes, memoryview]:
 
 
 def read_arrays(table: Sequence[Any], raw: memoryview) -> list[Array]:
-    """The arrays of a table, each with memory of its own."""
+    """The arrays of a table, each a copy."""
     arrays, start = [], 0
     for dtype, shape, order in table:
         array, start = _read(str(dtype), shape, order, raw, start)
@@ -113,5 +113,5 @@ def _is_shape(shape: object) -> bool:
 
 
 def order_of(array: Array) -> str:
-    """ "F" for what is contiguous in that order only; products of matrices depend on it in their last bits."""
+    """ "F" for arrays contiguous in that order only; matrix products depend on it in their last bits."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"

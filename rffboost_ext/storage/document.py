@@ -1,4 +1,4 @@
-"""A value in a file, and out of it."""
+"""Write a value to a file, and read it back."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from . import container
 from .files import write_atomically
 from .values import Packer, Unpacker
 
-# How a message about a file may go on after the file's name.
+# How a message may continue after the name of a file.
 VERBS = ("is ", "was ", "has ", "holds ", "speaks ")
 
 
 def write(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
-    """Write `value`, which messages call `name`, to a file of some kind, all of it or nothing."""
+    """Write `value`, called `name` in messages, to a file of some kind, atomically."""
     from . import parts  # noqa: F401
 
     packer = Packer()
@@ -23,7 +23,7 @@ def write(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> Non
 
 
 def read(path: str | os.PathLike[str], kind: str) -> Any:
-    """What a file of some kind holds.
+    """Read the value in a file of some kind.
 
     Raises
     ------

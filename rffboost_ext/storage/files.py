@@ -1,4 +1,4 @@
-"""Writing a file so that its name always stands for a whole one."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Put `data` in the place of the file at `path`, all of it or nothing.
+    """Replace the file at `path` by `data`, atomically.
 
-    It is written to a temporary file in the same folder, brought to the disk, and given the name then. Whenever
-    the process or the machine stops, `path` is the old file or the new one. A process that is killed can leave the
-    temporary file behind; see :func:`leftovers`.
+    It is written to a temporary file in the same folder, synced to disk, and then renamed. Whenever the process or
+    the machine stops, `path` is the old file or the new one. A process that is killed can leave the temporary file
+    behind; see :func:`leftovers`.
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     Raises
     ------
     TypeError
-        If `path` is no path.
+        If `path` is not a path.
     FileNotFoundError
         If there is no folder to put it in.
     OSError
-        If it cannot be written; `path` is what it was.
+        If it cannot be written; `path` is unchanged, unless only syncing the folder failed.
     """
     target = Path(os.path.realpath(os.fspath(path)))
     if not target.parent.is_dir():
@@ -55,7 +55,7 @@ def leftovers(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring the new name to the disk, where a folder can be opened for that."""
+    """Sync the new name to disk, where a folder can be opened for that."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""How what this package is made of is stored: parts without a name of their own, fitted functions, ensembles."""
+"""How objects of this package are stored: parts outside the registries, fitted functions, ensembles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INTEGERS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_l
 
 
 def checked_part(cls: type[Spec]) -> Any:
-    """How a part is built from its hyperparameters: checked, as by its table."""
+    """How a part is built from its hyperparameters: validated, as by its registry."""
 
     def build(params: dict[str, Any]) -> Spec:
         part = cls(**params)
@@ -36,7 +36,7 @@ def checked_part(cls: type[Spec]) -> Any:
 
 
 def built_cosines(state: dict[str, Any]) -> Cosines:
-    """Cosines from arrays of numbers that fit one another."""
+    """Cosines from real arrays of matching shapes."""
     # Files of earlier versions have no extent.
     extent = state.pop("extent", None)
     if not (extent is None or isinstance(extent, Extent)):
@@ -53,14 +53,14 @@ def built_extent(state: dict[str, Any]) -> Extent:
 
 
 def built_trees(state: dict[str, Any]) -> Trees:
-    """Trees whose walks all end, and stay within their arrays."""
+    """Trees without cycles, with indices in range."""
     term = Trees(**require_arrays(state, optional=("subset", "members")))
     check_sound(term, int(term.feature.max(initial=-1)) + 1, *np.shape(term.value)[1:])
     return term
 
 
 def built_expansion(state: dict[str, Any]) -> Expansion:
-    """An expansion whose columns and tables fit one another."""
+    """An expansion of matching columns and tables."""
     # Files of earlier versions have no sweeps.
     tables, sweeps = state["tables"], state.get("sweeps", ())
     require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
@@ -97,7 +97,7 @@ def built_coding(state: dict[str, Any]) -> Coding:
 
 
 def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`state` itself, if its values are arrays of the kind of number that they are for; else a ValueError."""
+    """`state` itself, if its values are arrays of the expected kinds of dtype; else a ValueError."""
     for name, value in state.items():
         kind = INTEGERS.get(name, "f")
         if not (isinstance(value, np.ndarray) and value.dtype.kind in kind) and (
@@ -120,7 +120,7 @@ def built_ensemble(state: dict[str, Any]) -> Ensemble:
 
 
 def require_outputs(term: Term, n_outputs: int) -> None:
-    """Raise a ValueError if a built-in term has another number of outputs than its ensemble."""
+    """Raise a ValueError if a built-in term and its ensemble differ in the number of outputs."""
     while isinstance(term, Standardized | Expanded):
         term = term.term
     values = {Cosines: "weight", Trees: "value"}.get(type(term))
@@ -130,7 +130,7 @@ def require_outputs(term: Term, n_outputs: int) -> None:
 
 
 def require_features(term: Term, n_features: int) -> None:
-    """Raise a ValueError if a built-in term is for another number of columns than its estimator."""
+    """Raise a ValueError if a built-in term and its estimator differ in the number of columns."""
     while isinstance(term, Standardized):
         term = term.term
     if isinstance(term, Expanded) and term.expansion.n_features != n_features:
@@ -142,12 +142,12 @@ def require_features(term: Term, n_features: int) -> None:
 
 
 def random_state(generator: np.random.RandomState) -> Mapping[str, Any]:
-    """Where a generator of NumPy's older kind stands."""
+    """The state of a generator of NumPy's legacy kind."""
     return {"position": tuple(generator.get_state(legacy=True))}
 
 
 def built_random_state(state: dict[str, Any]) -> np.random.RandomState:
-    """A generator that stands there."""
+    """A generator in that state."""
     generator = np.random.RandomState()
     if not 0 <= state["position"][2] <= 624:
         raise ValueError(f"the position of a generator must be from 0 to 624, got {state['position'][2]}")
@@ -156,7 +156,7 @@ def built_random_state(state: dict[str, Any]) -> np.random.RandomState:
 
 
 def earnings(gains: Array) -> Earnings:
-    """Earnings of so much per feature."""
+    """Earnings with the given gains per feature."""
     made = Earnings(len(gains))
     made.gains[:] = gains
     return made

@@ -13,8 +13,8 @@ JSON has no tuple, no NaN, no array and no object, so these are written as a map
 ``{"part": ["cosines", {...}]}``    an instance of a registered class, and its state
 ==================================  ==================================================================
 
-A name is found in the tables of parts (``"loss:log_loss"``) or was given by :func:`storable`. No name is ever
-imported, and nothing of a file is run.
+A name is found in the registries of parts (``"loss:log_loss"``) or was given by :func:`storable`. No name is ever
+imported, and no code from a file is run.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def storable(
 ) -> Callable[[C], C]:
     """Return a class decorator that lets instances be stored in model files under `name`.
 
-    The door for fitted functions (a :class:`~rffboost_ext.Term` of your own) and for what a learner keeps from
-    round to round; the built-in ones come through it too. A part that is registered in a table needs no such name.
-    A file can be loaded where the class has been entered under the same name before; an installed package may
-    offer the module that enters it by the entry point group ``rffboost_ext.storable``.
+    The extension point for fitted functions (a custom :class:`~rffboost_ext.Term`) and for what a learner keeps
+    from round to round; the built-in ones use it too. A part in a registry needs no such name. To load a file, the
+    class must have been registered under the same name before; an installed package can name the module that does
+    so by the entry point group ``rffboost_ext.storable``.
 
     Parameters
     ----------
@@ -88,13 +88,14 @@ def storable(
         From an instance to a mapping of names to numbers, texts, arrays, lists, tuples, mappings or other storable
         instances. By default the fields of a dataclass, the hyperparameters of a part.
     build : callable, optional
-        From that mapping to the instance; by default the class called with it. It should raise a ValueError for a
-        state that cannot be.
+        From that mapping to the instance; by default the class called with it. It should raise a ValueError for an
+        invalid state.
 
     Raises
     ------
     TypeError
-        If `name` is no text, or the class is neither a dataclass nor a part and `state` is not given.
+        If `name` is not text or has a colon, or the class is neither a dataclass nor a part and `state` is not
+        given.
     ValueError
         If the name is taken by another class.
 
@@ -145,12 +146,12 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
 
 
 def path_of(cls: type) -> str:
-    """Where a class was defined."""
+    """Module and qualified name of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def kind_of(cls: type, where: str) -> Kind:
-    """How instances of a class are stored; a TypeError that says where it was met if they cannot be."""
+    """How instances of a class are stored; a TypeError that names the value if they cannot be."""
     kind = _entered(cls)
     if kind is None:
         _search()
@@ -178,7 +179,7 @@ def kind_named(name: str) -> Kind:
 
 
 def _entered(cls: type) -> Kind | None:
-    """How instances of a class are stored, if it has been entered so far."""
+    """How instances of a class are stored, if it has been registered so far."""
     for kind in KINDS.values():
         if kind.cls is cls:
             return kind
@@ -191,9 +192,9 @@ def _entered(cls: type) -> Kind | None:
 
 @cache
 def _search() -> None:
-    """Enter what is entered on demand: the papers' systems, and what installed packages offer.
+    """Register on demand the papers' systems and the classes of installed packages.
 
-    A package offers a module that enters its classes by the entry point group ``rffboost_ext.storable``.
+    A package names the module that registers its classes by the entry point group ``rffboost_ext.storable``.
     """
     from importlib.metadata import entry_points
 
@@ -213,7 +214,7 @@ def _registered(table: Registry[Any], name: str) -> Kind:
 
 
 class Packer:
-    """Turns values into JSON; ``arrays`` are those that it refers to, one that is met again only once."""
+    """Converts values to JSON; ``arrays`` are those that it refers to, each stored once."""
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
@@ -264,20 +265,20 @@ class Packer:
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
             raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
         if id(array) not in self._index:
-            # The list keeps the array alive, and with it its identity.
+            # The list keeps the array alive, so that its id stays its own.
             self._index[id(array)] = len(self.arrays)
             self.arrays.append(array)
         return self._index[id(array)]
 
 
 class Unpacker:
-    """Turns the JSON of a :class:`Packer` into values again."""
+    """Converts the JSON of a :class:`Packer` back to values."""
 
     def __init__(self, arrays: Sequence[Array]) -> None:
         self.arrays = arrays
 
     def unpack(self, data: Any) -> Any:
-        """The value behind `data`; a ValueError if there is none."""
+        """The value encoded by `data`; a ValueError if there is none."""
         if isinstance(data, list):
             return [self.unpack(item) for item in data]
         if not isinstance(data, dict):
