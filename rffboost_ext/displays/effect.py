@@ -14,7 +14,7 @@ from ..core import Array
 from . import style
 from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, label, tidy
 
-# Characters that fit side by side below the axes, and how labels stand that do not.
+# Characters that fit side by side below the axes, and the style of labels that do not.
 ROOM = 70
 SLANTED: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
 
@@ -22,7 +22,7 @@ SLANTED: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anch
 class EffectDisplay:
     """What a model predicts as one feature varies: a thin line per row, and their mean.
 
-    Lines that are parallel say that the feature acts by itself; lines that cross, that it interacts with others.
+    Parallel lines mean that the feature acts additively; lines that cross, that it interacts with others.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ class EffectDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            Of scikit-learn or like it.
+            Of scikit-learn or compatible with it.
         X : array or pandas DataFrame of shape (n, d)
-            Rows to predict for; of more than a few hundred, some will do. Those with a gap in the feature are left
-            out.
+            Rows to predict for; a sample of a few hundred is enough. Those in which the feature is missing are
+            left out.
         feature : int or str
             The feature, by index or name.
         target : int, default=0
-            Which output of several: a class of more than two, or a target of several.
+            Index of the output: a class if there are more than two, or a target if there are several.
         grid_resolution : int, default=100
             Values between the 5th and the 95th percentile of the feature; of categories, all are taken.
         n_curves : int, default=40
@@ -132,7 +132,7 @@ class EffectDisplay:
         rows = self.curves[spread_rows(self.curves, n_curves)]
         of_categories = self.grid.dtype == object
         at = np.arange(len(self.grid)) if of_categories else self.grid
-        # Of a feature that is constant there is one value, and no line.
+        # A constant feature has one value, and no line.
         dots = {"marker": "o", "linestyle": "none"} if of_categories or len(at) == 1 else {}
         self.lines_ = self.ax_.plot(at, rows.T, color=QUIET, linewidth=0.7, alpha=0.6, **dots)
         looks = {"color": ACCENT, "linewidth": 2.4, "label": "mean", **dots, **kwargs}
@@ -169,7 +169,7 @@ class EffectDisplay:
 
 
 def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
-    """The rows that have a feature, and its values there."""
+    """The rows in which a feature is not missing, and its values there."""
     if is_table(X) and not hasattr(X, "iloc"):
         raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
     X, name = X if is_table(X) else np.asarray(X), names[index]
@@ -185,7 +185,7 @@ def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple
 
 
 def with_real(X: Any, index: int) -> Any:
-    """X whose feature is of real numbers: between whole ones scikit-learn has no values to predict for."""
+    """X with an integer or boolean feature as float: scikit-learn's grid has values in between."""
     if not is_table(X):
         return X.astype(np.float64) if X.dtype.kind in "biu" else X
     if X.dtypes.iloc[index].kind not in "biu":

@@ -13,15 +13,15 @@ from ..terms import Cosines, Expanded
 from . import style
 from .style import axes_or_new, check_booster, coded_columns, feature_pair, label, tidy
 
-# The area of the largest dot, in square points, and the least there is.
+# The areas of the largest and the smallest dot, in square points.
 LARGEST, SMALLEST = 110.0, 4.0
 
 
 class FrequencyDisplay:
     """The learned frequencies in the plane of two features: a dot for each cosine, and its mirror image.
 
-    A cosine of frequency omega is one of minus omega too. The area of a dot is proportional to the amplitude, its
-    colour is the round. Dots on an axis are cosines that one of the two features has no part in.
+    A cosine of frequency omega is also one of -omega. The area of a dot is proportional to the amplitude, its
+    colour is the round. Dots on an axis are cosines that do not depend on one of the two features.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
 
 
 def of_numbers(term: Term) -> Term:
-    """A term, or the cosines behind an expansion with their frequencies in the columns that are numbers."""
+    """A term, or the cosines of an expansion with their frequencies in the numeric columns."""
     if not isinstance(term, Expanded) or not isinstance(term.term, Cosines):
         return term
     expansion, cosines = term.expansion, term.term

@@ -19,7 +19,7 @@ class HistoryDisplay:
         The metric after 1, 2, ... rounds, by set: such as ``{name: curves["log_loss"] for name, curves in
         model.evals_result_.items()}``.
     metric : str
-        What it is called.
+        Its name.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class HistoryDisplay:
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor
             Fitted with ``eval_set``.
         metric : str, optional
-            Which metric; the last by default, which early stopping watches.
+            Which metric; the last by default, which early stopping monitors.
         ax : matplotlib Axes, optional
             Where to draw.
         **kwargs

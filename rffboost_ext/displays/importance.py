@@ -19,11 +19,11 @@ class ImportanceDisplay:
     Parameters
     ----------
     importances : ndarray of shape (d,)
-        A number for each feature.
+        The importance of each feature.
     names : sequence of str
         Their names.
     max_features : int, default=15
-        Bars at most; what is left is summed in a grey one.
+        Maximum number of bars; the remaining features are summed in a grey one.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ImportanceDisplay:
         feature_names : sequence of str, optional
             Names; those of the columns seen in fit by default.
         max_features : int, default=15
-            Bars at most.
+            Maximum number of bars.
         ax : matplotlib Axes, optional
             Where to draw.
         **kwargs

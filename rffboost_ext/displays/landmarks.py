@@ -17,22 +17,22 @@ from .style import axes_or_new, check_booster, feature_pair, tidy
 
 # Contour levels: an odd number of bands, of which the middle one is white.
 LEVELS = 18
-# What phases may differ from omega . x_t by rounding, in radians.
+# Tolerance of phases against omega . x_t for round-off, in radians.
 ROUNDING = 1e-6
 
 
 class LandmarkDisplay:
     """The landmarks of a model in the plane of two features, over its raw score.
 
-    A landmark is where the cosines of its round have their crests together. The raw score is drawn in the plane in
-    which all other features have their medians, over the range of the data: landmarks may lie outside of it.
+    A landmark is a point where all cosines of its round have a crest. The raw score is drawn in the plane in which
+    all other features have their medians, over the range of the data: landmarks may lie outside of it.
 
     Parameters
     ----------
     landmarks : ndarray of shape (T, 2)
         The landmarks.
     grid : pair of ndarray, of shapes (G,) and (H,)
-        Where the score is known.
+        Coordinates of the score.
     score : ndarray of shape (H, G)
         The raw score on the grid.
     names : pair of str
@@ -84,11 +84,11 @@ class LandmarkDisplay:
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor
             With rounds of landmarks, as of the learner "rff_k" with at least as many components as features.
         X : array-like of shape (n, d)
-            Rows that say what part of the plane matters, and what the medians are.
+            Rows that define the range of the plane, and the medians.
         features : pair of int or str, default=(0, 1)
             The two features, by index or name.
         output : int, default=0
-            Which raw score of several.
+            Index of the raw score, if there are several.
         feature_names : sequence of str, optional
             Names; those of the columns seen in fit by default.
         grid_resolution : int, default=120
@@ -105,7 +105,7 @@ class LandmarkDisplay:
         Raises
         ------
         ValueError
-            If the model has no landmarks, or was fitted to gaps or categories.
+            If the model has no landmarks, or was fitted to categories or indicators of missing values.
         """
         check_booster(cls.__name__, estimator)
         require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
@@ -165,7 +165,7 @@ def landmarks(ensemble: Ensemble) -> Array:
 
 
 def of_the_same_columns(term: Term) -> Term:
-    """A term, or the one behind an expansion that only fills gaps."""
+    """A term, or that of an expansion which only imputes missing values."""
     if not isinstance(term, Expanded):
         return term
     if len(term.expansion.gaps) or len(term.expansion.coded):

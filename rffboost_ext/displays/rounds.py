@@ -85,7 +85,7 @@ class RoundsDisplay:
             color=ACCENT,
             fontsize=9,
         )
-        # Below the least of all scores there is nothing but this note.
+        # Make room for the note below the lowest score.
         low, high = self.ax_.get_ylim()
         self.ax_.set_ylim(low - 0.08 * (high - low), high)
         self.ax_.set_xlim(0, max(1, len(rounds) - 1))
@@ -96,7 +96,7 @@ class RoundsDisplay:
 
 
 def watched_name(estimator: Any) -> str:
-    """What early stopping has watched, with a minus where more of it is better."""
+    """What early stopping has monitored, with a minus where higher is better."""
     given = estimator.eval_metric
     if given is None:
         return f"held-out loss ({type(estimator.loss_).__name__})"

@@ -1,4 +1,4 @@
-"""What the displays share: colours, axes, and the names of features."""
+"""Shared code of the displays: colours, axes, and the names of features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..coding import Coding
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Characters of a name that fit beside an axis.
 LONGEST = 23
-# Theirs for several lines.
+# Colours of the same palette for several lines.
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -35,7 +35,7 @@ def tidy(axes: Any, grid: str = "both") -> None:
 
 
 def label(name: Any) -> str:
-    """A name as a label: what is long is shortened in the middle, and a dollar sign begins no formula."""
+    """A name as a label: long ones are shortened in the middle, and dollar signs escaped."""
     text = str(name)
     if len(text) > LONGEST:
         half = (LONGEST - 1) // 2
@@ -64,7 +64,7 @@ def check_booster(owner: str, estimator: Any) -> None:
 
 
 def consists_of(estimator: Any) -> str:
-    """Where the estimators are that another one consists of, in words."""
+    """A hint at the attribute with the estimators that another one consists of."""
     held = [name for name in ("estimators_", "estimator_", "best_estimator_", "steps") if hasattr(estimator, name)]
     return f"; what it consists of is in {held[0]}" if held else ""
 
