@@ -16,7 +16,7 @@ from ..core import Array
 
 SUFFIXES = (".csv", ".csv.gz")
 CATEGORIES = (20, 100)
-"""Bounds of the number of categories of a column, which may be a tenth of the rows in between."""
+"""Bounds on the number of categories of a column; between them, a tenth of the rows is the limit."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Dataset:
     Attributes
     ----------
     name : str
-        What tables call it.
+        Its name in tables.
     X : ndarray of shape (n, d)
-        Features, float64, finite, as they come.
+        Features, float64, finite, unscaled.
     y : ndarray of shape (n,)
         1 for the positive class, else 0.
     """
@@ -64,8 +64,8 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     ----------
     name : str or path
         The path of a CSV or CSV.gz file, the stem of one in `data_dir`, or one of ``wine`` and ``wdbc`` (also
-        called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` comes before a shipped set
-        of the same name.
+        called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` takes precedence over a shipped
+        set of the same name.
     data_dir : path, optional
         Folder of the files, which are in it or directly below it.
     target : str, default="target"
@@ -80,9 +80,9 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     Raises
     ------
     ValueError
-        If there is no such data set, the file is no CSV table, two columns have one name, or it holds missing
-        or infinite values, text of too many values or a target of other than two values. The message names the
-        data set and the column.
+        If there is no such data set, the file is not a CSV table, two columns have the same name, or it holds
+        missing or infinite values, a text column with too many values, or a target without exactly two values. The
+        message names the data set and the column.
     """
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
@@ -97,7 +97,7 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
 
 
 def find(name: str, data_dir: str | Path | None) -> Path | None:
-    """The file behind `name`, if it is a path or a stem in `data_dir`.
+    """The file that `name` refers to, if it is a path or a stem in `data_dir`.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any,
     Raises
     ------
     ValueError
-        If it is no such table; the message names the data set, and the column.
+        If it is not such a table; the message names the data set, and the column.
     """
     frame = table(path)
     if target not in frame.columns:
@@ -176,11 +176,11 @@ def table(path: Path) -> Any:
         frame = pd.read_csv(path)
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
-    # Pandas would call the second one of two columns of a name something else.
+    # Pandas would rename the second of two columns with the same name.
     if header.duplicated().any():
         raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
     if not isinstance(frame.index, pd.RangeIndex):
-        # Pandas takes what the header has no name for to be names of rows.
+        # Pandas takes columns without a name in the header for row labels.
         cells = len(header) + frame.index.nlevels
         raise ValueError(f"{str(path)!r} has {len(header)} names in its header and {cells} cells in each row")
     if frame.shape[0] < 2 or frame.shape[1] < 2:

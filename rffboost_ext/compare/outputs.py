@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def check_outputs(paths: Mapping[str, Path]) -> None:
     Raises
     ------
     ValueError
-        If a folder does not exist or cannot be written to, a path is no regular file, or two are the same.
+        If a folder does not exist or cannot be written to, a path is not a regular file, or two are the same.
     """
     owners: dict[Path, str] = {}
     for option, path in paths.items():

@@ -1,4 +1,4 @@
-"""The same loss in our loop and in XGBoost's: how far apart they are."""
+"""The same loss in our loop and in XGBoost's: differences in accuracy and time."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def parities(records: Sequence[Record]) -> list[Parity]:
     Parameters
     ----------
     records : sequence of Record
-        Of one comparison, in which both met the same splits.
+        Of one comparison, in which both had the same splits.
     """
     present = {record.system for record in records}
     return [parity(records, *pair) for pair in PAIRS.items() if set(pair) <= present]
 
 
 def parity(records: Sequence[Record], ours: str, theirs: str) -> Parity:
-    """How far one pair is apart."""
+    """The differences within one pair."""
 
     def mean(system: str, per_round: bool) -> float:
         kept = [record for record in records if record.system == system]

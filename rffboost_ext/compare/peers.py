@@ -20,7 +20,7 @@ PARAMETERS = """loss : str or Loss, default="log_loss"
     n_estimators : int, default=100
         Rounds.
     learning_rate : float, default=0.1
-        Factor on what each round adds.
+        Shrinkage of each round.
     max_depth : int, default=5
         Depth of the trees.
     reg_lambda : float, default=1.0
@@ -32,7 +32,7 @@ PARAMETERS = """loss : str or Loss, default="log_loss"
 
 
 class Peer(ClassifierMixin, BaseEstimator):
-    """What both have in common: parameters, and the encoding of two classes."""
+    """Base class of both: parameters, and the encoding of two classes."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class XGBoostLoop(Peer):
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds."""
         X = self._validated(X)
-        # A base margin of 0 leaves what each tree adds, so that all stages cost one pass.
+        # With a base margin of 0 each prediction is one tree's contribution: all stages cost one pass.
         matrix = self._matrix(X, 0.0)
         margin = np.full(len(X), self.baseline_)
         for t in range(self.n_estimators):

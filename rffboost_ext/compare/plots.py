@@ -14,12 +14,12 @@ from ..displays.style import label, tidy
 from .protocol import Outcome, Protocol
 from .report import mean_accuracy, spread
 
-# Okabe and Ito's colours, which remain distinct under colour blindness, yellow left out, and two
-# of Tol's; shapes say the same once more.
+# Okabe and Ito's colours, which remain distinct under colour blindness, yellow left out, and two of Tol's; marker
+# shapes repeat the distinction.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
 MARKERS = "osD^vPX*<>"
-# The first rounds of a slow learner would press everything else into a corner: the axis shows this many
-# percent below the best, or thrice the distance of the worst if that is more.
+# The first rounds of a slow learner would compress everything else: the axis shows this many percent below the
+# best, or three times the distance of the worst final accuracy if that is more.
 SHOWN = 8.0
 TALL = 6.5
 
@@ -102,7 +102,7 @@ def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
 
 
 def marked_rounds(rounds: int, shift: float) -> list[int]:
-    """Indices of the rounds that bear a marker: evenly on a log scale, moved by a share of their distance."""
+    """Indices of the rounds with a marker: evenly spaced on a log scale, shifted by a fraction of the spacing."""
     positions = np.geomspace(1, rounds, 7)
     step = positions[1] / positions[0]
     return sorted({int(p) - 1 for p in positions * step**shift if p <= rounds})

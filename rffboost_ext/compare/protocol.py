@@ -1,4 +1,4 @@
-"""Identical loops: every system meets the same splits, the same scaling and the same number of rounds."""
+"""Identical loops: every system gets the same splits, the same scaling and the same number of rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .systems import SYSTEMS, System
 
 SYSTEM_SEED = 1
 SEEDS = 2**32
-"""Random states of NumPy are below it."""
+"""Exclusive upper bound of NumPy's random states."""
 THREADS = 1
 FOLDS = 5
 JOBS = Integer(1) | Exactly((-1,))
@@ -41,8 +41,8 @@ class Protocol:
     tune : bool, default=False
         Whether hyperparameters are chosen by a grid search, 5-fold on the training part, by accuracy.
     seed : int, default=1
-        From 0 to ``2**32 - splits``. Split i, from 1, has the random state ``seed + i - 1``. Systems have the
-        seed 1 throughout.
+        From 0 to ``2**32 - splits``. Split i, from 1, has the random state ``seed + i - 1``. Systems always have
+        the seed 1.
     """
 
     rounds: int = 100
@@ -90,10 +90,10 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Record:
-    """What one system did on one split.
+    """The results of one system on one split.
 
     ``accuracy`` and ``log_loss`` (natural logarithm) are of the test part. ``fit_seconds`` is the time of the
-    final fit, a grid search not counted. ``params`` are the classifier's hyperparameters.
+    final fit, without a grid search. ``params`` are the classifier's hyperparameters.
     """
 
     dataset: str
@@ -109,7 +109,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A record and, where asked for, the test accuracy after 1, 2, ... rounds, (rounds,)."""
+    """A record and, if requested, the test accuracy after 1, 2, ... rounds, (rounds,)."""
 
     record: Record
     curve: Array | None = None
@@ -117,7 +117,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Task:
-    """One system on one split of one data set: what one process does at a time."""
+    """One system on one split of one data set: the unit of parallel work."""
 
     protocol: Protocol
     dataset: Dataset
@@ -159,7 +159,7 @@ class Task:
         return Outcome(record, self._curve(model, X_test, y_test) if self.curve else None)
 
     def _parts(self) -> tuple[Array, Array, Array, Array]:
-        """Features and labels of the training and of the test part, scaled by the former."""
+        """Features and labels of the training and of the test part, standardised on the former."""
         from sklearn.preprocessing import StandardScaler
 
         train, test = self.protocol.split(self.dataset, self.split)
@@ -175,7 +175,7 @@ class Task:
         """The fitted model and the seconds that the fit took."""
         from sklearn.model_selection import GridSearchCV
 
-        # Imports and compilation are paid here, so that the first fit of a process is not the slowest.
+        # Warm up imports and compilation, so that the first fit of a process is not the slowest.
         self._build(1).fit(X, y).predict(X[:1])
         model = self._build(self.protocol.rounds)
         grid = self.protocol.grid(self.system, X.shape[1])
@@ -217,7 +217,7 @@ def compare(
     curves : bool, default=False
         Whether to measure the accuracy after every round, too.
     progress : callable, optional
-        Is given each outcome as it arrives.
+        Called with each outcome as it arrives.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def compare(
 def plan(
     datasets: Sequence[Dataset], systems: Sequence[str], protocol: Protocol, jobs: int = 1, curves: bool = False
 ) -> list[Task]:
-    """All that is to be done, once it is known that it can be."""
+    """All tasks, after checking that they can be done."""
     protocol.validate()
     require("compare", "jobs", jobs, JOBS)
     if isinstance(systems, str):
@@ -292,7 +292,7 @@ def available(name: str) -> System:
 
 
 def check_data(dataset: Dataset) -> None:
-    """Raise a TypeError or ValueError unless a data set, which may be made by hand, is what a Dataset promises."""
+    """Raise a TypeError or ValueError unless a data set, which may be made by hand, is as Dataset documents."""
     if not isinstance(dataset, Dataset):
         raise TypeError(f"compare: datasets must hold instances of Dataset, got {type(dataset).__name__}")
     X, y, what = np.asarray(dataset.X), np.asarray(dataset.y), f"data set {dataset.name!r}"
@@ -304,9 +304,9 @@ def check_data(dataset: Dataset) -> None:
 
 
 def check_size(dataset: Dataset, protocol: Protocol) -> None:
-    """Raise a ValueError that names the data set if it cannot be split as the protocol wants it."""
+    """Raise a ValueError that names the data set if it cannot be split as the protocol requires."""
     try:
-        # Whether it can depends on the counts only, and on the seed, which is the largest for the last split.
+        # This depends on the counts only, and on the seed, which is the largest for the last split.
         train, _ = protocol.split(dataset, protocol.splits)
     except ValueError as error:
         raise ValueError(f"data set {dataset.name!r} cannot be split: {error}") from error
@@ -325,5 +325,5 @@ def plain_params(model: Any) -> dict[str, Any]:
 
 
 def is_plain(value: object) -> bool:
-    """Whether JSON has a value like it."""
+    """Whether a value is a bool, an integer, a finite float or a string."""
     return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))

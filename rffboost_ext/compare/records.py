@@ -1,4 +1,4 @@
-"""A CSV file of records that a long run adds to, and that the next run reads."""
+"""A CSV file of records that a long run appends to, and that the next run resumes from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Keyed(Protocol):
 
     @property
     def key(self) -> Any:
-        """What there is one record of."""
+        """What identifies a record."""
 
 
 R = TypeVar("R", bound=Keyed)
@@ -28,9 +28,9 @@ R = TypeVar("R", bound=Keyed)
 
 @dataclass(frozen=True)
 class Records(Generic[R]):
-    """A CSV file to which records are appended in one write, so that a run can end at any moment.
+    """A CSV file to which records are appended in one write, so that a run can be interrupted at any moment.
 
-    Several runs may share the file. Of two records of a key the later counts.
+    Several runs may share the file. Of records with the same key the last one counts.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Records(Generic[R]):
         Raises
         ------
         ValueError
-            If the file has not been written so; the message names the line.
+            If the file does not have this format; the message names the file, and the line of an invalid row.
         """
         if not self.path.exists():
             return {}
@@ -72,7 +72,7 @@ class Records(Generic[R]):
         return {record.key: record for record in found}
 
     def append(self, *records: R) -> None:
-        """Add records, after the header if they are the first."""
+        """Append records, after the header if the file is new."""
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
             text = self._as_csv(records)
@@ -84,7 +84,7 @@ class Records(Generic[R]):
             os.fsync(file.fileno())
 
     def drop(self, unwanted: Callable[[R], bool]) -> int:
-        """Take records out, and say how many."""
+        """Remove records, and return how many."""
         records = self.rows()
         kept = [record for record in records.values() if not unwanted(record)]
         if len(kept) < len(records):
@@ -92,9 +92,9 @@ class Records(Generic[R]):
         return len(records) - len(kept)
 
     def mend(self) -> bool:
-        """Cut off a last line that an interrupted run, or a full disk, left unfinished; whether there was one.
+        """Remove a last line that an interrupted run, or a full disk, left unfinished; whether there was one.
 
-        A run that ends before its first line leaves an empty file, which goes too.
+        A run that ends before its first line leaves an empty file, which is removed too.
         """
         if not self.path.exists():
             return False

@@ -1,4 +1,4 @@
-"""Tables of a comparison, and the files that keep it."""
+"""Tables of a comparison, and its files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .parity import parities
 from .protocol import Protocol, Record
 from .systems import SYSTEMS
 
-# Means of shares of the same test rows may differ by rounding alone; such a difference is no rank.
+# Mean accuracies on the same test rows may differ by round-off alone, which must not affect ranks.
 DIGITS = 10
 
 
@@ -92,13 +92,13 @@ def caption(systems: Sequence[str], protocol: Protocol) -> str:
 
 
 def parity_lines(records: Sequence[Record]) -> list[str]:
-    """What the loops differ by where both had the same loss; nothing if no such pair was compared."""
+    """The differences between the loops for the same loss; empty if no such pair was compared."""
     pairs = parities(records)
     return ["The same loss in our loop and in XGBoost's:", *(f"  {pair}" for pair in pairs)] if pairs else []
 
 
 def difference(name: str, protocol: Protocol) -> str:
-    """What is particular to a system."""
+    """What is specific to a system."""
     system = SYSTEMS.create(name)
     searched = protocol.tune and any("learning_rate" in part for part in protocol.grid(system, 1))
     shrinkage = "shrinkage tuned" if searched else f"shrinkage {protocol.rate(system):g}"

@@ -26,14 +26,14 @@ RATES = [1.0, 0.5, 0.1, 0.05, 0.01]
 
 
 class System(Spec, ABC):
-    """A booster as a comparison runs it; a user's own is registered by ``@SYSTEMS.register("name")``."""
+    """A booster as a comparison runs it; custom ones are registered by ``@SYSTEMS.register("name")``."""
 
     learning_rate: ClassVar[float] = 1.0
     """The papers' shrinkage, used unless one is set for all systems."""
     note: ClassVar[str] = ""
-    """What the caption of a table says of it: loop, loss, and what else differs."""
+    """Its description in the caption of a table: loop, loss, and what else differs."""
     size: ClassVar[str] = ""
-    """What the caption adds where nothing is tuned: what the grid would replace."""
+    """Added to the caption where nothing is tuned: hyperparameters that the grid would replace."""
     packages: ClassVar[Sequence[str]] = ()
     """Optional packages that must be installed."""
 
@@ -63,14 +63,14 @@ SYSTEMS: Registry[System] = Registry("system", System)  # type: ignore[type-abst
 class PublishedDraws(Spectrum):
     """Gaussian frequencies as the experiments behind the papers drew them: all at once, before the first round.
 
-    The stream is that of NumPy's ``RandomState``, so that one seed means the same frequencies here and there.
+    The stream is that of NumPy's ``RandomState``, so that one seed gives the same frequencies in both.
 
     Parameters
     ----------
     seed : int
         Seed of the stream.
     rounds : int
-        Rounds that are drawn for.
+        Number of rounds to draw for.
     """
 
     def __init__(self, seed: int, rounds: int) -> None:
