@@ -30,8 +30,7 @@ def count_landmarks(n_landmarks: float, n_samples: int) -> int:
 
 
 def shares(total: int, counts: Array) -> Array:
-    """Split `total` landmarks over classes of `counts` rows: equally, remainders to the first, none above its
-    count.
+    """Split `total` landmarks over classes of `counts` rows: equally, remainders to the first, at most all rows.
 
     What a small class cannot take goes to the others.
     """

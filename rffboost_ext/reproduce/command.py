@@ -81,7 +81,7 @@ def reproduce_command(
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
-    """Names out of options that may hold several, separated by commas."""
+    """Names from options that may hold several, separated by commas."""
     if not values:
         return None
     found = [name.strip() for value in values for name in value.split(",") if name.strip()]
@@ -91,7 +91,7 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
 
 
 def numbers(values: Sequence[str] | None) -> list[float] | None:
-    """Numbers out of options that may hold several, separated by commas."""
+    """Numbers from options that may hold several, separated by commas."""
     texts = listed(values)
     try:
         return None if texts is None else [float(text) for text in texts]

@@ -20,7 +20,7 @@ FORMATS = (*SUFFIXES, SVMLIGHT)
 
 @dataclass(frozen=True)
 class OpenML:
-    """A data set on OpenML and what makes a row positive there.
+    """A data set on OpenML and its positive class.
 
     Attributes
     ----------
@@ -47,15 +47,15 @@ class Source:
     Attributes
     ----------
     n, d : int
-        Rows and features; what comes from OpenML in another size is not the same set and is refused.
+        Rows and features; a set from OpenML of another size is not the same and is rejected.
     stem : str
         The name of its file, without the suffix.
     shipped : str, optional
-        What scikit-learn's copy is called in :data:`rffboost_ext.compare.datasets.SHIPPED`.
+        Name of scikit-learn's copy in :data:`rffboost_ext.compare.datasets.SHIPPED`.
     openml : OpenML, optional
         Where OpenML has it.
     unit : float
-        What features are divided by.
+        Divisor of the features.
     """
 
     n: int
@@ -68,12 +68,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Data(Dataset):
-    """A data set and where the published split cuts it.
+    """A data set and its published split.
 
     Attributes
     ----------
     train_rows : int, optional
-        Number of leading rows that are the published training part; there may be no published split.
+        Number of leading rows that are the published training part; None without a published split.
     """
 
     train_rows: int | None = None
@@ -108,11 +108,11 @@ SOURCES: dict[str, Source] = {
 
 
 class MissingData(LookupError):
-    """A data set that cannot be had; the message says why."""
+    """A data set is not available; the message says why."""
 
 
 def check_names(names: list[str]) -> None:
-    """Raise a ValueError that lists the choices if one of the names is no data set."""
+    """Raise a ValueError that lists the choices if one of the names is not a data set."""
     for name in names:
         if name not in SOURCES:
             raise ValueError(f"--datasets: unknown data set {unknown(repr(name), name, sorted(SOURCES))}")
@@ -120,26 +120,26 @@ def check_names(names: list[str]) -> None:
 
 @lru_cache(maxsize=2)
 def load(name: str, data_dir: Path | None = None) -> Data:
-    """The data set of that name, kept while it is at work.
+    """The data set of that name, cached.
 
     Parameters
     ----------
     name : str
         A key of :data:`SOURCES`.
     data_dir : Path, optional
-        Folder of ``NAME.csv``, ``NAME.csv.gz`` or svmlight ``NAME.svm.gz`` files, in it or directly below it. A
-        file comes before what scikit-learn ships, which comes before OpenML.
+        Folder of ``NAME.csv``, ``NAME.csv.gz`` or svmlight ``NAME.svm.gz`` files, in it or directly below it.
+        Files take precedence over what scikit-learn ships, and that over OpenML.
 
     Returns
     -------
     Data
         Where there are more features than rows, the features are the coordinates of the rows in their own span,
-        which keeps all distances; the Gaussian kernel and Gaussian frequencies do not see the difference.
+        which keeps all distances; the Gaussian kernel and Gaussian frequencies are not affected.
 
     Raises
     ------
     MissingData
-        If it cannot be had.
+        If it is not available.
     """
     source = SOURCES[name]
     path = located(source.stem, data_dir, FORMATS)
@@ -153,7 +153,7 @@ def load(name: str, data_dir: Path | None = None) -> Data:
 
 
 def from_csv(name: str, path: Path) -> Data:
-    """A CSV file with the labels in the column "target"; a column "split" of "train" and "test" cuts it."""
+    """A CSV file with labels in the column "target", and the published split in "split": "train" or "test"."""
     frame, target = parted(name, path, TARGET)
     X, y = features(name, frame.drop(columns=SPLIT, errors="ignore")), labels(name, target)
     if SPLIT not in frame.columns:
@@ -183,7 +183,7 @@ def span_coordinates(X: Any) -> Array:
 
 
 def from_openml(name: str, source: Source, data_dir: Path | None) -> Data:
-    """What OpenML has, if it is the same set."""
+    """The set from OpenML, if it has the expected size."""
     where = "no --data-dir is given" if data_dir is None else f"there is no {source.stem}.csv in {str(data_dir)!r}"
     if source.openml is None:
         raise MissingData(f"{where}, and OpenML has no set that is known to be the same")
@@ -200,7 +200,7 @@ def from_openml(name: str, source: Source, data_dir: Path | None) -> Data:
 
 
 def fetched(number: int) -> tuple[Any, Any]:
-    """Features, as a data frame, and target of a set on OpenML; scikit-learn keeps a copy."""
+    """Features, as a data frame, and target of a set on OpenML; scikit-learn caches it."""
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(data_id=number, as_frame=True, parser="auto", n_retries=1)
@@ -208,7 +208,7 @@ def fetched(number: int) -> tuple[Any, Any]:
 
 
 def binary(name: str, openml: OpenML, frame: Any, target: Any) -> Data:
-    """Numbers and labels 0 and 1 out of what OpenML has; an unknown category is a category."""
+    """Numeric features and labels 0 and 1 of a set from OpenML; missing values become a category."""
     text = target.astype(str).reset_index(drop=True)
     frame = frame.reset_index(drop=True)
     if openml.kept:
@@ -223,7 +223,7 @@ Loader = Callable[[str, Path | None], Data]
 
 
 def obtain(names: list[str], data_dir: Path | None, loader: Loader = load) -> tuple[list[str], dict[str, str]]:
-    """The sets that can be had, and why the others cannot."""
+    """The sets that are available, and why the others are not."""
     reasons: dict[str, str] = {}
     for name in names:
         source = SOURCES[name]

@@ -1,4 +1,4 @@
-"""What the figures share."""
+"""Shared code of the figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def as_png(figure: Figure) -> bytes:
 
 
 def waiting(what: str) -> Figure:
-    """A figure that says what it waits for."""
+    """A placeholder that says what is missing."""
     figure = new_figure(NARROWEST, 1.0)
     figure.text(
         0.5, 0.5, fill(f"Waits for {what}", int(LETTERS * NARROWEST)), ha="center", va="center", fontsize=9
@@ -92,7 +92,7 @@ def draw_panel(axes: Any, comparison: Comparison, system: str, index: int) -> No
 
 
 def reach(comparison: Comparison) -> float:
-    """How far to each side the panels show."""
+    """Half the width of the panels' range."""
     ends = np.abs(comparison.difference) + comparison.error.fillna(0.0)
     away = np.nanmax(ends.to_numpy(dtype=float), initial=NEAREST)
     bands = comparison.spread.to_numpy(dtype=float)

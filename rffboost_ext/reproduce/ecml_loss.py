@@ -98,7 +98,7 @@ class Fitted:
     X, y : ndarray of shape (n, 2) and (n,)
         Training rows.
     test : tuple of ndarray
-        Rows to judge by.
+        Test rows.
     cosines : Cosines
         One cosine per round, in order.
     """

@@ -70,7 +70,7 @@ class Figure4(Target):
         n = int(task.points[0])
         X, y = make_classification(n, random_state=1)
         size = self.plan(task.quick).size
-        # Imports and compilation are paid here.
+        # Warm up imports and compilation.
         model_of(task.system, 2).fit(X[:SMALLEST], y[:SMALLEST]).predict(X[:1])
         model = model_of(task.system, size)
         start = perf_counter()
@@ -105,6 +105,6 @@ class Figure4(Target):
 
 
 def model_of(system: str, size: int) -> Any:
-    """A system at the fixed hyperparameters of this figure, on features as they come."""
+    """A system at the fixed hyperparameters of this figure, on unscaled features."""
     make = partial(preset, system) if system in PRESETS else partial(as_published, "ecml2020", system)
     return make(size).set_params(**(DEPTH if system == "LGBM" else {}))

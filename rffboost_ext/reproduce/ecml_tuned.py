@@ -31,7 +31,7 @@ GERMAN = "The published experiments use 23 of the 24 features, as here; the firs
 
 
 class EcmlTarget(TunedTarget):
-    """What the tuned targets of this paper share."""
+    """Base class of the tuned targets of this paper."""
 
     splitter = CrossValidated(0.3)
 

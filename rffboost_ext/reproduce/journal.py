@@ -17,21 +17,21 @@ class Row:
     Attributes
     ----------
     dataset, system : str
-        What was measured on what.
+        Data set and system measured.
     split : int
         Random split, or draw of the data, from 1.
     x : float
-        Where on the horizontal axis: rounds, landmarks, features, rows or a share, as the target says.
+        Position on the horizontal axis: rounds, landmarks, features, rows or a share, depending on the target.
     config : str
-        Version of the package and a digest of the settings; rows of another one do not count.
+        Version of the package and a digest of the settings; rows of other configurations are ignored.
     score : float
-        Accuracy or error of the test part in percent, or seconds, as the target says.
+        Accuracy or error of the test part in percent, or seconds, depending on the target.
     seconds : float
         Time that it took, the search for hyperparameters included.
     n_train, n_test, n_features : int
         Sizes.
     chosen : str
-        JSON of what the search chose.
+        JSON of the hyperparameters that the search chose.
     """
 
     dataset: str
@@ -48,7 +48,7 @@ class Row:
 
     @property
     def key(self) -> Key:
-        """What there is one row of."""
+        """What identifies a row."""
         return self.dataset, self.system, self.split, self.x
 
 

@@ -44,7 +44,7 @@ class Variant:
     published : str
         Its name in :data:`rffboost_ext.baselines.grids.LETARTE_2019`.
     kind : type of Path
-        How it goes along its size.
+        How it is evaluated for several sizes.
     selection : str, optional
         How landmarks are chosen.
     fixed : dict
@@ -79,7 +79,7 @@ SVM_VARIANT = Variant(SVM, Kernelled)
 
 
 class LetarteTarget(TunedTarget):
-    """What the targets of this paper share: the SVM is tuned first, and its gamma is that of all others."""
+    """Base class of this paper's targets: the SVM is tuned first, and its gamma is that of all others."""
 
     splitter = Validated()
     error = True
@@ -156,7 +156,7 @@ class Table1(LetarteTarget):
 
 
 def below_line(comparison: Comparison) -> str:
-    """On how many sets PB errs less than kernel values to the same landmarks."""
+    """On how many sets PB has a lower error than kernel values to the same landmarks."""
     if not {"PB", "RBF_landmarks"} <= set(comparison.mean.columns):
         return ""
     both = comparison.mean[["PB", "RBF_landmarks"]].dropna()

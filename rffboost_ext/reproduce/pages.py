@@ -97,7 +97,7 @@ def beside(measured: float, reference: float) -> str:
 
 
 def far_lines(comparison: Comparison, reasons: Mapping[tuple[str, str], str]) -> str:
-    """The cells that are far from the published ones, with what is known of why."""
+    """The cells that are far from the published ones, with known reasons."""
     if not comparison.spread.notna().any(axis=None):
         return ""
     found = comparison.far()

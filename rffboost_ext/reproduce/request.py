@@ -32,21 +32,21 @@ class Request:
     target : str
         Name of a target.
     out : Path
-        Folder of the results; made if need be.
+        Folder of the results; created if needed.
     splits : int, optional
         Random splits, or draws of generated data; the target's number by default.
     datasets, systems : sequence of str, optional
-        Of the target's; all by default.
+        A subset of the target's; all by default.
     data_dir : Path, optional
         Folder of data files.
     jobs : int
         Processes.
     quick : bool
-        Whether a sample will do.
+        Whether to measure a sample only.
     time_limit : float, optional
         Seconds after which a system is stopped, where times are measured.
     points : sequence of float, optional
-        Of the target's positions along the horizontal axis; all by default.
+        A subset of the target's positions along the horizontal axis; all by default.
     """
 
     target: str
@@ -61,7 +61,7 @@ class Request:
     points: Sequence[float] | None = None
 
     def validate(self) -> None:
-        """Raise a ValueError or TypeError that names what cannot be done, before anything is."""
+        """Raise a ValueError or TypeError that names what cannot be done, before any work."""
         if self.target not in TARGETS:
             raise ValueError(f"unknown target {unknown(repr(self.target), self.target, list(TARGETS))}")
         require("reproduce", "splits", self.splits, Integer(1) | OPTIONAL)
@@ -107,7 +107,7 @@ class Request:
 
     @property
     def command(self) -> str:
-        """The command line that asks for it."""
+        """The equivalent command line."""
         options = {
             "--splits": self.splits,
             "--datasets": ",".join(self.datasets or ()) or None,
@@ -122,7 +122,7 @@ class Request:
 
 
 def check_known(kind: str, given: Sequence[object] | None, choices: Sequence[object]) -> None:
-    """Raise a ValueError that lists the choices unless all that is given is among them, and nothing twice."""
+    """Raise a ValueError that lists the choices unless all given values are among them, without repetition."""
     texts, known = ([as_text(value) for value in values or ()] for values in (given, choices))
     for text in texts:
         if text not in known:
@@ -137,14 +137,14 @@ def as_text(value: object) -> str:
 
 
 def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[str, list[Failure]]:
-    """Do what is missing, and write the files.
+    """Measure what is missing, and write the files.
 
     Parameters
     ----------
     request : Request
         What is asked for.
     say : callable
-        Is given what is to be known before the work starts, a line at a time.
+        Called with each line of messages before the work starts.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
     Raises
     ------
     ValueError, TypeError
-        If the request cannot be met; the message names why.
+        If the request cannot be met; the message says why.
     """
     request.validate()
     target, plan = TARGETS[request.target], request.plan()
@@ -175,7 +175,7 @@ def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[s
 
 
 def available(target: Target, plan: Plan) -> tuple[Plan, dict[str, str]]:
-    """The plan without the data sets that cannot be had, and why not."""
+    """The plan without the data sets that are not available, and why not."""
     if not target.downloads:
         return plan, {}
     names, reasons = obtain(list(plan.datasets), plan.data_dir)
@@ -224,7 +224,7 @@ def write(
         raise ValueError("nothing could be measured: " + "; ".join(told(failures)))
     frame = as_frame(current)
     there = set(frame["dataset"])
-    # In the order of the target, also of a sample that earlier runs have enlarged.
+    # In the order of the target, also where earlier runs have enlarged a sample.
     known = dict.fromkeys((*target.full.datasets, *whole.datasets))
     whole = replace(whole, datasets=tuple(name for name in known if name in there))
     page = page_of(request, target, frame, whole, skipped, failures)

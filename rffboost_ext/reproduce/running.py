@@ -1,4 +1,4 @@
-"""Running what is missing: a bar, an estimate of the time left, and a row kept as soon as it is there."""
+"""Run what is missing, with a progress bar and an estimate of the time left, saving rows at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One system on one split of one data set: what one process does at a time.
+    """One system on one split of one data set: the unit of parallel work.
 
     Attributes
     ----------
@@ -30,19 +30,19 @@ class Task:
     quick : bool
         Whether that is a sample.
     dataset, system : str
-        What is measured on what.
+        Data set and system to measure.
     split : int
         Random split, from 1.
     points : tuple of float
         The x of the rows that it yields.
     config : str
-        What its rows are marked with.
+        The configuration recorded in its rows.
     cost : float
         Roughly proportional to its time for one system.
     data_dir : Path, optional
         Folder of data.
     given : float
-        What earlier rows decided, if anything.
+        A value chosen by earlier rows, if any.
     """
 
     target: str
@@ -62,7 +62,7 @@ class Task:
         return [(self.dataset, self.system, self.split, x) for x in self.points]
 
     def __call__(self) -> list[Row] | Failure:
-        """Measure, on one thread; what it raises is kept for the end of the run."""
+        """Measure, on one thread; an exception becomes a Failure, reported at the end of the run."""
         from sklearn.exceptions import ConvergenceWarning
         from threadpoolctl import threadpool_limits
 
@@ -79,7 +79,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """A task that raised, and what."""
+    """A task that raised, and its error."""
 
     task: Task
     message: str
@@ -90,7 +90,7 @@ class Failure:
 
 
 def told(failures: Iterable[Failure]) -> list[str]:
-    """What failed, a line for each thing that is wrong with a data set."""
+    """What failed, a line for each distinct error of a data set."""
     found: dict[tuple[str, str], list[Failure]] = {}
     for failure in failures:
         found.setdefault((failure.task.dataset, failure.message), []).append(failure)
@@ -100,13 +100,13 @@ def told(failures: Iterable[Failure]) -> list[str]:
 
 
 def pending(tasks: Iterable[Task], rows: Mapping[Key, Row]) -> list[Task]:
-    """The tasks of which a row of their configuration is missing."""
+    """The tasks that lack a row of their configuration."""
     configs = {key: row.config for key, row in rows.items()}
     return [task for task in tasks if any(configs.get(key) != task.config for key in task.keys)]
 
 
 class Pace:
-    """How long what is left will take, by what rows of the same kind have taken so far.
+    """Estimates the remaining time from the times of similar rows so far.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Pace:
 
 
 def results(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
-    """What becomes of the tasks, as it arrives."""
+    """The results of the tasks, as they arrive."""
     from joblib import Parallel, delayed
 
     found: Iterator[T] = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(task)() for task in tasks)
@@ -151,7 +151,7 @@ def run_all(
     jobs: int,
     keep: Callable[[Sequence[Row]], None],
 ) -> list[Failure]:
-    """Run what is missing under a progress bar, and what that makes possible, until nothing is left.
+    """Run missing tasks, and those that they make possible, under a progress bar until none is left.
 
     Parameters
     ----------
@@ -162,12 +162,12 @@ def run_all(
     jobs : int
         Processes.
     keep : callable
-        Is given the rows of each task as they arrive.
+        Called with the rows of each task as they arrive.
 
     Returns
     -------
     list of Failure
-        What failed; it is not tried again.
+        Failed tasks, which are not retried.
     """
     pace, failures = Pace(rows.values()), list[Failure]()
     with progress() as bar:
@@ -205,7 +205,7 @@ def untried(tasks: Sequence[Task], failures: Sequence[Failure]) -> list[Task]:
 
 
 def done(result: list[Row] | Failure, tasks: Iterable[Task]) -> Task:
-    """The task that a result is of."""
+    """The task that a result belongs to."""
     if isinstance(result, Failure):
         return result.task
     return next(task for task in tasks if task.keys[0] == result[0].key)

@@ -56,7 +56,7 @@ class CrossValidated(Splitter):
         return Parts(*self._pair(X, y, train, test), pairs)
 
     def _pair(self, X: Array, y: Array, fitted: Array, judged: Array) -> tuple[Arrays, Arrays]:
-        """Rows to fit on and rows to judge by, scaled by the former."""
+        """Rows to fit on and rows to evaluate on, standardised on the former."""
         from sklearn.preprocessing import StandardScaler
 
         scaler = StandardScaler(with_mean=self.standardized, with_std=self.standardized).fit(X[fitted])
@@ -65,7 +65,8 @@ class CrossValidated(Splitter):
 
 @dataclass(frozen=True)
 class Validated(Splitter):
-    """Letarte et al.: 20 % of the training part choose and are not fitted on; features as they come.
+    """Letarte et al.: 20 % of the training part are for validation and not fitted on; features are not
+    standardised.
 
     The first split is the published one, where the rows are in their order.
 
@@ -74,7 +75,7 @@ class Validated(Splitter):
     test_size : float
         Share of the test part, where there is no published one.
     validation_size : float
-        Share of the training part that chooses.
+        Validation share of the training part.
     """
 
     test_size: float = 0.25

@@ -39,7 +39,7 @@ class Comparison:
     frame : data frame
         Rows of one x per data set and system.
     datasets, systems : sequence of str
-        The order of lines and columns; what has no row is left out.
+        The order of lines and columns; those without a row are left out.
     reference : data frame, optional
         Published means, a line per data set, a column per system.
     spread : data frame, optional
@@ -66,7 +66,7 @@ class Comparison:
 
         self.mean = ordered(cells.mean().unstack().round(DIGITS))
         self.splits = ordered(cells.count().unstack())
-        # Of one split there is no deviation.
+        # One split has no standard deviation.
         self.std = ordered(cells.std(ddof=0).unstack()).where(self.splits > 1)
         self.reference = self.mean * float("nan") if reference is None else ordered(reference)
         self.spread = self.mean * float("nan") if spread is None else ordered(spread)
@@ -79,7 +79,7 @@ class Comparison:
 
     @cached_property
     def difference(self) -> Any:
-        """Measured less published; NaN where one of them is missing."""
+        """Measured minus published; NaN where one of them is missing."""
         return (self.mean - self.reference).round(DIGITS)
 
     @property
@@ -100,7 +100,7 @@ class Comparison:
 
     @cached_property
     def shared(self) -> Any:
-        """The data sets that every system has, measured and, if there are published means at all, published."""
+        """The data sets with a measured mean of every system and, if any means are published, a published one."""
         known = self.both if self.reference.notna().any(axis=None) else self.mean.notna()
         return known.index[known.all(axis=1)]
 
@@ -129,7 +129,7 @@ class Comparison:
 
 
 def along(frame: Any, label: str, repeats: str = "splits") -> Any:
-    """Mean, standard deviation and number of scores per data set, system and x, which is called `label`."""
+    """Mean, standard deviation and number of scores per data set, system and x, which is renamed to `label`."""
     means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
     return means.reset_index().rename(columns={"x": label, "count": repeats})
 
@@ -148,14 +148,14 @@ def curves(frame: Any, systems: Sequence[str]) -> Any:
 
 
 def incomplete(frame: Any) -> str:
-    """What is to be measured before there are :func:`complete_sets`; nothing if there are."""
+    """What is still to be measured for :func:`complete_sets`; empty if there are any."""
     return (
         "" if len(complete_sets(frame)) else "a data set and split that all systems have at all of their numbers"
     )
 
 
 def complete_sets(frame: Any) -> Any:
-    """The rows of data sets and splits that every system has at every one of its x."""
+    """The rows of data sets and splits for which every system has all of its x."""
     needed = frame.groupby("system")["x"].nunique().sum()
     found = frame.groupby(["dataset", "split"])["x"].transform("size")
     return frame[found == needed]

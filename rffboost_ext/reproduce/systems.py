@@ -1,4 +1,4 @@
-"""The papers' systems, as functions of their size, on features that are standardised already."""
+"""The papers' systems, as functions of their size, on features that are already standardised."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SLOW = {
     "MKBOOST": "seventeen support vector machines on all rows in every round: minutes per split of 200 rows, "
     "and more than in proportion with more of them",
 }
-"""The systems of the papers that take long by nature."""
+"""The inherently slow systems of the papers."""
 
 PRESETS = {"GBRFF": "gbrff", "GBRFF1": "gbrff1", "GBRFF2": "gbrff2"}
-"""What the comparison of systems calls the papers' own; there they have the published random draws."""
+"""Names of the papers' own systems in the comparison, where they have the published random draws."""
 
 
 def preset(name: str, size: float, **parameters: Any) -> Any:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """How much of a target is done.
+    """How much of a target is measured.
 
     Attributes
     ----------
     datasets, systems : tuple of str
-        What is measured on what.
+        Data sets and systems to measure.
     splits : int
         Random splits, or draws of the data.
     points : tuple of float
@@ -68,9 +68,9 @@ class Target(ABC):
     sample: ClassVar[Plan]
     """What a quick run does."""
     slow: ClassVar[Mapping[str, str]] = {}
-    """The systems that take long by nature, and why."""
+    """The inherently slow systems, and why."""
     serial: ClassVar[bool] = False
-    """Whether it measures times, which other processes would blur."""
+    """Whether it measures times, which other processes would distort."""
     borrows: ClassVar[tuple[str, ...]] = ()
     """Other targets whose rows of the :attr:`borrowed` systems count here, too."""
     borrowed: ClassVar[tuple[str, ...]] = ()
@@ -104,7 +104,7 @@ class Target(ABC):
         return plan.points
 
     def config(self, plan: Plan, system: str) -> str:
-        """What rows must have been made with: version, and a digest of the settings."""
+        """The configuration that rows must have: version, and a digest of the settings."""
         digest = zlib.crc32(self.settings(plan, system).encode())
         return f"rffboost-ext {version('rffboost-ext')} {digest:08x}"
 
@@ -114,7 +114,7 @@ class Target(ABC):
 
     @abstractmethod
     def measure(self, task: Task) -> list[Row]:
-        """Do a task; a row for each of its points."""
+        """Measure a task; return a row for each of its points."""
 
     @abstractmethod
     def lines(self, frame: Any, plan: Plan) -> Any:
@@ -129,7 +129,7 @@ class Target(ABC):
         """The figure, of all rows so far."""
 
     def lacking(self, frame: Any, plan: Plan) -> str:
-        """What is to be measured before there is anything to show; nothing if there is something."""
+        """What is still to be measured before there is anything to show; empty if there is something."""
         return ""
 
 
@@ -190,5 +190,5 @@ def by_name(value: Any) -> Any:
 
 @lru_cache(maxsize=2)
 def split(splitter: Splitter, dataset: str, data_dir: Path | None, index: int) -> Parts:
-    """The parts of a split, kept while all systems are at work on it."""
+    """The parts of a split, cached while all systems use it."""
     return splitter.parts(load(dataset, data_dir), index)

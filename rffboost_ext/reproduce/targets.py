@@ -28,4 +28,4 @@ TARGETS: dict[str, Target] = {
         letarte.Figure3(),
     )
 }
-"""What ``rffboost reproduce`` can be asked for."""
+"""The targets of ``rffboost reproduce``."""

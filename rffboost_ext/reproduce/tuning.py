@@ -1,4 +1,4 @@
-"""Hyperparameters by a search over a grid, for every size of a system at once."""
+"""Grid search of hyperparameters, for every size of a system at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Candidate = dict[str, Any]
 MAPPING = "mapping__"
 BETA = "mapping__beta"
 KERNEL_ROWS = 12_000
-"""Rows whose dot products are held in memory, all of them at once."""
+"""Largest number of rows whose Gram matrix is held in memory."""
 KERNEL_BYTES = 8 * 2**30
 """Memory for the values of a kernel between the rows of a search."""
 
@@ -37,9 +37,9 @@ class Parts:
     Attributes
     ----------
     train, test : (ndarray of shape (n, d), ndarray of shape (n,))
-        Features and labels that the chosen model is fitted to, and those that it is judged by.
+        Features and labels that the chosen model is fitted to, and those that it is evaluated on.
     folds : list of pairs of the same kind
-        What to fit on and what to choose by, for each fold of the search.
+        Training and validation part of each fold of the search.
     """
 
     train: Arrays
@@ -48,7 +48,7 @@ class Parts:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """Rows to learn from, rows to be judged by, and features."""
+        """Numbers of training rows, test rows and features."""
         return len(self.train[1]), len(self.test[1]), self.train[0].shape[1]
 
 
@@ -71,7 +71,7 @@ class Path(ABC):
     def scores(
         self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
     ) -> Array:
-        """Share of `test` that is right, (candidates, sizes), after a fit to `train`."""
+        """Accuracy on `test`, (candidates, sizes), after a fit to `train`."""
 
 
 class Staged(Path):
@@ -88,7 +88,7 @@ class Staged(Path):
         if len(sizes) == 1:
             return [float(np.mean(model.predict(X) == y))]
         curve = [float(np.mean(labels == y)) for labels in model.staged_predict(X)]
-        # A fit that ended early stays where it is.
+        # A fit that stopped early keeps its last accuracy.
         return [curve[min(int(size), len(curve)) - 1] for size in sizes]
 
 
@@ -100,8 +100,8 @@ class Mapped(Path):
     make, grid : callable
         As of any path.
     largest : float, optional
-        The largest size that there is, where the first columns of its map are the map of a smaller size. Without
-        it one size is asked for at a time.
+        The largest size, where the first columns of its map are the map of a smaller size. Without it, each call
+        is for one size.
     """
 
     def __init__(
@@ -199,10 +199,10 @@ class Redrawn(Mapped):
 
 
 def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[float]:
-    """Share of `test` that each linear SVM gets right, after a fit to `train`.
+    """Accuracy of each linear SVM on `test`, after a fit to `train`.
 
-    Where rows are few, libsvm is given the matrix of their dot products: it would find the same numbers one row at
-    a time, and again for each SVM.
+    Where rows are few, libsvm is given their Gram matrix: it would compute the same numbers row by row, and again
+    for each SVM.
     """
     (F, y), (F_test, y_test) = train, test
     if isinstance(solvers[0], SVC) and len(F) <= KERNEL_ROWS:
@@ -214,7 +214,7 @@ def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[floa
 def by_mapping(
     candidates: Sequence[Candidate], apart: Sequence[str] = ()
 ) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
-    """The distinct parameters of the map, `apart` from some; the candidates that have them, and what those add."""
+    """The distinct parameters of the map, except those `apart`; the candidates that have them, with the rest."""
 
     def mapping(item: tuple[int, Candidate]) -> list[tuple[str, Any]]:
         named = (name for name in item[1] if name.startswith(MAPPING) and name not in apart)
@@ -242,14 +242,14 @@ def tuned(path: Path, parts: Parts, sizes: Sequence[float], grid: Grid) -> tuple
     parts : Parts
         The data.
     sizes : sequence of float
-        Sizes, each with a search of its own.
+        Sizes, each with a separate search.
     grid : list of dict
-        What is searched, as ``GridSearchCV`` takes it.
+        The grid, as ``GridSearchCV`` takes it.
 
     Returns
     -------
     accuracy : ndarray of shape (sizes,)
-        Share of the test part.
+        Accuracy on the test part.
     chosen : list of dict
         Hyperparameters, for each size.
     """

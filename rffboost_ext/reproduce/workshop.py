@@ -34,7 +34,7 @@ PROTOCOL = (
 
 
 class WorkshopTarget(TunedTarget):
-    """What the targets of this paper share."""
+    """Base class of the targets of this paper."""
 
     splitter = CrossValidated(0.7)
 
