@@ -89,7 +89,7 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
 
 
 def prediction_columns(predictor: OnnxPredictor, X: Any) -> dict[str, Any]:
-    """What a file predicts, a column for each output, and the ends of intervals where it has them."""
+    """The predictions of a file, a column for each output, and the ends of intervals if it has them."""
     found = predictor.predict(X)
     several = {f"prediction_{k}": values for k, values in enumerate(found.T)} if found.ndim > 1 else None
     columns = several or {"prediction": found}

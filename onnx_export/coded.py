@@ -58,7 +58,7 @@ class Coded:
         ]
 
     def opset(self, asked: int) -> int:
-        """The version of the operator set: the one asked for."""
+        """The version of the operator set: the requested one."""
         return asked
 
     def open(self, graph: Graph) -> str:

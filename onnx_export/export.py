@@ -126,7 +126,7 @@ def front_of(source: Source, X: Any, dtype: str, opset: int) -> Front | Coded | 
 
 
 def build(source: Source, dtype: str, opset: int, front: Front | Coded | None = None) -> ModelProto:
-    """The model of a source, behind the nodes of `front` if there are any."""
+    """The model of a source, after the nodes of `front` if there are any."""
     outer = FLOAT64 if dtype == "float64" else FLOAT32
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if front is None else front.opset(opset))
     if front is None:

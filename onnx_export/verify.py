@@ -183,7 +183,7 @@ def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
 def behind_steps(
     source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
 ) -> tuple[Source, Any, tuple[Comparison, ...]]:
-    """The ensemble without the steps before it, what it sees in the graph, and how that compares with Python's."""
+    """The ensemble without the steps before it, its input in the graph, and how that compares with Python's."""
     if not metadata.steps:
         return source, X, ()
     found, dtype = outputs[metadata.steps].astype(np.float64), metadata.dtype

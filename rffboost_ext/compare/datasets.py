@@ -150,7 +150,8 @@ def read(path: Path, target: str) -> Dataset:
 
 
 def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any, Any]:
-    """Features, as a data frame, and target of a CSV file without missing values, or with `gaps` in features.
+    """Features, as a data frame, and target of a CSV file without missing values, or with missing values in
+    features if `gaps`.
 
     Raises
     ------

@@ -202,7 +202,7 @@ def spread_rows(curves: Array, number: int) -> Array:
 
 
 def response_name(estimator: Any, target: int) -> str:
-    """What partial dependence is taken of."""
+    """Name of the response of the partial dependence."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return "prediction"

@@ -65,7 +65,7 @@ class Hosted:
         self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
 
     def _reading(self, n_outputs: int) -> Reading:
-        """The conversion of the host's scores, of so many outputs, to raw scores."""
+        """The conversion of the host's scores, of `n_outputs` outputs, to raw scores."""
         return Reading(slope_of(self.loss_, n_outputs))
 
     def _own_metric(self) -> ArrayMetric:

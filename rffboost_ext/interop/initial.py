@@ -116,7 +116,7 @@ def from_xgboost(model: Any) -> Given:
 
 
 def from_lightgbm(model: Any) -> Given:
-    """A model of LightGBM, which knows its classes unless it is a Booster."""
+    """A model of LightGBM, which has its classes unless it is a Booster."""
     from . import lightgbm
 
     booster, classes = lightgbm.booster_of(model), getattr(model, "classes_", None)

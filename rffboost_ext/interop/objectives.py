@@ -1,7 +1,7 @@
 """A loss as the objective and the metric of another library's loop.
 
-The native interfaces of XGBoost and LightGBM hand over scores and a matrix that knows labels and weights; their
-scikit-learn interfaces hand over arrays.
+The native interfaces of XGBoost and LightGBM pass scores and a matrix with labels and weights; their scikit-learn
+interfaces pass arrays.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Preparations:
         self._known: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 
     def __call__(self, loss: Loss, y: Array, weight: Array | None, n_outputs: int, matrix: Any) -> Loss:
-        """The loss prepared for the current labels and weights of `matrix` and so many outputs."""
+        """The loss prepared for the current labels and weights of `matrix` and for `n_outputs` outputs."""
         data = y, np.ones(len(y)) if weight is None else weight, n_outputs
         *known, made = self._known.get(matrix, (None,))
         if not known or not all(map(np.array_equal, known, data)):
@@ -279,7 +279,7 @@ def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | No
 
 
 def for_outputs(loss: Loss, n_outputs: int) -> Loss:
-    """The loss whose link applies to a model of so many outputs, where its labels are no longer available."""
+    """The loss whose link applies to a model of `n_outputs` outputs, where its labels are no longer available."""
     many = loss.task == "classification" and n_outputs > 1
     return loss.prepared(np.zeros((1, 1)), np.ones(1), n_outputs) if many else loss
 

@@ -21,7 +21,7 @@ def with_coding(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ense
     ensemble : Ensemble
         Trees that act on the host's codes.
     known : sequence of ndarray or None
-        The categories of each column in the order of the host's codes, None for numbers; empty if it knows none.
+        The categories of each column in the order of the host's codes, None for numbers; empty if it has none.
     """
     if not known:
         return ensemble, None

@@ -123,7 +123,7 @@ class Shell(Hosted):
         self.objective = ArrayObjective(self.loss_, reading)
 
     def _require_readable(self, metric: Any) -> None:
-        """Raise a ValueError for a metric of XGBoost's that would be given raw scores in the place of means."""
+        """Raise a ValueError for a metric of XGBoost's that would be given raw scores instead of means."""
         given = metric if isinstance(metric, list | tuple) else [metric]
         names = [name for name in given if isinstance(name, str)]
         raw = np.linspace(-2.0, 2.0, 5)[:, None]

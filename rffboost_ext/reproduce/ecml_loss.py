@@ -119,7 +119,7 @@ class Fitted:
         return cls(model, X, y, test, cosines)
 
     def raw(self, X: Array, rounds: int) -> Array:
-        """Raw scores (n,) after so many rounds."""
+        """Raw scores (n,) after `rounds` rounds."""
         return np.asarray(self.model.ensemble_.truncated(rounds).raw(X)[:, 0])
 
     def landmark(self, t: int) -> Array:
