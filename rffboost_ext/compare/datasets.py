@@ -150,8 +150,7 @@ def read(path: Path, target: str) -> Dataset:
 
 
 def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any, Any]:
-    """Features, as a data frame, and target of a CSV file without missing values, or with missing values in
-    features if `gaps`.
+    """Features, a data frame, and target of a CSV file; missing values are allowed in features if `gaps`.
 
     Raises
     ------
