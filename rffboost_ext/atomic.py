@@ -1,4 +1,4 @@
-"""Fits that succeed, or leave the estimator as it was; and what is left of one that the user interrupts."""
+"""Atomic fits: they succeed or leave the estimator unchanged; an interrupted one may keep a usable model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ R = TypeVar("R")
 
 
 def atomic(fit: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
-    """Return a method ``fit`` after whose failure the estimator is what it was before it.
+    """Wrap a method ``fit`` so that a failure leaves the estimator unchanged.
 
-    Checks of X write what they have seen, such as ``n_features_in_``, before the rest of a fit can fail. A fit
-    that has a usable model when the user interrupts it keeps the interrupt in the attribute ``_interrupt``: it is
-    raised when the model is whole, so that no loop around the fit goes on.
+    Validation of X sets attributes such as ``n_features_in_`` before the rest of a fit can fail. A fit that has a
+    usable model when the user interrupts it stores the interrupt in the attribute ``_interrupt``: it is raised
+    once the model is complete, so that a loop around the fit ends too.
     """
 
     @wraps(fit)

@@ -19,7 +19,7 @@ KINDS = "models must be RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantil
 
 
 def average(models: Iterable[E]) -> E:
-    """One model whose raw scores are the mean of those of several, as of seeds or folds.
+    """One model whose raw scores are the mean of those of several, such as of different seeds or folds.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ def average(models: Iterable[E]) -> E:
     Returns
     -------
     RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
-        A model of its own, with the parameters of the first: it predicts, is saved and is exported as one.
+        A new model with the parameters of the first; it predicts, is saved and is exported like any other.
 
     Raises
     ------
     TypeError
         If one of `models` is no such estimator, or not of the kind of the first.
     ValueError
-        If there is none, or classes, losses, features or their categories differ.
+        If `models` is empty, or classes, losses, features or their categories differ.
 
     Examples
     --------
@@ -60,11 +60,11 @@ def average(models: Iterable[E]) -> E:
     averaged.ensemble_ = mean([model.ensemble_ for model in models])
     shares = [found for model in models if (found := model._known_importances()) is not None]
     averaged._importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
-    # A gap is for those columns only of which every model knows what to make.
+    # Missing values are allowed only in columns where every model can handle them.
     gaps = [model._gaps for model in models if model._gaps is not None]
     averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
     averaged._fills = all(model._fills for model in models)
-    # What a single fit has left behind.
+    # Attributes that belong to a single fit.
     averaged._scores, averaged._lasting = None, {}
     for name in ("validation_scores_", "evals_result_"):
         averaged.__dict__.pop(name, None)

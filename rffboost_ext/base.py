@@ -1,4 +1,4 @@
-"""What classifier and regressor share: parameters, their checks, and the call of the loop."""
+"""Base class of classifier and regressor: parameters, their checks, and the call of the boosting loop."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         self.verbose = verbose
 
     def transform(self, X: Any) -> Array:
-        """The learned representation, (n, p): each cosine, and each output of a round of another kind.
+        """The learned representation, (n, p): each cosine, and each output of the other kinds of terms.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     def _prepared(
         self, parts: tuple[Loss, Learner, Step], y: Array, weight: Array, n_classes: int | None = None
     ) -> tuple[Loss, Learner, Step]:
-        """The parts for a target; a fit that goes on keeps what its loss took from the previous one's."""
+        """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
         loss, learner, _ = parts
         if self._goes_on():
             self._require_columns(y)
@@ -202,7 +202,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         stops = self._stops(learner, evaluation.watched)
         n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + given
         self._require_room(init, n_rounds)
-        # Rows are held out as they came: how often one occurs is part of what is to be predicted.
+        # With early stopping duplicates stay: how often a row occurs is part of what is to be predicted.
         if learner.merges_rows(len(rows)) and not stops:
             rows = Rows(*distinct_rows(rows.X, rows.y, rows.weight))
         self._learn_columns(rows.X, rows.weight)
@@ -239,18 +239,18 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         return self
 
     def _seen(self, X: Array) -> tuple[Expansion | None, Extent | None]:
-        """What learners see of the columns of X, and the range of it beyond which terms are held constant."""
+        """The expansion of the columns of X for learners, and its range, beyond which terms are held constant."""
         held = self.extrapolation == "constant"
         return self._expansion, extent_of(X, self._expansion) if held else None
 
     def _keep_state(self, rows: Rows, raw: Array | None, lasting: dict[Hashable, Any], stops: bool) -> None:
-        """What a warm start needs of this fit, where one can go on from it."""
+        """Keep what a warm start needs to continue from this fit, if it can."""
         resumable = self.warm_start and not stops
         self._scores = (_data_key(rows), raw) if resumable else None
         self._lasting = lasting if resumable else {}
 
     def _keep_curves(self, history: History | None, stops: bool) -> None:
-        """What was watched in this fit, and nothing of an earlier one."""
+        """Keep the evaluation curves of this fit, and none of an earlier one."""
         if not stops:
             self.__dict__.pop("validation_scores_", None)
         self.__dict__.pop("evals_result_", None)
@@ -258,7 +258,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
             self.evals_result_ = history.curves
 
     def _announcing(self) -> AbstractContextManager[None]:
-        """Where the fit is to say what it does: a word about compilation too."""
+        """A context that announces compilation if the fit is verbose."""
         if not self.verbose:
             return nullcontext()
         from .kernels.notice import compilation_announced
@@ -266,7 +266,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         return compilation_announced()
 
     def _callbacks(self, history: History | None) -> list[Callback]:
-        """The one that evaluates, then the user's, then the one that prints."""
+        """The callback that evaluates, then the user's, then the one that prints."""
         made: list[Callback] = [] if history is None else [history]
         made += [one for one in self.callbacks or () if not isinstance(one, Checkpoint)]
         if self.verbose:
@@ -276,14 +276,14 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     def _beginning(
         self, init_model: Any, loss: Loss, rows: Rows, classes: Array | None
     ) -> tuple[Ensemble | None, int]:
-        """What the fit goes on from, and how many rounds of it come on top of ``n_estimators``."""
+        """The ensemble that the fit continues from, and how many of its rounds come on top of ``n_estimators``."""
         if init_model is None:
             return self._initial(loss), self._rounds_given if self._goes_on() else 0
         init = self._given(init_model, loss, rows, classes)
         return init, len(init)
 
     def _initial(self, loss: Loss) -> Ensemble | None:
-        """The ensemble that a warm start goes on from."""
+        """The ensemble that a warm start continues from."""
         if not self._goes_on():
             return None
         if repr(loss) != repr(self.loss_):
@@ -294,7 +294,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         return self.ensemble_
 
     def _require_columns(self, y: Array) -> None:
-        """Raise a ValueError if a target does not have the columns of the fit that a warm start goes on from."""
+        """Raise a ValueError if a target does not have the columns of the fit that a warm start continues."""
         wanted = self.ensemble_.n_outputs
         if self.task == "regression" and y.shape[1] != wanted:
             raise ValueError(
@@ -303,7 +303,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
             )
 
     def _require_room(self, init: Ensemble | None, n_rounds: int) -> None:
-        """Raise a ValueError if a model to go on from has more rounds than there are to be."""
+        """Raise a ValueError if the model to continue from has more rounds than requested."""
         if init is not None and len(init) > n_rounds:
             raise ValueError(
                 f"{type(self).__name__}: n_estimators must be at least the {len(init)} rounds already fitted when "
@@ -331,7 +331,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         return split, self._seed if self._goes_on() else rounds
 
     def _goes_on(self) -> bool:
-        """Whether a fit starts from the rounds of the previous one."""
+        """Whether a fit continues from the rounds of the previous one."""
         return bool(self.warm_start) and hasattr(self, "ensemble_")
 
     def _scores_left_by_last_fit(self, rows: Rows) -> Array | None:
@@ -341,7 +341,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
 
 
 def _data_key(rows: Rows) -> str:
-    """A hash that tells data apart."""
+    """A hash that identifies the data."""
     from joblib import hash
 
     return str(hash((rows.X, rows.y, rows.weight)))

@@ -1,4 +1,4 @@
-"""The loop."""
+"""The boosting loop."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def boost(
         The target as the loss wants it: class indices or real values. What is minimised is
         ``loss.prepared(y, weight)``.
     loss, learner, step : str or instance
-        The parts. ``step="auto"`` takes what suits loss and learner.
+        The parts. ``step="auto"`` chooses a step that suits loss and learner.
     n_estimators : int, default=100
         Rounds.
     weight : ndarray of shape (n,), optional
@@ -55,11 +55,11 @@ def boost(
         Each is called with a :class:`~rffboost_ext.callbacks.Progress` after every round; a true result
         ends the loop.
     init : Ensemble, optional
-        The ensemble to go on from; its rounds come first in the result and count as rounds done.
+        The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
     init_raw : ndarray of shape (n, C), optional
-        The scores with which the loop of `init` ended on these rows, ``Progress.raw``. From them the loop goes
-        on bit for bit as if it had never stopped; without them it starts from ``init.raw``, which is the
-        same but for rounding.
+        The final scores of the loop of `init` on these rows, ``Progress.raw``. With them the loop continues bit
+        for bit as if it had never stopped; without them it starts from ``init.raw``, which is the same up to
+        rounding.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def boost(
     require("boost", "random_state", random_state, Integer(0) | OPTIONAL)
     require("boost", "init", init, Instance(Ensemble) | OPTIONAL)
     design, y, weight = checked_data(design, y, weight)
-    # An ensemble of several outputs to go on from knows classes that these rows may lack.
+    # An initial ensemble of several outputs has a number of classes, of which these rows may lack some.
     loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
     step = natural_step(loss, learner) if given_step is None else given_step
     start = beginning(loss, y, weight, init)
@@ -114,7 +114,7 @@ def boost(
             progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
             if any([callback(progress) for callback in callbacks]):  # noqa: C419 - each of them is to be called
                 break
-            # Names that go on living would keep arrays of this round in memory through the next.
+            # Otherwise these names would keep the arrays of this round in memory through the next.
             del round, progress, fitted, output, derivatives
     except KeyboardInterrupt as error:
         raise Interrupted(made(start, terms, moves)) from error
@@ -122,7 +122,7 @@ def boost(
 
 
 def beginning(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
-    """The ensemble to go on from, that of the loss's baseline if there is none yet."""
+    """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
     start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
     check_baseline(loss, start.baseline, y)
     check_target(loss, y, start.n_outputs)
@@ -143,7 +143,7 @@ class Interrupted(KeyboardInterrupt):
         self.ensemble = ensemble
 
     def __reduce__(self) -> tuple[type[Interrupted], tuple[Ensemble]]:
-        # An exception is made anew from its message otherwise.
+        # By default an exception is unpickled from its message.
         return type(self), (self.ensemble,)
 
 
@@ -153,7 +153,7 @@ def made(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ense
 
 
 def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
-    """The data of :func:`boost`, or a ValueError if their shapes do not go together."""
+    """The validated data of :func:`boost`, or a ValueError."""
     if not isinstance(design, Design):
         if np.ndim(design) != 2:
             raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
@@ -178,7 +178,7 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
 
 
 def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
-    """The scores that :func:`boost` goes on from, those given or the ensemble's, or a ValueError if it cannot."""
+    """The scores that :func:`boost` starts from, given or computed; a ValueError if they or `start` do not fit."""
     if len(start) > n_estimators:
         raise ValueError(
             f"boost: n_estimators must be at least the {len(start)} rounds that init has, got {n_estimators}"
@@ -200,7 +200,7 @@ def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) 
 
 
 def in_units(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Derivatives as a round has them: times ``loss.unit``."""
+    """Derivatives times ``loss.unit``, as in a round."""
     if isinstance(loss.unit, float) and loss.unit == 1.0:
         return derivatives
     unit = np.asarray(loss.unit, dtype=np.float64)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from .checks import Functions, Integer, require
 from .core import Array, Round, Term
 
-# Rounds without a word from a fit that is to print.
+# Largest number of rounds between two lines with verbose=1.
 LONGEST_SILENCE = 50
 CALLBACKS = Functions("the progress")
 
@@ -26,11 +26,11 @@ class Progress:
         The round as it began: ``round.index`` counts from 0, ``round.raw`` are the scores before it. Its rows
         are those that are trained on: held-out rows are left out, and equal rows may be merged.
     n_estimators : int
-        The number of rounds that were asked for.
+        The requested number of rounds.
     term : Term
-        What the learner found, in the user's own units.
+        The fitted term, in the original units of the features.
     keep, length : float
-        How the step used it.
+        The result of the step: ``raw <- keep * raw + length * term(X)``.
     raw : ndarray of shape (n, C)
         The scores after the round.
     baseline : ndarray of shape (C,)
@@ -53,14 +53,14 @@ class Progress:
 Callback: TypeAlias = Callable[[Progress], object]
 """Called after each round; a true result ends the fit.
 
-One with methods ``state()`` and ``restore(state)`` is part of a checkpoint: what the one returns, values, arrays
-or storable objects, the other gets when the fit is resumed. One with a method ``close()`` is told by an estimator
-that the fit is over, however it ends.
+One with methods ``state()`` and ``restore(state)`` is part of checkpoints: ``state`` returns values, arrays or
+storable objects, which ``restore`` gets when the fit is resumed. Estimators call the method ``close()`` of one
+that has it when the fit is over, however it ends.
 """
 
 
 class KeepScores:
-    """Keeps the training scores of the last round, from which a later fit on the same rows can go on.
+    """Keeps the training scores of the last round, from which a later fit on the same rows can continue.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ class KeepScores:
         return self.raw
 
     def restore(self, state: Array | None) -> None:
-        """Take them from there."""
+        """Restore the scores from a checkpoint."""
         self.raw = state
 
 
 @contextmanager
 def told_of_the_end(callbacks: Sequence[Callback]) -> Iterator[None]:
-    """A context at whose end callbacks with a method ``close()`` are told that the fit is over."""
+    """A context at whose end the ``close()`` of callbacks that have this method is called."""
     try:
         yield
     finally:
@@ -97,15 +97,15 @@ def told_of_the_end(callbacks: Sequence[Callback]) -> Iterator[None]:
 class ProgressBar:
     """Shows the rounds of each model of a fit as a bar, with the training loss; needs tqdm.
 
-    For the ``callbacks`` of an estimator. Where a fit trains several models, as early stopping by folds does, each
-    has a bar of its own, whose end is the ceiling on its rounds.
+    For the ``callbacks`` of an estimator. If a fit trains several models, as early stopping with folds does, each
+    has its own bar, with the maximum number of rounds as its total.
 
     Parameters
     ----------
     every : int, default=10
-        Rounds between two looks at the training loss, which takes a pass over the rows.
+        Rounds between two updates of the training loss, which take a pass over the rows.
     **options
-        For tqdm, such as ``leave=False`` or ``file=sys.stdout``.
+        Passed to tqdm, such as ``leave=False`` or ``file=sys.stdout``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ class ProgressBar:
         self._next = 0
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProgressBar:
-        # scikit-learn copies what it clones, and a file cannot be copied.
+        # scikit-learn's clone deep-copies callbacks, and a file cannot be copied.
         return ProgressBar(self.every, **self.options)
 
     def __call__(self, progress: Progress) -> None:
@@ -154,21 +154,21 @@ class ProgressBar:
         return tqdm(**({"total": total, "initial": index, "unit": " rounds"} | self.options))
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Stop the bar where it is."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
 class Printer:
-    """Prints the training loss, and what else is known, every few rounds, on standard error.
+    """Prints the training loss and other metrics to standard error every few rounds.
 
     Parameters
     ----------
     verbose : int
-        1 for ten times in a fit, and every 50 rounds at least; more for that many rounds between two lines.
+        1 prints about ten times per fit, and at least every 50 rounds; k > 1 prints every k rounds.
     latest : callable, optional
-        Further numbers by name: those of the newest round.
+        Returns the other metrics of the latest round, by name.
     """
 
     def __init__(self, verbose: int, latest: Callable[[], Mapping[str, float]] = dict) -> None:

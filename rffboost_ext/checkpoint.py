@@ -1,10 +1,10 @@
-"""Checkpoints: a fit that is killed goes on from the last one, and ends in the same bits.
+"""Checkpoints: a killed fit resumes from the last one, and gives the same bits.
 
-A checkpoint holds what a loop goes on from: for each model of the fit (folds, a stack, the refit) its rounds, the
-training scores to the bit, what learners remember of earlier rounds (:meth:`~rffboost_ext.Design.lasting`), and
-what callbacks know that say so. What learners keep of the rows for the length of a fit
-(:meth:`~rffboost_ext.Design.view`) is not in it: it is built anew after each checkpoint, in a fit that is killed
-and in one that is not, so that both are the same whatever a learner keeps there.
+A checkpoint holds all that the loop needs to resume: for each model of the fit (folds, a stack, the refit) its
+rounds, the exact training scores, the state that learners keep across rounds
+(:meth:`~rffboost_ext.Design.lasting`), and the state of callbacks that have one. What learners cache about the
+rows during a fit (:meth:`~rffboost_ext.Design.view`) is not included: it is rebuilt after each checkpoint, whether
+the fit was killed or not, so that both give the same result whatever a learner caches.
 """
 
 from __future__ import annotations
@@ -19,49 +19,48 @@ from .journal import Growth, Journal
 from .training import Rows
 
 KIND = "checkpoint"
-# Parameters that the bits of a model do not depend on.
+# Parameters that the fitted model does not depend on.
 FREE = ("callbacks", "n_jobs", "verbose")
 # Parameters that may hold functions.
 FUNCTIONS = ("learning_rate", "eval_metric")
 
 
 class Checkpoint:
-    """Writes every few rounds how far a fit has come, to a file from which the same fit goes on.
+    """Saves the state of a fit every few rounds, to a file from which the same fit resumes.
 
-    Handed to an estimator among its ``callbacks``. Where a fit is killed, run the same script again: it goes on
-    from the file and ends in the same bits as if it had not been killed. The file is whole at any time. When the
-    fit is done it stays, and the same fit run again takes its model from there; another fit takes the file for
-    itself.
+    To be passed to an estimator in ``callbacks``. If a fit is killed, run the same script again: it resumes from
+    the file and gives the same bits as if it had not been killed. The file is replaced atomically. It is kept when
+    the fit is done: the same fit run again loads its model from there, a different fit overwrites it.
 
     Parameters
     ----------
     path : str or path
-        The file, in an existing folder; one for each fit that may be under way.
+        The file, in an existing folder; each fit that may be in progress needs its own.
     every : int, default=50
         Rounds between two checkpoints.
 
     Notes
     -----
-    Supported are all fits of the estimators, one file for each: what fits several times, as a cross-validation,
-    needs a path for each of its fits. :class:`~rffboost_ext.RFFBoostQuantileRegressor` puts the number of the
-    level behind the path. Fits may be with or without early stopping, folds, a stack, a refit, pools of rows,
-    ``init_model``, and a warm start, if what it starts from is at hand again. :func:`~rffboost_ext.boost` has no
-    checkpoints by itself.
+    All fits of the estimators are supported, with one file each: a cross-validation, for example, needs a path for
+    each of its fits. :class:`~rffboost_ext.RFFBoostQuantileRegressor` appends the number of the level to the path.
+    Fits may use early stopping, folds, a stack, a refit, pools of rows, ``init_model``, and a warm start, if the
+    model that it starts from is available again. :func:`~rffboost_ext.boost` has no checkpoints by itself.
 
-    "The same bits" are those of a fit with a checkpoint at the same rounds that is not killed. They are those of a
-    fit without checkpoints, too, where learners keep nothing of earlier rounds but by ``Design.lasting``, as the
-    Fourier learners do. The learner of trees keeps a booster of XGBoost with a sum of its trees in float32, which
-    begins anew after a checkpoint, as after a warm start: a split that is almost level may fall the other way.
+    "The same bits" are those of an uninterrupted fit with checkpoints at the same rounds. They equal those of a
+    fit without checkpoints if learners keep state across rounds only in ``Design.lasting``, as the Fourier
+    learners do. The tree learner keeps an XGBoost booster with the sum of its trees in float32, which restarts
+    after a checkpoint, as after a warm start: a nearly tied split may then be decided differently.
 
-    Callbacks with methods ``state()`` and ``restore(state)`` go on from what they knew; others begin again.
+    Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
 
     Raises
     ------
     ValueError
-        In fit, before any work: if the file is of another fit that is not done, is damaged, or no checkpoint; if
-        ``learning_rate`` or ``eval_metric`` is a function without a name, such as a lambda.
+        In fit, before any work: if the file belongs to another, unfinished fit, is damaged, or is not a
+        checkpoint; if ``learning_rate`` or ``eval_metric`` is a function that cannot be pickled by name, such as a
+        lambda.
     TypeError
-        In fit, after the first round: if a term of your own has no name to be stored by; see
+        In fit, after the first round: if a custom type of term is not registered for storage; see
         :func:`~rffboost_ext.storable`.
 
     Examples
@@ -86,7 +85,7 @@ class Checkpoint:
         raise TypeError("Checkpoint is for the callbacks of an estimator; boost() by itself has no checkpoints")
 
     def part(self, number: int) -> Checkpoint:
-        """The checkpoint of one of several fits: the same, with the number behind its path."""
+        """The checkpoint of one of several fits: the same, with the number appended to its path."""
         return Checkpoint(f"{self.path}.{number}", self.every)
 
     def __repr__(self) -> str:
@@ -101,7 +100,7 @@ class StoredJournal(Journal):
     checkpoint : Checkpoint
         Where and when.
     fit : dict of str to str
-        What tells this fit from others: a hash of each thing that its bits depend on.
+        Identifies this fit: a hash of everything that its result depends on, by name.
     """
 
     def __init__(self, checkpoint: Checkpoint, fit: dict[str, str]) -> None:
@@ -113,7 +112,7 @@ class StoredJournal(Journal):
         self._find()
 
     def _find(self) -> None:
-        """Take over what is in the file, if it is of this fit."""
+        """Load the contents of the file, if it belongs to this fit."""
         from .storage import document, leftovers
 
         if not os.path.exists(self.path):
@@ -133,14 +132,14 @@ class StoredJournal(Journal):
             file.unlink(missing_ok=True)
 
     def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
-        """The seeds with which the fit began; the file is written for the first time with them."""
+        """The seeds of the fit, from the file; a new file is first written with those just drawn."""
         if self._seeds is None:
             self._seeds = drawn
             self._write()
         return self._seeds
 
     def resume(self, growth: Growth) -> None:
-        """Go on with the model of this number, if it is in the file."""
+        """Restore the next model, if it is in the file."""
         self._begun += 1
         if self._begun <= len(self.models):
             growth.restore(self.models[self._begun - 1])
@@ -154,7 +153,7 @@ class StoredJournal(Journal):
             self._tried = True
 
     def note(self, growth: Growth) -> None:
-        """Write how far the model has grown."""
+        """Write the state of the model that is being trained."""
         self.models[self._begun - 1 :] = [growth.state()]
         self._write()
 
@@ -190,7 +189,7 @@ def journal_of(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> Jour
 
 
 def require_known_again(owner: str, name: str, value: Any) -> None:
-    """Raise a ValueError if a parameter holds a function that another process cannot tell to be the same."""
+    """Raise a ValueError if a parameter holds a function that another process could not identify."""
     import pickle
 
     for one in value if isinstance(value, list | tuple) else [value]:
@@ -204,7 +203,7 @@ def require_known_again(owner: str, name: str, value: Any) -> None:
 
 
 def fit_described(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> dict[str, str]:
-    """A hash of each thing that the bits of a fit depend on, by name."""
+    """A hash of everything that the result of a fit depends on, by name."""
     from . import __version__
 
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in FREE}
@@ -213,7 +212,7 @@ def fit_described(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> d
 
 
 def digest(value: Any) -> str:
-    """A hash of a value; its text, where it is of a kind that cannot be hashed."""
+    """A hash of a value; its repr if it cannot be hashed."""
     from joblib import hash
 
     try:

@@ -1,4 +1,4 @@
-"""What a parameter may be, said once as data, checked before any work is done."""
+"""Allowed values of parameters, declared as data and checked before any work is done."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def plain(value: object) -> object:
 
 
 def takes_one(function: Callable[..., object]) -> bool:
-    """Whether a function can be called with one argument; a compiled one that does not tell counts as such."""
+    """Whether a function can be called with one argument; a compiled one without a signature counts as such."""
     try:
         known = inspect.signature(function)
     except ValueError:

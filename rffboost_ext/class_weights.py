@@ -34,8 +34,8 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     owner : str
         Whose parameter it is.
     given : None, "balanced" or mapping of labels to numbers
-        ``class_weight``. "balanced" gives every class the same share of the weight, and leaves the whole as it is;
-        a class that a mapping leaves out keeps its weight.
+        ``class_weight``. "balanced" gives every class the same total weight, and keeps the overall sum; a class
+        that a mapping leaves out keeps its weight.
     classes : ndarray of shape (K,)
         Class labels.
     codes : ndarray of shape (n,)
@@ -46,7 +46,7 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     Raises
     ------
     ValueError
-        If a mapping speaks of a class that does not occur, and leaves out one that does.
+        If a mapping names a class that does not occur, and leaves out one that does.
     """
     if given is None:
         return None
@@ -56,7 +56,7 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
     left_out = [label for label in labels if label not in given]
-    # As scikit-learn does: a part of the data may lack a class, but not where another one has been misspelt.
+    # As in scikit-learn: a subset of the data may lack a class, but an unknown label and a missing one are a typo.
     if unknown and left_out:
         raise ValueError(
             f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "

@@ -34,14 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
-    """Run a program of typer's so that every mistake is one line on standard error.
+    """Run a typer program so that every error is one line on standard error.
 
     Parameters
     ----------
     app : typer.Typer
         The program.
     program : str
-        What it is called.
+        Its name.
     argv : sequence of str, optional
         Arguments without the program's name; those of the process by default.
 
@@ -91,7 +91,7 @@ def application() -> Typer:
 
 
 def show_version(wanted: bool) -> None:
-    """Print the version and leave, if `wanted`."""
+    """Print the version and exit, if `wanted`."""
     import typer
 
     from . import __version__
@@ -102,7 +102,7 @@ def show_version(wanted: bool) -> None:
 
 
 def usage_message(error: Any) -> str:
-    """What click has to say of a wrong option or command, with the choices where it names none."""
+    """click's message for a wrong option or command, with the choices added if it names none."""
     text = error.format_message()
     context = getattr(error, "ctx", None)
     if context is None or "Did you mean" in text or "Possible options" in text:
@@ -116,6 +116,6 @@ def usage_message(error: Any) -> str:
 
 
 def fail(message: str, program: str = "rffboost", code: int = FAILURE) -> int:
-    """Say what is wrong, in one line on standard error, and return the exit code."""
+    """Print an error message in one line to standard error, and return the exit code."""
     print(f"{program}: error: " + " ".join(message.split()), file=sys.stderr)
     return code

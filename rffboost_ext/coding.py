@@ -1,4 +1,4 @@
-"""A table as one matrix of floats: numbers, and codes of categories; gaps are NaN."""
+"""A table as one matrix of floats: numbers and category codes; missing values are NaN."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_array
 
 from .core import Array
 
-# How the types of columns that hold categories are called: pandas, polars, Arrow.
+# Names of the types of categorical columns: pandas, polars, Arrow.
 CATEGORICAL = ("category", "categorical", "enum", "dictionary<")
-# And those of columns of dates, times and durations.
+# Names of the types of dates, times and durations.
 TIMES = ("date", "time", "duration")
 PRECISIONS = [np.float64, np.float32]
 ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
@@ -28,7 +28,7 @@ class Coding:
     Parameters
     ----------
     categories : tuple of ndarray or None
-        For each column its K categories, sorted: numbers, or text as Python objects; None for a column of numbers.
+        For each column its K categories, sorted: numbers, or text as Python objects; None for a numeric column.
     """
 
     categories: tuple[Array | None, ...]
@@ -39,9 +39,9 @@ class Coding:
         return [j for j, known in enumerate(self.categories) if known is not None]
 
     def __call__(self, X: Any) -> tuple[Array, Array]:
-        """X as numbers and codes 0 .. K-1, (n, d), float64, and which columns have gaps, (d,).
+        """X as numbers and codes 0 .. K-1, (n, d), float64, and which columns have missing values, (d,).
 
-        A gap is NaN in the result, and so is a category that was not seen in training.
+        Missing values are NaN in the result, and so are categories that were not seen in training.
         """
         if not is_table(X):
             X = checked_array(X)
@@ -55,7 +55,7 @@ class Coding:
         return out, gaps
 
     def _codes(self, X: Any, column: int) -> tuple[Array, bool]:
-        """The codes of a column, (n,), and whether it has gaps."""
+        """The codes of a column, (n,), and whether it has missing values."""
         known, values = self._tables[column], values_of(X, column)
         try:
             codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
@@ -88,13 +88,13 @@ def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
 
 
 def checked_array(X: Any) -> Array:
-    """X, which is no table, as an array in which each entry is what it was: text beside numbers is no reason."""
+    """X, which is not a table, as an array; a list keeps the type of each entry, also numbers next to text."""
     X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
     return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
 def listed(coding: Coding | None) -> list[list[Any] | None]:
-    """The categories of each column, None for numbers; nothing where all columns are numbers."""
+    """The categories of each column, None for numbers; an empty list where all columns are numbers."""
     known = () if coding is None else coding.categories
     return [None if entry is None else entry.tolist() for entry in known]
 
@@ -105,7 +105,7 @@ def coding_of(owner: str, categorical_features: Any, X: Any) -> Coding | None:
     Parameters
     ----------
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
     categorical_features : "from_dtype", None, or sequence of bool, int or str
         Which columns hold categories.
     X : table or array of shape (n, d)
@@ -113,7 +113,7 @@ def coding_of(owner: str, categorical_features: Any, X: Any) -> Coding | None:
     Raises
     ------
     ValueError, TypeError
-        If `categorical_features` is none of these, names a column that is not there, or the categories of a
+        If `categorical_features` is none of these, names a column that does not exist, or the categories of a
         column cannot be sorted.
     """
     chosen = categorical_columns(owner, categorical_features, X)
@@ -202,12 +202,12 @@ def series_of(X: Any, column: int) -> Any:
 def values_of(X: Any, column: int) -> Array:
     """One column of a table or an array, as an array of Python objects or numbers."""
     values = np.asarray(series_of(X, column) if is_table(X) else np.asarray(X)[:, column])
-    # As objects these are the same in whatever unit they come, and a gap is None.
+    # As objects, times are equal whatever their unit, and missing ones are None.
     return values.astype(f"{values.dtype.kind}8[us]").astype(object) if values.dtype.kind in "mM" else values
 
 
 def categories_of(values: Array, name: str) -> Array:
-    """The distinct values of a column, sorted, gaps left out."""
+    """The distinct values of a column, sorted, without missing ones."""
     try:
         found = sorted({value for value in set(values.tolist()) if not is_gap(value)})
     except TypeError as error:
@@ -225,7 +225,7 @@ def is_gap(value: Any) -> bool:
 
 
 def with_nan(X: Any) -> Any:
-    """X; where it comes out as objects, an array of them with NaN for a table's own gaps, such as pandas' NA."""
+    """X; if it converts to an array of objects, that array with NaN for missing markers such as pandas' NA."""
     values = np.asarray(X) if is_table(X) else X
     if not isinstance(values, np.ndarray) or values.dtype.kind != "O":
         return X
@@ -244,7 +244,7 @@ def numbers_of(X: Any) -> Array:
 
 
 def require_no_times(X: Any) -> None:
-    """Raise a ValueError that names a column of dates, times or durations, whose gaps would become numbers."""
+    """Raise a ValueError that names a column of dates, times or durations: its NaT would become a number."""
     types = getattr(X, "dtypes", None) if is_table(X) else [getattr(X, "dtype", "")]
     for column, kind in enumerate([] if types is None else types):
         if str(kind).lower().startswith(TIMES):
@@ -264,7 +264,7 @@ def raise_named(X: Any) -> None:
                 values_of(X, column)[:, None], dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0
             )
         except (ValueError, TypeError) as reason:
-            # Where it has the type already, categorical_features leaves it out.
+            # If it has that type already, it was left out by categorical_features.
             typed = not is_table(X) or is_categorical(X, column)
             advice = "" if typed else "give it the data type category, or "
             kind = TypeError if isinstance(reason, TypeError) else ValueError

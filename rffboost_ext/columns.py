@@ -1,4 +1,4 @@
-"""The columns of X as an estimator takes them: names, order, categories and gaps."""
+"""Validation of the columns of X by an estimator: names, order, categories and missing values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .terms import Expansion
 
 
 class ColumnsMixin(BaseEstimator):
-    """Checks X against the fit, and makes one matrix of it: numbers, codes of categories, and NaN for gaps."""
+    """Checks X against the fit, and converts it to one matrix: numbers, category codes, NaN if missing."""
 
     categorical_features: Any
     missing: str
@@ -33,10 +33,10 @@ class ColumnsMixin(BaseEstimator):
 
     @abstractmethod
     def _goes_on(self) -> bool:
-        """Whether a fit starts from the rounds of the previous one, and so from its columns."""
+        """Whether a fit continues from the rounds of the previous one, and so from its columns."""
 
     def _taken(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> tuple[Array, Array, Array]:
-        """X, y and weights of the rows of a fit that count, checked; `known` is for scikit-learn's check."""
+        """Validated X, y and weights of a fit, rows of weight 0 removed; `known` is for scikit-learn's check."""
         reset, known = not self._goes_on(), {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan", **known}
         if reset:
             self._coding = self._coding_for(X)
@@ -71,7 +71,7 @@ class ColumnsMixin(BaseEstimator):
         return coding_of(type(self).__name__, given, X)
 
     def _learn_columns(self, X: Array, weight: Array) -> None:
-        """Learn from the rows of a fit what learners see of columns with gaps and categories."""
+        """Learn from the rows of a fit how to impute missing values and encode categories for learners."""
         if self._goes_on():
             return
         coded = [] if self._coding is None else self._coding.coded
@@ -95,7 +95,7 @@ class ColumnsMixin(BaseEstimator):
         return np.asarray(X)
 
     def _is_valid(self, X: Any) -> bool:
-        """Whether X is a small array that full validation would return unchanged, at a higher price."""
+        """Whether X is a small array that full validation would return unchanged, at a higher cost."""
         return (
             type(X) is np.ndarray
             and X.dtype in (np.float64, np.float32)
@@ -108,7 +108,7 @@ class ColumnsMixin(BaseEstimator):
         )
 
     def _require_complete(self, gaps: Array) -> None:
-        """Raise a ValueError that names a column with gaps (d,) that had none in the fit."""
+        """Raise a ValueError that names a column with missing values (d,) that had none in the fit."""
         if self._fills or not gaps.any():
             return
         new = np.flatnonzero(gaps if self._gaps is None else gaps & ~self._gaps)
@@ -120,7 +120,7 @@ class ColumnsMixin(BaseEstimator):
         )
 
     def _require_scores(self, given: Ensemble, X: Array) -> None:
-        """Raise a ValueError unless the ensemble of an initial model knows what to do where gaps may come."""
+        """Raise a ValueError unless an initial ensemble can handle missing values wherever they may occur."""
         may_come = np.full(X.shape[1], self._fills)
         if self._gaps is not None:
             may_come |= self._gaps
@@ -144,7 +144,7 @@ class ColumnsMixin(BaseEstimator):
 
 
 def gaps_in(X: Array) -> Array:
-    """Which columns of X (n, d), which has no infinity, have gaps: (d,)."""
+    """Which columns of X (n, d), which has no infinities, have missing values: (d,)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum()):
             return np.zeros(X.shape[1], dtype=bool)

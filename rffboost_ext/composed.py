@@ -30,7 +30,7 @@ class ComposedEstimator(BaseEstimator):
     step: str | Step
 
     def set_params(self: C, **params: Any) -> C:
-        """Set parameters, nested ones such as ``learner__gamma`` too, also of a part that is given by name.
+        """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class ComposedEstimator(BaseEstimator):
         return step
 
     def _fact(self, role: str, name: str) -> bool:
-        """A fact of a part, for scikit-learn's tags: asked before the part is checked."""
+        """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
         part = getattr(self, role)
         if is_auto(part):
             part = {"loss": self.default_loss, "learner": DEFAULT_LEARNER}[role]

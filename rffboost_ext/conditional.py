@@ -1,4 +1,4 @@
-"""What numbers tell of one another where some are missing: linear predictions, in sweeps over the gaps."""
+"""Imputation of missing numbers by linear regression on the other numeric columns, in sweeps."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import numpy as np
 from .core import Array
 from .design import moments
 
-# Correlations are drawn towards 0 by this share, so that few rows or many columns predict no noise.
+# Correlations are shrunk towards 0 by this share, so that few rows or many columns do not fit noise.
 TOWARDS_0 = 0.1
-# A column of which this many rows per column are there is trusted by half: fewer fit whatever they are given.
+# With this many observed rows per column, the correction for missing rows is halved: fewer rows overfit.
 FEW_PER_COLUMN = 2.0
-# The first sweep predicts from numbers whose gaps hold means, the second from what the first has put there.
+# The first sweep predicts from mean-imputed numbers, the second from those imputed by the first.
 SWEEPS = 2
-# More rows than this would hardly change a correlation; with more columns every row would cost much.
+# More rows would hardly change a correlation; with more columns every row would be expensive.
 MOST_ROWS, MOST_COLUMNS = 20_000, 200
 
 
 def sweeps_of(numbers: Array, weight: Array, fill: Array) -> tuple[Array, ...]:
-    r"""Matrices that predict columns with gaps from all others, for :class:`~rffboost_ext.terms.Expansion`.
+    r"""Matrices that impute columns from all others, for :class:`~rffboost_ext.terms.Expansion`.
 
-    With S the correlations of the columns, drawn towards 0, and :math:`P = S^{-1}`, the best linear prediction of
-    column j has the coefficients :math:`-P_{kj} / P_{jj}` [1]_, in units of standard deviations. Where gaps hold
-    means, what columns have in common with column j is smaller by the share of rows that have it. The first sweep
-    makes up for that by :math:`n / (n_j + 2 p)`, of which :math:`n / n_j` would be the whole: with few of these
-    rows it stays near the mean. The next is learned from what the one before has put there. Rows count by their
-    weight. A sweep takes one inverse, and :math:`O(n p^2 + p^3)`.
+    With S the correlations of the columns, shrunk towards 0, and :math:`P = S^{-1}`, the best linear prediction of
+    column j has the coefficients :math:`-P_{kj} / P_{jj}` [1]_, in units of standard deviations. Imputing means
+    attenuates the covariances with column j by the share :math:`n_j / n` of rows that have it. The first sweep
+    corrects for that by :math:`n / (n_j + 2 p)`, where :math:`n / n_j` would be the full correction: with few
+    observed rows it stays near the mean. The next is fitted to the values imputed by the one before. Rows count by
+    their weight. A sweep takes one inverse, and :math:`O(n p^2 + p^3)`.
 
     Parameters
     ----------
     numbers : ndarray of shape (n, p)
-        The columns that are numbers, gaps NaN.
+        The numeric columns, missing values NaN.
     weight : ndarray of shape (n,)
         Sample weights.
     fill : ndarray of shape (p,)
@@ -39,8 +39,8 @@ def sweeps_of(numbers: Array, weight: Array, fill: Array) -> tuple[Array, ...]:
     Returns
     -------
     tuple of ndarray of shape (p, p)
-        In the units of the columns, 0 for columns without gaps. None at all where no number has gaps, where there
-        is but one column, and with more than 200 of them.
+        In the units of the columns, 0 for columns without missing values. Empty if no number is missing, or with
+        one column or more than 200.
 
     References
     ----------

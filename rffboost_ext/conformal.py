@@ -1,15 +1,15 @@
-r"""Prediction intervals that cover as often as they say, whatever the regressor and the distribution.
+r"""Prediction intervals with guaranteed coverage, whatever the regressor and the distribution.
 
 Split conformal prediction: the regressor is fitted to a part of the rows, and on the m others, the calibration
-rows, a score says how far each target lies outside of what was predicted. The q-th smallest score with
+rows, a score measures how far each target lies outside the prediction. The q-th smallest score with
 :math:`q = \lceil (m + 1)(1 - \alpha) \rceil` is the margin. If the calibration rows and a new one are
 exchangeable, its score is equally likely to have any rank among the m + 1. So, if no scores tie,
 
 .. math:: P(y \in \mathrm{interval}) = \frac{q}{m + 1}, \quad
           1 - \alpha \le \frac{q}{m + 1} < 1 - \alpha + \frac{1}{m + 1},
 
-and it is no less if some do. The probability is over new rows and calibration rows together; it need not hold for
-each x by itself.
+and it is no smaller if some do. Coverage is marginal, over new rows and calibration rows together; it need not
+hold conditionally on x.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .core import Array
 from .estimators import RFFBoostRegressor
 from .store import StoreMixin
 
-# What products such as 10 * 0.1 may be off by.
+# Tolerance for rounding errors of products such as 10 * 0.1.
 ROUNDING = 1e-9
-# Rows that nobody has: 1 / alpha may be infinite.
+# More rows than any data set has: a bound for 1 / alpha, which may be infinite.
 MOST = 1e18
-# Roundings between a score and the ends of an interval.
+# Rounding errors between a score and the ends of an interval.
 LOST = 4.0
 
 
@@ -47,23 +47,22 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     Parameters
     ----------
     estimator : estimator, optional
-        The regressor, of scikit-learn or like it; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if
-        None.
-        With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
+        The regressor, compatible with scikit-learn; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if
+        None. With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
     alpha : float, default=0.1
-        Intervals miss the target with this probability at most.
+        Miscoverage: intervals miss the target with at most this probability.
     calibration_fraction : float, default=0.25
-        Share of the rows that the regressor does not see, drawn at random: at least the 1 / alpha - 1 rows without
-        which no margin would be finite.
+        Share of the rows held out from the regressor for calibration, drawn at random; at least 1 / alpha - 1
+        rows, which a finite margin requires.
     random_state : int, RandomState or None, default=None
-        Seed of the draw, and of the regressor where that has a parameter of this name which is None.
+        Seed of the split, and of the regressor if its own ``random_state`` is None.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted regressor.
     margin_ : float
-        What is added on either side, in units of the target; negative where quantiles cover too much.
+        Margin added on either side, in units of the target; negative where quantiles cover too much.
     coverage_ : float
         The probability of coverage, at least ``1 - alpha``: q / (m + 1), more where scores tie.
     n_features_in_ : int
@@ -73,8 +72,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     -----
     There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
 
-    Where targets tie, as prices do, many lie at the very ends of intervals: the margin has room for the rounding
-    of predictions, in their own precision. An exported graph adds up in another order, and may round some out.
+    Where targets tie, as prices do, many lie exactly at the ends of intervals: the margin includes a tolerance for
+    rounding, in the precision of the predictions. An exported graph sums in another order, whose rounding may put
+    some outside.
 
     References
     ----------
@@ -137,7 +137,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
-        # The regressor gets X as it came, so that it sees the columns of a DataFrame.
+        # The regressor gets the original X, so that it sees the columns of a DataFrame.
         _, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=True)
         size = self._calibration_size(len(y))
         X, held, y, target = train_test_split(X, y, test_size=size, random_state=random)
@@ -146,14 +146,14 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         values, rank = self._numbers(found, size), rank_of(self.alpha, size)
         if not np.isfinite(values).all():
             raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
-        # Targets at the very end of an interval, of which there are many where they tie, are within it.
+        # Targets exactly at the end of an interval, of which there are many where they tie, count as inside.
         largest = float(np.abs(values).max() + np.abs(target).max())
         self.margin_ = float(np.sort(scores(target, values))[rank - 1]) + LOST * precision_of(found) * largest
         self.coverage_ = rank / (size + 1)
         return self
 
     def _calibration_size(self, n_samples: int) -> int:
-        """How many of the rows calibrate, or a ValueError if none would be left."""
+        """The number of calibration rows, or a ValueError if no others would be left."""
         # The least m with (m + 1) alpha >= 1.
         least = math.ceil(min(1.0 / self.alpha, MOST) - ROUNDING) - 1
         size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
@@ -166,7 +166,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         return size
 
     def _regressor(self, random: np.random.RandomState) -> Any:
-        """The unfitted regressor, with a seed of ours where it has none."""
+        """The unfitted regressor, with a seed drawn from `random` if it needs one."""
         given = RFFBoostRegressor() if self.estimator is None else self.estimator
         if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
             raise TypeError(
@@ -181,7 +181,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         return regressor
 
     def predict(self, X: Any) -> Array:
-        """What the regressor predicts; of quantiles their median.
+        """The predictions of the regressor; for several quantiles, their median.
 
         Parameters
         ----------
@@ -197,8 +197,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     def predict_interval(self, X: Any) -> Array:
         """Lower and upper ends of the intervals.
 
-        They hold the target with probability ``coverage_``, at least ``1 - alpha``. The lower end is never above
-        the upper one: where a negative margin would make it so, both are the middle between them.
+        They contain the target with probability ``coverage_``, at least ``1 - alpha``. The lower end is never
+        above the upper one: where a negative margin would make it so, both are the middle between them.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         return self.widened(self._predictions(X))
 
     def widened(self, found: Array) -> Array:
-        """The intervals (n, 2) around what the regressor predicts, (n,) or (n, Q)."""
+        """The intervals (n, 2) around the predictions of the regressor, (n,) or (n, Q)."""
         low, high = ends(found)
         middle = 0.5 * (low + high)
         return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
@@ -222,7 +222,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         return self._numbers(found, len(found))
 
     def _numbers(self, found: Any, n_samples: int) -> Array:
-        """What the regressor predicts, (n,) or (n, Q), float64, or an error that names it."""
+        """The predictions of the regressor, (n,) or (n, Q), float64, or an error that names it."""
         try:
             values = np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -255,7 +255,7 @@ def ends(found: Array) -> tuple[Array, Array]:
 
 
 def scores(y: Array, found: Array) -> Array:
-    """How far targets lie outside of what was predicted, (n,); negative inside of an interval."""
+    """How far targets lie outside the prediction, (n,); negative inside an interval."""
     low, high = ends(found)
     return np.maximum(low - y, y - high)
 

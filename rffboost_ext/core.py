@@ -2,8 +2,8 @@
 
 Throughout, n counts samples, d features, C outputs and M cosines. Scores before the link are called *raw*
 and are always two-dimensional, (n, C); so are targets, (n, 1) or (n, C). A :class:`Spec` holds hyperparameters
-only; a result is a frozen dataclass that holds arrays only. The arrays that a part is given are the loop's own: it
-reads them, and writes into none.
+only; a result is a frozen dataclass that holds arrays only. Parts must treat the arrays that they are given as
+read-only: the loop owns them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Spec(BaseEstimator):
     """
 
     constraints: ClassVar[Mapping[str, Check]] = {}
-    """What each hyperparameter may be; checked before any work is done."""
+    """Allowed values of each hyperparameter; checked before any work is done."""
 
     needs: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """Facts that this part needs of the others, by role: ``{"loss": ["bounded_ratio"]}``."""
+    """Attributes that the other parts must provide, by role: ``{"loss": ["bounded_ratio"]}``."""
 
     roles: ClassVar[Mapping[str, Registry[Any]]] = {}
-    """Hyperparameters that are parts themselves, given as an instance or by a name of these tables."""
+    """Hyperparameters that are parts themselves, given as an instance or by a registered name."""
 
     def validate(self) -> None:
         """Raise a TypeError or ValueError that names the first hyperparameter out of range."""
@@ -53,48 +53,48 @@ class Spec(BaseEstimator):
                 registry.create(part)
 
     def set_params(self: S, **params: Any) -> S:
-        """Set hyperparameters, nested ones too, also of a part that is given by name."""
+        """Set hyperparameters, including nested ones, also of a part that is given by name."""
         return super().set_params(**resolve_names(self, params, self.roles))
 
 
 class Loss(Spec, ABC):
     """What a booster minimises: a function of target and raw score, summed over rows.
 
-    A user's loss implements the four methods in plain NumPy; nothing needs to be compiled.
+    A custom loss implements the four abstract methods in plain NumPy; nothing needs to be compiled.
 
-    Laws (tested over the registry): the gradient is the derivative of ``value`` by the raw score, the hessian
-    its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``; the
-    baseline minimises the weighted sum of ``value`` over constant scores. For a binary classification
-    loss the second class is predicted where raw > 0.
+    Laws (tested over the registry): the gradient is the derivative of ``value`` with respect to the raw score, the
+    hessian its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``;
+    the baseline minimises the weighted sum of ``value`` over constant scores. For a binary classification loss the
+    second class is predicted where raw > 0.
     """
 
     task: ClassVar[str] = "regression"
     """``"classification"`` (targets are class indices 0 .. K-1) or ``"regression"`` (targets are real)."""
     match: ClassVar[str] = "newton"
-    """The registered match by which learners fit this loss when they are not told otherwise."""
+    """The registered match that learners use for this loss by default."""
     exact_hessian: ClassVar[bool] = True
-    """Whether ``derivatives`` yields the second derivative itself, rather than an upper bound of it."""
+    """Whether ``derivatives`` yields the second derivative itself, rather than an upper bound on it."""
     bounded_ratio: ClassVar[bool] = False
     """Whether \\|gradient\\| <= hessian everywhere, as the confidence-rated step needs."""
     multiclass: ClassVar[bool] = False
-    """For classification: whether more than two classes are possible, if need be by what ``prepared`` returns."""
+    """For classification: whether it, or the loss that ``prepared`` returns, allows more than two classes."""
     multi_output: ClassVar[bool] = False
     """For regression: whether the target may have several columns, each with a raw score of its own."""
     positive: ClassVar[bool] = False
-    """For regression: whether the loss is for targets that are positive, or at least not negative, only."""
+    """For regression: whether the loss accepts only positive, or only non-negative, targets."""
     unit: float | str | Sequence[float] = 1.0
-    """What a fit multiplies derivatives by, so that hessians are of order 1 whatever unit the target has.
+    """Factor applied to gradient and hessian in a fit so that hessians are O(1) whatever the scale of the target.
 
-    Minimisers and Newton steps do not depend on it; penalties of learners, such as that of leaf values, do. A loss
-    may have it as a hyperparameter, where ``"auto"`` is replaced by a number when the loss is prepared. One of
-    several outputs may have a unit for each.
+    Minimisers and Newton steps do not depend on it; the strength of learners' penalties, such as that on leaf
+    values, does. It may be a hyperparameter of the loss: ``"auto"`` is then replaced by a number when the loss is
+    prepared. A loss of several outputs may have one unit per output.
     """
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with what it takes from the target: a scale, or a number of classes.
+        """The loss with its data-dependent parameters set from the target: a scale, or a number of classes.
 
         Called once per fit, on all of its targets and before any work; the result is what is minimised. Laws: a
-        prepared loss prepares to itself; so does a loss that needs nothing, as by default.
+        prepared loss prepares to itself; so does a loss without such parameters, the default.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Loss(Spec, ABC):
         weight : ndarray of shape (n,)
             Sample weights, positive.
         n_classes : int, optional
-            Number of classes, at least 2, where it is known; else class indices up to the largest all occur.
+            Number of classes, at least 2, if known; otherwise all class indices up to the largest occur in y.
 
         Returns
         -------
@@ -112,12 +112,12 @@ class Loss(Spec, ABC):
         Raises
         ------
         ValueError
-            If the loss is not for such targets.
+            If the loss does not accept such targets.
         """
         return self
 
     def check_target(self, y: Array) -> None:
-        """Raise a ValueError if no row may have such a target, in a fit or beside it; by default all may."""
+        """Raise a ValueError if y has values that the loss does not accept, in training or evaluation data."""
 
     @abstractmethod
     def value(self, y: Array, raw: Array) -> Array:
@@ -125,7 +125,7 @@ class Loss(Spec, ABC):
 
     @abstractmethod
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        """First and second derivative of ``value`` by ``raw``, each (n, C), sample weights not applied."""
+        """First and second derivatives of ``value`` with respect to ``raw``, (n, C) each, without weights."""
 
     @abstractmethod
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -157,21 +157,21 @@ class Term(ABC):
 
     @property
     def family(self) -> Hashable:
-        """Terms of equal family can be stacked; a type whose instances differ in more than arrays says how."""
+        """Terms of equal family can be stacked; to be overridden if instances differ in more than their arrays."""
         return type(self)
 
     def features(self, X: Array) -> Array:
-        """What the term has learned about X, (n, p): its outputs, or its cosines one by one."""
+        """The learned representation of X, (n, p): the term's outputs, or each of its cosines."""
         return self(X)
 
     def settled(self) -> Term:
-        """The same function as arrays that can be stored; a learner may return a cheaper form of it."""
+        """Materialise as plain arrays that can be stored; learners may return a lazy term."""
         return self
 
 
 @dataclass(frozen=True)
 class Round:
-    """All that one boosting round knows. Row i belongs to row i of ``design``.
+    """The state of one boosting round. Row i of each array belongs to row i of ``design``.
 
     Attributes
     ----------
@@ -188,9 +188,9 @@ class Round:
     index : int
         Number of the round, from 0.
     rng : numpy.random.Generator
-        The randomness of this round.
+        The random generator of this round.
     shrinkage : float
-        The share of a full step along the term that will be taken, such as the learning rate.
+        The fraction of a full step along the term that will be taken, such as the learning rate.
     """
 
     design: Design
@@ -206,18 +206,18 @@ class Round:
 
     @property
     def residual(self) -> Array:
-        """The negative gradient, (n, C): what the next term should resemble."""
+        """The negative gradient, (n, C), which the next term should approximate."""
         return -self.gradient
 
     @property
     def output_weights(self) -> Array | None:
-        """What each output counts in sums over outputs, (C,), if each has its own unit; None if all are alike."""
+        """Weight of each output in sums over outputs, (C,), if each has its own unit; None if all are equal."""
         unit = self.loss.unit
         return None if isinstance(unit, float) or np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
 
     @cached_property
     def total_weight(self) -> float:
-        """The sum of the sample weights: how many rows the data stand for."""
+        """The sum of the sample weights: how many rows of weight 1 the data are equivalent to."""
         return float(self.weight.sum())
 
     def mean(self, values: Array) -> Any:
@@ -229,7 +229,7 @@ class Round:
         return float(np.einsum("i" + ",ic" * len(factors) + "->", self.weight, *factors))
 
     def take(self, rows: Array) -> Round:
-        """The same round seen by some rows only, given by index."""
+        """The same round restricted to some rows, given by index."""
         picked = {name: getattr(self, name)[rows] for name in ("y", "raw", "gradient", "hessian", "weight")}
         return replace(self, design=self.design.take(rows), **picked)
 
@@ -249,19 +249,19 @@ class Learner(Spec, ABC):
     multi_output: ClassVar[bool] = False
     """Whether the learner can fit several outputs at once."""
     stops_early: ClassVar[bool] = False
-    """Whether estimators stop a fit early, unless they are told otherwise."""
+    """Whether estimators use early stopping with this learner by default."""
     pool_size: ClassVar[int | None] = None
-    """Rows that a fit on far more rows sees at a time, exchanged now and then; None for all rows always."""
+    """Size of the row sample that a fit on far more rows sees, redrawn periodically; None for all rows."""
 
     @abstractmethod
     def fit(self, round: Round) -> Term:
         """The term of this round."""
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Whether equal rows are merged into one of their joint weight before a fit on so many rows.
+        """Whether duplicate rows are merged, their weights added up, before a fit on `n_samples` rows.
 
-        For learners that multiply rounding errors from round to round, so that weight 2 and the row twice agree to
-        the bit all the same.
+        For learners that amplify rounding errors from round to round: a row of weight 2 and the row twice then
+        lead to the same bits.
         """
         return False
 
@@ -273,11 +273,11 @@ class Step(Spec, ABC):
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         """Return (keep, length) of the update ``raw <- keep * raw + length * output``.
 
-        keep is 1 for steps that leave what is there as it is; a ridge step, for one, does not.
+        keep is 1 for steps that leave earlier terms unchanged; a ridge step, for example, shrinks them.
         """
 
     def shrinkage(self, index: int) -> float:
-        """The share of a full step that is taken in round `index`."""
+        """The fraction of a full step that is taken in round `index`."""
         return 1.0
 
 
@@ -289,13 +289,14 @@ class Optimizer(Spec, ABC):
         """Return the best point found for `fun` from `x0`, within `bounds` if given.
 
         A gradient-based optimizer calls ``fun(x) -> (value, gradient)``, a derivative-free one
-        ``fun(x) -> value``. `fun` is valid only until this returns: it may work in buffers that are used again.
+        ``fun(x) -> value``. `fun` is valid only until this returns: it may work in buffers that are reused later.
         """
 
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:
-        """Return the best point found for `fun`, of which `rough` is a cheap likeness, on a part of the rows.
+        """Return the best point found for `fun`, where `rough` is a cheap approximation on a subset of the rows.
 
-        An optimizer that can end on `fun` in a few steps may begin on `rough`; any other works on `fun` alone.
+        An optimizer that needs only a few final steps on `fun` may start on `rough`; by default `rough` is
+        ignored.
         """
         return self.minimise(fun, x0)
 
@@ -308,9 +309,9 @@ FACTS = {
 
 
 def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int = 1) -> None:
-    """Raise a ValueError that names two parts that do not go together and what is missing.
+    """Raise a ValueError that names two incompatible parts and what is missing.
 
-    Each part lists in ``needs`` the facts that it needs of the others.
+    Each part lists in ``needs`` the attributes that the others must provide.
     """
     roles: dict[str, Spec] = {"loss": loss, "learner": learner, "step": step}
     for role, part in roles.items():

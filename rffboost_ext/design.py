@@ -31,9 +31,9 @@ class Design:
     precision : {"float64", "float32"}, default="float64"
         Precision of the compiled passes; sums over rows are in float64 in either case.
     lasting : dict, optional
-        Where learners keep what lasts beyond these rows; see :meth:`lasting`.
+        State of learners that outlives these rows; see :meth:`lasting`.
     expansion : Expansion, optional
-        Where columns have gaps or hold codes of categories, what learners see of them: ``X`` is then
+        Imputation and encoding of columns with missing values or category codes: ``X`` is then
         ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
     extent : Extent, optional
         The range of the features, expanded ones where there is an expansion, beyond which terms are held constant.
@@ -62,7 +62,7 @@ class Design:
         self._output: tuple[Term, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the views: a binned matrix cannot be pickled, and what is asked for again is built again."""
+        """Without the views: a binned matrix cannot be pickled, and views are rebuilt on demand."""
         state = {name: value for name, value in vars(self).items() if name not in ("X", "tiles")}
         return state | {"_views": {}}
 
@@ -73,12 +73,12 @@ class Design:
 
     @property
     def n_features(self) -> int:
-        """Number of columns that learners see: d, or where there is an expansion e."""
+        """Number of columns that learners see: d, or e with an expansion."""
         return int(self.original.shape[1]) if self.expansion is None else self.expansion.n_expanded
 
     @property
     def filled(self) -> Array:
-        """The features in the user's units without gaps and codes, (n, d) or (n, e)."""
+        """The features in original units, imputed and one-hot encoded, (n, d) or (n, e)."""
         return self.original if self.expansion is None else self.expansion(self.original)
 
     @cached_property
@@ -100,8 +100,8 @@ class Design:
     def view(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return what was built under `key`, building it on first use.
 
-        The door by which a learner keeps a layout of its own for the length of a fit, such as a kernel matrix
-        or a binned matrix; built-in learners use the same one.
+        A learner uses it to cache its own layout for the duration of a fit, such as a kernel matrix or a binned
+        matrix; built-in learners do the same.
         """
         if key not in self._views:
             self._views[key] = build()
@@ -110,15 +110,15 @@ class Design:
     def lasting(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return what was built under `key`, building it on first use; designs of other rows share it.
 
-        The door by which a learner remembers what does not depend on single rows, such as what each feature has
-        earned.
+        A learner uses it to keep state that does not depend on single rows, such as the gains of each feature so
+        far.
         """
         if key not in self._lasting:
             self._lasting[key] = build()
         return cast(V, self._lasting[key])
 
     def remember(self, term: Term, output: Array) -> None:
-        """Keep the output of the newest term on these rows, which a learner may have already, until it is used."""
+        """Cache the output of the newest term on these rows, if the learner has it already, until it is used."""
         self._output = term, output
 
     def output(self, term: Term) -> Array:
@@ -155,9 +155,9 @@ def ranges(X: Array) -> Extent:
 def moments(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column, (d,) each, in float64.
 
-    A column that is constant but for rounding has a standard deviation of `constant`, or what rounding may amount
-    to where that is more: divided by it, what is left of the column is small. Divided by infinity it is nothing,
-    and remains so where the column changes later.
+    A column that is constant up to rounding gets `constant` as its standard deviation, or the possible rounding
+    error if that is larger: divided by it, the centered column is small. Divided by infinity it is 0, also where
+    the column takes other values later.
     """
     from .kernels.moments import BLOCK, weighted_squares, weighted_sums
 

@@ -1,4 +1,4 @@
-"""Early stopping: what is watched on held-out rows, and how long it may fail to improve."""
+"""Early stopping: the error monitored on held-out rows, and how long it may fail to improve."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .terms import outputs_of_each
 from .vocabulary import require_values
 
 Error: TypeAlias = Callable[[Array, Array, Array], float]
-# Held-out scores that are looked at together, counted over rounds, rows and outputs.
+# Held-out scores that are evaluated in one batch, counted over rounds, rows and outputs.
 AT_ONCE = 1_000_000
 
 
@@ -25,14 +25,14 @@ class Patience:
     Parameters
     ----------
     rounds : int
-        So many at least.
+        Minimum number of rounds to wait.
     share : float, default=0.0
-        And this share of the rounds up to the best one: late in a long fit improvements are small and rare.
+        Wait at least this share of the rounds up to the best one: late in a long fit improvements are small and
+        rare.
     settled, worth : float, default=0.0
-        Where the error has fallen below the share `settled` of what it was before the first round, a fit also ends
-        with a stretch of so many rounds that takes less than the share `worth` off it. For errors that are 0 where
-        nothing is wrong, such as the losses of a classifier: what is left to gain is then certainty of what is
-        known already.
+        Once the error is below the share `settled` of its initial value, a fit also ends when a stretch of
+        `rounds` rounds reduces it by less than the share `worth` of that value. For errors with minimum 0, such as
+        log loss: further gains would only raise confidence, not accuracy.
     """
 
     rounds: int
@@ -45,7 +45,7 @@ class Patience:
         return max(self.rounds, self.share * best_round)
 
     def looks(self, done: int) -> bool:
-        """Whether a stretch of rounds is over after so many."""
+        """Whether `done` is a multiple of `rounds`, where `settled` applies."""
         return self.settled > 0.0 and done % self.rounds == 0
 
     def is_settled(self, errors: Sequence[float]) -> bool:
@@ -73,7 +73,7 @@ class MeanLoss:
         return float(np.average(values, weights=weight))
 
     def several(self, y: Array, raw: Array, weight: Array) -> list[float]:
-        """That of each of several scores, raw (T, n, C); a loss is of single rows, so one call serves them all."""
+        """The error of each of T score arrays, raw (T, n, C), in one call: losses are computed row by row."""
         count, n, n_outputs = raw.shape
         values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
         require_values(self.loss, values, count * n)
@@ -82,7 +82,7 @@ class MeanLoss:
 
 
 def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
-    """The error of each of several scores, raw (T, n, C)."""
+    """The error of each of T score arrays, raw (T, n, C)."""
     if hasattr(error, "several"):
         several: list[float] = error.several(y, raw, weight)
         return several
@@ -92,31 +92,31 @@ def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
 class EarlyStopping:
     """Stops when an error on held-out rows, such as the loss, has not improved for a while.
 
-    No fit can end before its patience is over, so that held-out rows are looked at only then, and whenever a
-    result is asked for: many rounds at once, which costs a part of what they would one by one.
+    No fit can end before its patience is over, so held-out rows are evaluated only then, and whenever a result is
+    requested: many rounds at once, which is cheaper than one by one.
 
     Parameters
     ----------
     X, y, weight : ndarray
         Held-out rows in the user's own units, their encoded targets (n, 1) and weights (n,).
     error : callable
-        What is watched, ``error(y, raw, weight) -> float``; less is better. One with a method ``several`` gets the
-        scores of several rounds at once, (T, n, C), and returns a list.
+        The error to monitor, ``error(y, raw, weight) -> float``; lower is better. One with a method ``several``
+        gets the scores of several rounds at once, (T, n, C), and returns a list.
     raw : ndarray of shape (n, C)
         Their scores before the first round.
     patience : Patience
         Rounds without improvement after which the fit ends.
     tol : float
-        What counts as an improvement, as a share of the error before the first round.
+        Smallest decrease that counts as an improvement, as a share of the error before the first round.
 
     Attributes
     ----------
     scores_ : list of float
         Held-out error before the first and after every round.
     best_round_ : int
-        Number of rounds with the lowest held-out error.
+        Number of rounds after which the held-out error last improved.
     best_raw_ : ndarray of shape (n, C)
-        Scores of the held-out rows after these.
+        Scores of the held-out rows after `best_round_` rounds.
 
     Raises
     ------
@@ -141,7 +141,7 @@ class EarlyStopping:
     def __call__(self, progress: Progress) -> bool:
         self._waiting.append((progress.keep, progress.length, progress.term))
         done = len(self._scores) + len(self._waiting) - 1
-        # The best round so far may be followed by a better one, but not by an earlier end.
+        # A better round in between could only postpone the end, never bring it forward.
         if done - self._best < self.patience.after(self._best) and not self.patience.looks(done):
             return False
         self._look()
@@ -155,29 +155,29 @@ class EarlyStopping:
 
     @property
     def best_round_(self) -> int:
-        """Number of rounds with the lowest held-out error."""
+        """Number of rounds after which the held-out error last improved."""
         self._look()
         return self._best
 
     @property
     def best_raw_(self) -> Array:
-        """Scores of the held-out rows after these."""
+        """Scores of the held-out rows after `best_round_` rounds."""
         self._look()
         return self._best_raw
 
     def state(self) -> dict[str, Any]:
-        """What it knows, for a checkpoint."""
+        """The state for a checkpoint."""
         self._look()
         raw = {"raw": self._raw, "best_raw": self._best_raw}
         return {"scores": self._scores, "best_round": self._best} | raw
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Know it again."""
+        """Restore the state from a checkpoint."""
         self._scores, self._best = state["scores"], state["best_round"]
         self._raw, self._best_raw, self._waiting = state["raw"], state["best_raw"], []
 
     def _look(self) -> None:
-        """Score the rounds that have been waiting."""
+        """Evaluate the pending rounds."""
         size = max(1, AT_ONCE // self._raw.size)
         while self._waiting:
             self._score(self._waiting[:size])
@@ -194,14 +194,14 @@ class EarlyStopping:
         for t, error in enumerate(errors):
             if error < least - self._least:
                 best, least, best_raw = done + t, error, raws[t].copy()
-        # In one statement: an interrupt comes before or after it.
+        # In one statement, so that an interrupt cannot leave it half done.
         self._raw, self._scores, self._best, self._best_raw, self._waiting = (
             *(raw, [*scores, *errors], best, best_raw),
             self._waiting[len(rounds) :],
         )
 
     def _require_numbers(self, errors: Sequence[float]) -> None:
-        """Raise a ValueError if one of the next errors is NaN, which is neither better nor worse than another."""
+        """Raise a ValueError if one of the next errors is NaN, which compares with no other."""
         lost = np.flatnonzero(np.isnan(errors))
         if len(lost):
             raise ValueError(

@@ -19,7 +19,7 @@ class Ensemble:
     Ensembles are values: ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a``
     scale them, ``a[:50]`` is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several
     seeds or folds, as :func:`mean` does, and is exported as one graph like any ensemble. All act on features in
-    the user's own units.
+    their original units.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Ensemble:
     terms: tuple[Term, ...]
     moves: Array
 
-    # NumPy's scalars leave a product with an ensemble to the ensemble.
+    # Makes NumPy scalars leave products with an ensemble to the ensemble.
     __array_ufunc__ = None
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class Ensemble:
 
     @property
     def lengths(self) -> Array:
-        """Factor on each term in the final sum, (T,): its length, and what later rounds kept of it."""
+        """Factor on each term in the final sum, (T,): its length, times the keeps of later rounds."""
         keeps, lengths = self.moves.T
         kept = np.append(np.cumprod(keeps[::-1])[::-1], 1.0)
         return lengths * kept[1:]
@@ -74,17 +74,16 @@ class Ensemble:
             yield raw.copy()
 
     def outputs(self, X: Array) -> Array:
-        """The learned representation, (n, p): each cosine, and each output of a round of another kind."""
+        """The learned representation, (n, p): each cosine, and each output of the other kinds of terms."""
         X = matrix(X)
         if not self.terms:
             return np.empty((len(X), 0))
         return np.hstack([term.features(X) for term in self.terms])
 
     def gradient(self, X: Array) -> Array:
-        """The derivative of each raw score by each feature, per unit of the feature.
+        """The derivative of each raw score with respect to each feature, per unit of the feature.
 
-        Exact for cosines, in double precision. Trees count as flat: what they add changes in jumps at their
-        thresholds only, of which the derivative knows nothing.
+        Exact for cosines, in double precision. Trees are piecewise constant and contribute no gradient.
 
         Parameters
         ----------
@@ -130,7 +129,7 @@ class Ensemble:
 
     @property
     def _kept(self) -> Array:
-        """What all rounds have kept of the baseline."""
+        """The baseline times the keeps of all rounds."""
         return np.asarray(self.baseline * np.prod(self.moves[:, 0]))
 
     def __getitem__(self, rounds: slice) -> Ensemble:
@@ -187,7 +186,7 @@ class Ensemble:
 
 
 def matrix(X: Array) -> Array:
-    """X as an array of rows of floats, in the precision that it came in."""
+    """X as a matrix of floats; float32 stays float32."""
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have shape (n, d), got {X.shape}")
@@ -195,11 +194,11 @@ def matrix(X: Array) -> Array:
 
 
 def mean(ensembles: Sequence[Ensemble]) -> Ensemble:
-    """The average of several ensembles, as of seeds or folds.
+    """The average of several ensembles, such as of different seeds or folds.
 
-    Rounds are taken in turn, so that the first rounds of the average are those of each ensemble. Rounds that all
-    begin with, as after a common initial model, stay single where they are the same objects: of models that were
-    read from files they count once for each.
+    Rounds are interleaved, so that the first rounds of the average are the first ones of each ensemble. Leading
+    rounds that all share, as those of a common initial model, are kept once if they are the same objects; in
+    models loaded from files they are not.
     """
     if not ensembles:
         raise ValueError("mean: ensembles must hold at least one ensemble, got none")
@@ -207,7 +206,7 @@ def mean(ensembles: Sequence[Ensemble]) -> Ensemble:
 
 
 def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
-    """The sum of ensembles times weights (m,); rounds that all begin with stay single, the others take turns."""
+    """The sum of ensembles times weights (m,); shared leading rounds are kept once, others interleaved."""
     if len(ensembles) == 1 and weight[0] == 1.0:
         return ensembles[0]
     outputs = {ensemble.n_outputs for ensemble in ensembles}
@@ -225,7 +224,7 @@ def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
 
 
 def common_rounds(ensembles: Sequence[Ensemble]) -> int:
-    """How many rounds all of several flat ensembles begin with: the same terms, by identity, and lengths."""
+    """The number of leading rounds that all flat ensembles share: same terms, by identity, and lengths."""
     if len(ensembles) < 2:
         return 0
     count = 0

@@ -27,8 +27,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     ----------
     {PARAMETERS.format(loss='"log_loss"')}
     class_weight : None, "balanced" or dict, default=None
-        Factors on the weights of rows by class label; those left out have 1. "balanced" gives every class the same
-        share of the weight. They apply to losses on held-out rows and ``eval_set`` too.
+        Factors on the sample weights by class label, 1 for classes left out. "balanced" gives every class the same
+        total weight. They apply to held-out rows and ``eval_set`` too.
 
     Attributes
     ----------
@@ -119,18 +119,19 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Features: numbers, and categories as ``categorical_features`` says; gaps are NaN or the table's own.
+            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
+            data frame's own marker (None, pd.NA).
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; weight 2 is the row twice, weight 0 its absence. Early stopping holds out a row
-            with all of its weight, be it of a few rows that stand for many.
+            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
+            stopping holds out a row with all of its weight, however large that is.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
-            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
-            Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
+            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
+            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping watches the last set, and holds out no rows of its own. A single set needs no list.
+            stopping monitors the last set instead of holding out rows itself. A single set needs no list.
 
         Returns
         -------
@@ -164,7 +165,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         return self
 
     def _require_multiclass(self, loss: Loss, learner: Learner, n_classes: int) -> None:
-        """Raise a ValueError that names what is for two classes only."""
+        """Raise a ValueError that names the part that is limited to two classes."""
         if loss.multiclass and learner.multi_output:
             return
         part = f"learner {learner!r}" if loss.multiclass else f"loss {loss!r}"
@@ -269,19 +270,21 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Features: numbers, and categories as ``categorical_features`` says; gaps are NaN or the table's own.
+            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
+            data frame's own marker (None, pd.NA).
         y : array-like of shape (n,) or (n, C)
             Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``):
-            then ``SquaredError(output_weights=...)`` says how much each counts, all of them alike by default.
+            then ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count
+            equally.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; weight 2 is the row twice, weight 0 its absence. Early stopping holds out a row
-            with all of its weight, be it of a few rows that stand for many.
+            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
+            stopping holds out a row with all of its weight, however large that is.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
-            A model to go on from: its rounds come first in ``ensemble_``, ``n_estimators`` further ones follow.
-            Its raw scores must mean what those of the loss mean; those of a bare Ensemble are taken to.
+            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
+            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping watches the last set, and holds out no rows of its own. A single set needs no list.
+            stopping monitors the last set instead of holding out rows itself. A single set needs no list.
 
         Returns
         -------
@@ -305,7 +308,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         return self
 
     def predict(self, X: Any) -> Array:
-        """The predicted mean, or what else the loss's response is: (n,) for one target, (n, C) for several.
+        """The predicted mean, median or quantile, by the loss: (n,) for one target, (n, C) for several.
 
         Parameters
         ----------

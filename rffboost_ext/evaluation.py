@@ -1,4 +1,4 @@
-"""The rows on which a fit is evaluated round by round, and by what."""
+"""The sets of rows and the metrics by which a fit is evaluated round by round."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Sets of rows and metrics; the last of each is what early stopping watches.
+    """Sets of rows and metrics; early stopping monitors the last of each.
 
     Parameters
     ----------
     sets : mapping of str to Rows
         The user's sets by name.
     metrics : tuple of Metric
-        What is computed on each.
+        The metrics to compute on each.
     """
 
     sets: Mapping[str, Rows]
@@ -40,12 +40,12 @@ class Evaluation:
 
     @property
     def watched(self) -> Rows | None:
-        """The rows of the user's that early stopping watches."""
+        """The user's set that early stopping monitors."""
         return list(self.sets.values())[-1] if self.sets else None
 
     @property
     def error(self) -> Error:
-        """What early stopping watches."""
+        """The error that early stopping monitors."""
         return self.metrics[-1].error
 
     def history(self, start: Callable[[], Ensemble]) -> History | None:
@@ -79,12 +79,13 @@ def evaluation_of(
 def sets_of(
     model: Any, eval_set: Any, encode: Callable[[Array], Array], factors: Array | None = None
 ) -> dict[str, Rows]:
-    """The user's sets, validated and encoded, by name; `factors` are the weights of classes, if they have any.
+    """The user's sets, validated and encoded, by name; `factors` are class weights, if any.
 
     Raises
     ------
     TypeError, ValueError
-        If ``eval_set`` is no set, list or mapping of sets, or a set does not fit the model; the message names it.
+        If ``eval_set`` is not a set, list or mapping of sets, or a set does not fit the model; the message names
+        it.
     """
     owner, found = type(model).__name__, {}
     for name, given in named_sets(owner, eval_set).items():
@@ -115,12 +116,12 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
 
 
 def is_set(given: Any) -> bool:
-    """Whether something is one set, and no tuple of sets."""
+    """Whether something is a single set, rather than a tuple of sets."""
     return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
 
 
 def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None) -> Rows:
-    """One set, a pair or a triple, as a fit has it: without the rows of weight 0."""
+    """One set, a pair or a triple, as validated rows without those of weight 0."""
     X, y = model._validated(given[0]), np.asarray(given[1])
     if len(y) != len(X):
         raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")

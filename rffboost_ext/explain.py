@@ -1,4 +1,4 @@
-"""What a fitted estimator says about itself: derivatives, importances and Shapley values."""
+"""Explanations of a fitted estimator: derivatives, importances and Shapley values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ExplainMixin:
         """X as an array, (n, d), checked against the fit."""
 
     def gradient(self, X: Any) -> Array:
-        """The derivative of the raw score by each feature, per unit of the feature.
+        """The derivative of the raw score with respect to each feature, per unit of the feature.
 
-        Exact for cosines. Trees count as flat, as they are but for jumps at their thresholds: an ensemble of trees
+        Exact for cosines. Trees are piecewise constant (flat) and contribute no gradient: an ensemble of trees
         alone has the derivative 0 everywhere.
 
         Parameters
@@ -42,25 +42,25 @@ class ExplainMixin:
         Raises
         ------
         TypeError
-            If the ensemble has a term of the user's own for which no derivative is registered; it is named.
+            If the ensemble has a custom type of term without a registered derivative; the message names it.
         """
         X = self._validated(X)
         slopes = self.ensemble_.gradient(X)
         return slopes[:, 0] if slopes.shape[1] == 1 else slopes
 
     def shap_values(self, X: Any, background: Any) -> Array:
-        """The Shapley values of the raw score of each row, compared with background rows; exact.
+        """The exact Shapley values of the raw score of each row, relative to background rows.
 
         They are the SHAP values of independent features, for cosines and trees alike; formulas in
-        :mod:`rffboost_ext.shapley`. What fills a gap for the cosines counts as the value of the column with
-        the gap, whichever columns told it.
+        :mod:`rffboost_ext.shapley`. A value that is imputed for the cosines is attributed to its own column,
+        whichever columns it was predicted from.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Rows to explain.
         background : array-like of shape (m, d)
-            Rows that they are compared with. The time grows with n times m; a hundred are usual.
+            Rows to compare with. The time grows with n times m; a hundred are usual.
 
         Returns
         -------
@@ -70,7 +70,7 @@ class ExplainMixin:
         Raises
         ------
         TypeError
-            If the ensemble has a term of the user's own for which no rule is registered; it is named.
+            If the ensemble has a custom type of term without a registered rule; the message names it.
         """
         from .shapley import shapley_values
 
@@ -84,11 +84,11 @@ class ExplainMixin:
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in what trees and cosines account for, (d,); they sum to 1.
+        """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
 
-        Taken over at most 1,000 rows of the fit, when they are first asked for. A tree counts with the variance
-        that each of its splits explains, which for the squared error is XGBoost's gain, a cosine with its own
-        variance, divided in proportion to the squared frequencies on standardised features; formulas in
+        Computed on first access, over at most 1,000 rows of the fit. A tree contributes the variance that each of
+        its splits explains, which for the squared error is XGBoost's gain, a cosine its own variance, divided
+        among its features in proportion to the squared frequencies on standardised features; formulas in
         :mod:`rffboost_ext.importance`.
         """
         check_is_fitted(self)
@@ -108,6 +108,6 @@ class ExplainMixin:
         return self._importances
 
     def __getstate__(self) -> Any:
-        # A copy or a file has what the rows say, not the rows.
+        # Copies and files keep the importances, not the rows.
         self._known_importances()
         return super().__getstate__()

@@ -1,4 +1,4 @@
-"""What a fit learns about gaps and categories, for the learners that see numbers only."""
+"""Imputation and encoding learned in a fit, for the learners that see numbers only."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from .design import moments, ranges
 from .terms import Expansion, Extent
 from .terms.expanded import positions
 
-# Columns that the categories of one column become at most: the rarest share one.
+# Maximum number of one-hot columns per categorical column: the rarest categories share one.
 MOST_COLUMNS = 64
-# What an indicator is divided by. Where gaps come at random it tells nothing, and as many columns of full size as
-# there are numbers would blur those; where a gap tells something, half a unit is enough to learn it by.
+# Scale of missing indicators. Where values are missing at random an indicator is uninformative, and indicators of
+# full size would blur the numbers; where missingness is informative, half a unit is enough to learn from.
 OF_GAPS = 2.0
 NONE = np.empty(0, dtype=np.int64)
 
 
 def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_trees: bool) -> Expansion | None:
-    """What learners are to see of training data; None where that is the data themselves.
+    """The imputation and encoding of training data for learners; None if they see the data themselves.
 
-    A number is its value. Where training has gaps, a gap is what the row's other numbers tell
-    (:func:`~rffboost_ext.conditional.sweeps_of`), and an indicator comes to it; elsewhere it is the mean. A
-    category is one-hot, by scikit-learn's OneHotEncoder; a gap is a category of its own where training has gaps,
-    else, as an unknown category, the mean of the one-hot columns, which is 0 after standardising.
+    Missing numbers are imputed. In columns with missing values in training this is by linear regression on the
+    row's other numbers (:func:`~rffboost_ext.conditional.sweeps_of`), plus a missing indicator; elsewhere by the
+    mean. Categories are one-hot encoded by scikit-learn's OneHotEncoder; a missing value is its own category if
+    training has any in the column, else, like an unknown category, the mean of the one-hot columns, which is 0
+    after standardising.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Numbers and codes, gaps NaN.
+        Numbers and codes, missing values NaN.
     weight : ndarray of shape (n,)
         Sample weights.
     coded : list of int
         The columns of codes.
     gaps : ndarray of shape (d,), bool
-        The columns that have gaps in training.
+        The columns that have missing values in training.
     fills_trees : bool
-        Whether gaps are filled for trees too, in columns that have none in training.
+        Whether missing numbers are imputed for trees too, in columns that have none in training.
     """
     if not (coded or fills_trees or gaps.any()):
         return None
@@ -55,7 +56,7 @@ def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_t
 
 
 def means(X: Array, weight: Array) -> Array:
-    """The weighted mean of what there is in each column, (d,); 0 where there is nothing."""
+    """The weighted mean of the observed values of each column, (d,); 0 where there are none."""
     there = ~np.isnan(X)
     total = weight @ there
     sums = weight @ np.where(there, X, 0.0).astype(np.float64)
@@ -63,7 +64,7 @@ def means(X: Array, weight: Array) -> Array:
 
 
 def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
-    """The one-hot columns of each code, (K + 1, k), and in the last row of a gap; two categories share one."""
+    """The one-hot columns of each code, (K + 1, k), and in the last row of missing values; binary ones are one."""
     from sklearn.preprocessing import OneHotEncoder
 
     there = ~np.isnan(codes)
@@ -76,7 +77,7 @@ def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
     columns = encoder.fit_transform(grouped(found, share)[:, None])
     if gaps:
         table = np.zeros((size + 1, columns.shape[1] + 1))
-        # A code that no row has is as good as a gap.
+        # A code that no row has counts as missing.
         table[:, -1] = 1.0
         table[found, -1] = 0.0
         table[found, :-1] = columns
@@ -87,7 +88,7 @@ def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
 
 
 def grouped(codes: Array, weight: Array) -> Array:
-    """Codes, the rarest of too many of them as -1, where rows count by their weight."""
+    """Codes, with the rarest by weight merged into -1 if there are more than `MOST_COLUMNS`."""
     if len(codes) <= MOST_COLUMNS:
         return codes
     kept = np.argsort(-weight, kind="stable")[: MOST_COLUMNS - 1]
@@ -99,9 +100,9 @@ def grouped(codes: Array, weight: Array) -> Array:
 def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column that learners see, (d,) or (e,) each.
 
-    One-hot columns keep their unit: two different categories are then as far from one another as two rows are on
-    average in a number, and the rare ones no further. Indicators have a unit of their own. Of what does not change
-    nothing can be learned: it is divided by infinity.
+    One-hot columns are not scaled: two different categories are then as far apart as two rows are on average in a
+    number, and rare ones no further. Indicators have a scale of their own. Constant columns carry no information:
+    they are divided by infinity.
     """
     if expansion is None:
         return moments(X, weight, np.inf)
@@ -117,7 +118,7 @@ def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Ar
 
 
 def extent_of(X: Array, expansion: Expansion | None) -> Extent:
-    """The range of each column that learners see, gaps filled; categories have none."""
+    """The range of each column that learners see, after imputation; categories are unbounded."""
     if expansion is None:
         return ranges(X)
     seen = ranges(replace(expansion, coded=NONE, tables=())(X))

@@ -1,4 +1,4 @@
-"""Derivatives of raw scores by the features, in closed form."""
+"""Derivatives of raw scores with respect to the features, in closed form."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _(term: Cosines, X: Array) -> Array:
 
 @gradient.register
 def _(term: Trees, X: Array) -> Array:
-    # Flat but for the thresholds, where there is no derivative.
+    # Piecewise constant: 0 except at the thresholds, where there is no derivative.
     return np.zeros((len(X), term.value.shape[1], X.shape[1]))
 
 
@@ -64,7 +64,7 @@ def _(term: Standardized, X: Array) -> Array:
 
 @gradient.register
 def _(term: Expanded, X: Array) -> Array:
-    # Flat along gaps, and along categories, which have no between; what fills a gap moves with the other columns.
+    # 0 along missing values and categories; imputed values depend on the other columns, hence the chain rule.
     expansion = term.expansion
     slopes = by_type(gradient, term.term, expansion(X))[:, :, : len(expansion.numbers)]
     gap = np.isnan(X[:, None, expansion.numbers])

@@ -14,14 +14,14 @@ Curves = dict[str, dict[str, list[float]]]
 
 
 class History:
-    """What each metric says on each set after every round of a model; of a stack, of its first model.
+    """Evaluates each metric on each set after every round of a model; of a stack, of its first model.
 
     Parameters
     ----------
     sets : mapping of str to Rows
         The sets by name.
     metrics : sequence of Metric
-        What is kept of them.
+        The metrics to evaluate.
     start : Ensemble
         What the fit starts from.
 
@@ -37,11 +37,11 @@ class History:
         self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
         self._next: int | None = len(start)
         for name in sets:
-            # What cannot be computed is to fail here, not after a round.
+            # A metric that cannot be computed should fail here, not after a round.
             self._scores(name)
 
     def __call__(self, progress: Progress) -> None:
-        # Another model begins with an index that does not follow; it and what comes after it are not looked at.
+        # An index that is not consecutive means that another model has begun: it and later ones are not evaluated.
         self._next = progress.round.index + 1 if progress.round.index == self._next else None
         if self._next is None:
             return
@@ -51,12 +51,12 @@ class History:
                 self.curves[name][metric].append(score)
 
     def _scores(self, name: str) -> dict[str, float]:
-        """What each metric says on a set now."""
+        """The current value of each metric on a set."""
         rows, raw = self.sets[name], self._raw[name]
         return {metric.name: float(metric.score(rows.y, raw, rows.weight)) for metric in self.metrics}
 
     def latest(self) -> dict[str, float]:
-        """The newest numbers, by set and metric; none where the model that grows is not the first."""
+        """The latest values, by set and metric; empty while a model other than the first is trained."""
         if self._next is None:
             return {}
         return {
@@ -67,9 +67,9 @@ class History:
         }
 
     def state(self) -> dict[str, Any]:
-        """What it knows, for a checkpoint."""
+        """The state for a checkpoint."""
         return {"curves": self.curves, "raw": self._raw, "next": self._next}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Know it again."""
+        """Restore the state from a checkpoint."""
         self.curves, self._raw, self._next = (state[name] for name in ("curves", "raw", "next"))

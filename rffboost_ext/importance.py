@@ -1,21 +1,22 @@
-r"""How much each feature matters to an ensemble, cosines and trees measured by the same yardstick.
+r"""Feature importances of an ensemble, on the same scale for cosines and trees.
 
-The yardstick is variance over rows of data. Each tree and each cosine of an ensemble accounts for the variance of
-its own output, summed over outputs, which is divided among the features that it uses:
+The scale is variance over rows of data. Each tree and each cosine of an ensemble contributes the variance of its
+own output, summed over outputs, which is divided among the features that it uses:
 
 - A tree's variance is, by the law of total variance applied at each split, exactly the sum over its splits of
 
   .. math:: p_L p_R (m_L - m_R)^2 / (p_L + p_R),
 
-  p being the share of rows in either child and m the mean output there. Each split counts for its feature. For the
-  squared error without penalties this is XGBoost's gain of the split, so that the sum is its ``total_gain``.
+  p being the share of rows in either child and m the mean output there. Each split is credited to its feature. For
+  the squared error without penalties this is XGBoost's gain of the split, so that the sum is its ``total_gain``.
 - A cosine :math:`w \cos(\omega \cdot x - \varphi)` has the variance :math:`w^2 \mathrm{Var} \cos(\omega \cdot x -
   \varphi)`. Feature j gets the share :math:`\omega_j^2 v_j / \sum_k \omega_k^2 v_k`, v being the variance of each
   feature: its part of the squared frequency on standardised features.
 
-For the squared error the variance of a full step is what it gains, up to a common factor: both kinds count by what
-they have earned. As with all importances from gains, features that tell the same share what they earn, and
-many-valued ones are favoured; scikit-learn's ``permutation_importance`` on held-out rows has neither flaw.
+For the squared error the variance of a full step is its gain, up to a common factor: both kinds count by their
+gain. As with all gain-based importances, correlated features share their importance, and features with many
+distinct values are favoured; scikit-learn's ``permutation_importance`` on held-out rows does not favour the
+latter.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .terms.dispatch import by_type
 if TYPE_CHECKING:
     from .ensemble import Ensemble
 
-# Rows that variances are taken over: with these they are known to a few percent, at a price that no fit notices.
+# Number of rows to take variances over: accurate to a few percent, at a negligible cost.
 MOST_ROWS = 1_000
 # Cosines at a time.
 BLOCK = 256
@@ -54,7 +55,7 @@ def variances(term: Term, X: Array, weight: Array) -> Array:
     Parameters
     ----------
     term : Term
-        One term, or several that are stacked, each of whose parts is counted by itself.
+        One term, or several stacked ones, each of which is counted separately.
     X : ndarray of shape (n, d)
         Rows to take variances over.
     weight : ndarray of shape (n,)
@@ -103,7 +104,7 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
-    # A column has what its indicator and its one-hot columns account for.
+    # A column is credited with its indicator and its one-hot columns too.
     return term.expansion.to_source(by_type(variances, term.term, term.expansion(X), weight))
 
 
@@ -136,7 +137,7 @@ def inner_levels(trees: Trees) -> Iterator[Array]:
 
 
 def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Array:
-    """The share of each feature in what the terms of `ensemble` account for over the rows of X: (d,).
+    """The share of each feature in the variance of the terms of `ensemble` over the rows of X: (d,).
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Ar
 
 @dataclass(frozen=True)
 class Pending:
-    """Importances that nobody has asked for yet, and the rows that they will be taken over.
+    """Importances that are not computed yet, and the rows to compute them over.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What one call of ``fit`` has got done so far: the models that are finished, and the one that is growing."""
+"""The progress of one call of ``fit``: the finished models, and the one that is being trained."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .ensemble import Ensemble, mean
 
 @dataclass
 class Growth:
-    """A model that grows.
+    """A model that is being trained.
 
     Parameters
     ----------
     ensemble : Ensemble
         Its rounds so far.
     raw : ndarray of shape (n, C), optional
-        The scores from which the loop goes on; those of the ensemble where there are none.
+        The scores from which the loop continues; by default those of the ensemble.
     lasting : dict
-        What learners remember.
+        The state that learners keep across rounds.
     callbacks : sequence of callable
-        What is called after each round.
+        To be called after each round.
     finished : bool
-        Whether it is grown.
+        Whether its training is complete.
     """
 
     ensemble: Ensemble
@@ -37,13 +37,13 @@ class Growth:
     finished: bool = False
 
     def state(self) -> dict[str, Any]:
-        """All of it as values."""
+        """The whole state as plain values."""
         states = [[type(callback).__name__, callback.state()] for callback in self._stateful()]
         values = {name: getattr(self, name) for name in ("ensemble", "raw", "lasting", "finished")}
         return values | {"callbacks": states}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Become what :meth:`state` was taken of."""
+        """Restore what :meth:`state` returned."""
         self.ensemble, self.raw, self.finished = (state[name] for name in ("ensemble", "raw", "finished"))
         self.lasting.clear()
         self.lasting.update(state["lasting"])
@@ -51,31 +51,31 @@ class Growth:
             callback.restore(kept)
 
     def _stateful(self) -> list[Any]:
-        """The callbacks that say what they know, and can be told."""
+        """The callbacks that have a state and can restore it."""
         return [one for one in self.callbacks if hasattr(one, "state") and hasattr(one, "restore")]
 
 
 class Journal:
-    """What a fit has got done, kept in memory: for whoever interrupts it."""
+    """The progress of a fit, kept in memory in case it is interrupted."""
 
     every: int | None = None
-    """Rounds after which a model that grows is noted."""
+    """Rounds between two notes of a model in training; None for no notes in between."""
 
     def __init__(self) -> None:
         self.results: list[tuple[Ensemble, Array]] = []
 
     def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
-        """The seeds of the fit, if these have been drawn for it."""
+        """The seeds of the fit: those just drawn, unless it is resumed."""
         return drawn
 
     def resume(self, growth: Growth) -> None:
-        """Let a model that is about to grow be as far as it has been before."""
+        """Restore the progress of a model that is about to be trained."""
 
     def watch(self, progress: Progress) -> None:
-        """Look at a round."""
+        """Inspect a round."""
 
     def note(self, growth: Growth) -> None:
-        """Note how far a model has grown."""
+        """Note the state of a model."""
 
     def close(self) -> None:
         """Note that the fit is done."""
@@ -88,8 +88,8 @@ class Journal:
     def usable(self, stop: Interrupted) -> tuple[Interrupted, list[Array]]:
         """The interrupt with the model, and the curves of early stopping, that an interrupted fit leaves.
 
-        That is the mean of the models that it has made with early stopping, where there are any: a refit that is
-        not complete falls behind them.
+        That is the mean of the models trained with early stopping so far, if any: an incomplete refit would be
+        worse.
         """
         if not self.results and not len(stop.ensemble):
             raise stop
@@ -98,7 +98,7 @@ class Journal:
 
 
 class Relay:
-    """Calls callbacks as in a fit of so many rounds, where a stretch of it has fewer, and notes what they say."""
+    """Calls callbacks with the total number of rounds in a shorter stretch, and notes whether one ends the fit."""
 
     def __init__(self, callbacks: Sequence[Callback], n_estimators: int) -> None:
         self.callbacks, self.n_estimators, self.stopped = callbacks, n_estimators, False

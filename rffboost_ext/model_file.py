@@ -1,7 +1,7 @@
 """Model files: estimators and ensembles in one documented, versioned format that holds data only.
 
-The format is told in :mod:`rffboost_ext.storage.container` (bytes) and :mod:`rffboost_ext.storage.values`
-(contents). Nothing of a file is run: classes are found by name among those that are registered.
+The format is documented in :mod:`rffboost_ext.storage.container` (bytes) and :mod:`rffboost_ext.storage.values`
+(contents). No code from a file is run: classes are looked up by name among those that are registered.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ KIND = "model"
 
 
 def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator, or an ensemble, to a file from which :func:`load_model` makes the same again.
+    """Write a fitted estimator, or an ensemble, to a file from which :func:`load_model` restores it.
 
-    The file appears whole or not at all: one that is there already stays as it is until the new one is complete.
+    The file is written atomically: an existing one stays as it is until the new one is complete.
 
     Parameters
     ----------
     model : RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
-        What to write: of an estimator its parameters and all that it has learned, what a warm start goes on from
-        included. Parameters and arrays are stored to the bit. What only watches a fit, callbacks and functions of
-        ``eval_metric``, is left out, with a warning.
+        What to write: of an estimator its parameters and fitted state, including what a warm start needs.
+        Parameters and arrays are stored exactly. Callbacks and functions in ``eval_metric``, which only observe a
+        fit, are left out, with a warning.
     path : str or path
-        The file. Its name may end as you like; ``.rffboost`` is usual.
+        The file, with any extension; ``.rffboost`` is usual.
 
     Raises
     ------
     NotFittedError
         If the estimator is not fitted.
     TypeError
-        If the model holds something that has no name to be stored by, such as a part that is not registered, or
-        categories that are neither text nor numbers; the message names the part, or the column. Nothing is written
-        then. See :func:`~rffboost_ext.storable`.
+        If the model holds something that cannot be stored, such as a part that is not registered, or categories
+        that are neither text nor numbers; the message names the part, or the column. Nothing is written then. See
+        :func:`~rffboost_ext.storable`.
     OSError
         If the file cannot be written.
 
@@ -66,14 +66,14 @@ def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> No
 def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     """The estimator or ensemble that :func:`save_model` has written.
 
-    It predicts, and goes on fitting in a warm start, to the same bits as the one that was saved.
+    It predicts, and continues fitting in a warm start, with the same bits as the one that was saved.
 
     Parameters
     ----------
     path : str or path
         The file.
     cls : type, optional
-        What it must be.
+        The type that it must have.
 
     Returns
     -------
@@ -82,15 +82,15 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     Raises
     ------
     ValueError
-        If the file is damaged, incomplete, of another program, of a later version, or holds a part that is not
-        registered here, or no `cls`.
+        If the file is damaged, incomplete, not a model file, from a later version, or holds a part that is not
+        registered here, or not a `cls`.
     OSError
         If it cannot be read.
 
     Notes
     -----
-    A file is data: no class is imported for it and none of it is run. What is registered here by name is called
-    with what the file says, as if you had written it yourself.
+    A file is data: no class is imported for it and no code from it is run. Registered classes are called with the
+    values in the file, as if you had written the call yourself.
     """
     model = document.read(path, KIND)
     if isinstance(model, StoreMixin) and is_unfitted(model):

@@ -108,8 +108,8 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         y : array-like of shape (n,)
             Targets.
         sample_weight : array-like of shape (n,), optional
-            Weights, not negative; weight 2 is the row twice, weight 0 its absence. Early stopping holds out a row
-            with all of its weight, be it of a few rows that stand for many.
+            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
+            stopping holds out a row with all of its weight, however large that is.
 
         Returns
         -------
