@@ -51,7 +51,7 @@ class Progress:
 
 
 Callback: TypeAlias = Callable[[Progress], object]
-"""Called after each round; a true result ends the fit.
+"""Called after each round; a true result ends the training of the model.
 
 One with methods ``state()`` and ``restore(state)`` is part of checkpoints: ``state`` returns values, arrays or
 storable objects, which ``restore`` gets when the fit is resumed. Estimators call the method ``close()`` of one

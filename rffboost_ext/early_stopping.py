@@ -49,7 +49,7 @@ class Patience:
         return self.settled > 0.0 and done % self.rounds == 0
 
     def is_settled(self, errors: Sequence[float]) -> bool:
-        """Whether the last stretch of rounds was not worth it, given the error before the first and after each."""
+        """Whether the last stretch of rounds gained too little; `errors` begin before the first round."""
         if not self.looks(len(errors) - 1):
             return False
         least, before = min(errors), min(errors[: -self.rounds])

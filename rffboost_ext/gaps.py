@@ -64,7 +64,7 @@ def means(X: Array, weight: Array) -> Array:
 
 
 def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
-    """The one-hot columns of each code, (K + 1, k), and in the last row of missing values; binary ones are one."""
+    """One-hot columns of each code, (K + 1, k), missing values last; if none are missing two codes share one."""
     from sklearn.preprocessing import OneHotEncoder
 
     there = ~np.isnan(codes)

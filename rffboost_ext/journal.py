@@ -88,8 +88,8 @@ class Journal:
     def usable(self, stop: Interrupted) -> tuple[Interrupted, list[Array]]:
         """The interrupt with the model, and the curves of early stopping, that an interrupted fit leaves.
 
-        That is the mean of the models trained with early stopping so far, if any: an incomplete refit would be
-        worse.
+        That is the mean of the models trained with early stopping so far, if any: an incomplete refit is
+        discarded.
         """
         if not self.results and not len(stop.ensemble):
             raise stop

@@ -1,4 +1,4 @@
-"""What a fit is judged by on rows that it does not train on: losses, scorers of scikit-learn, functions."""
+"""Evaluation metrics: losses, scorers of scikit-learn, functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .losses import LOSSES, Signed
 from .targets import labels_of, squeeze
 
 Score = Callable[[Array, Array, Array], float]
-# What XGBoost and LightGBM call them.
+# Scorers of scikit-learn by their names in XGBoost and LightGBM.
 ELSEWHERE = {
     "auc": "roc_auc",
     "aucpr": "average_precision",
@@ -37,14 +37,14 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that says how good raw scores are.
+    """A metric of raw scores.
 
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name.
     greater : bool
-        Whether more of it is better.
+        Whether greater is better.
     score : callable
         ``score(y, raw, weight) -> float`` with y (n, 1) or (n, C) as a loss sees it, raw (n, C) and weight (n,).
     """
@@ -55,7 +55,7 @@ class Metric:
 
     @property
     def error(self) -> Score:
-        """The score with the sign by which less is better."""
+        """The score, negated if greater is better."""
         if not self.greater:
             return self.score
         return lambda y, raw, weight: -self.score(y, raw, weight)
@@ -63,18 +63,18 @@ class Metric:
 
 @dataclass(frozen=True)
 class View:
-    """What raw scores and encoded targets of one fit stand for.
+    """How to interpret raw scores and encoded targets of one fit.
 
     Parameters
     ----------
     loss : Loss
-        What the fit minimises, prepared.
+        The prepared loss of the fit.
     name : str
-        What the user calls that loss.
+        The user's name of that loss.
     classes : ndarray, optional
         Class labels; None in regression.
     prepare : callable
-        From another loss to the same one prepared for the targets of this fit.
+        Prepares another loss for the targets of this fit.
     n_targets : int, default=1
         Columns of the encoded target.
     """
@@ -93,7 +93,7 @@ class View:
         return squeeze(y).copy()
 
     def prediction(self, raw: Array) -> Array:
-        """What a metric sees: the mean (n,) or (n, C), probabilities (n, K), of two classes the second's (n,)."""
+        """Input of metrics: means (n,) or (n, C); probabilities (n, K), for two classes the second's (n,)."""
         response = self.loss.inverse_link(raw)
         if self.classes is not None and len(self.classes) == 2:
             return response[:, 1]
@@ -125,7 +125,8 @@ def metrics_of(given: Any, view: View) -> tuple[Metric, ...]:
     Raises
     ------
     ValueError
-        If a name is unknown, a loss reads raw scores in another way than that of the fit, or two have one name.
+        If a name is unknown, a loss interprets raw scores differently from that of the fit, or two names are
+        equal.
     """
     several: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
     made = tuple(metric_of(one, view) for one in several)
@@ -147,12 +148,12 @@ def metric_of(given: Any, view: View) -> Metric:
 
 
 def described(given: Any) -> tuple[str, bool]:
-    """The name of a metric that is given, and whether more of it is better."""
+    """The name of a given metric, and whether greater is better."""
     if isinstance(given, str):
         return given, not is_loss(given)
     if isinstance(given, Loss):
         return LOSSES.name_of(given), False
-    # A scorer of scikit-learn is called by its function, with the sign that it gives it.
+    # A scorer of scikit-learn is named after its function, with its sign.
     function = getattr(given, "_score_func", given)
     while isinstance(function, partial):
         function = function.func
@@ -174,7 +175,7 @@ def of_loss(given: str | Loss | None, view: View) -> Metric:
 
 
 def other_loss(given: str | Loss, view: View) -> Loss:
-    """A loss beside that of the fit, prepared; a ValueError if raw scores mean something else to it."""
+    """A loss other than that of the fit, prepared; a ValueError if it interprets raw scores differently."""
     loss = LOSSES.create(given)
     if view.classes is not None and loss.task == "regression":
         loss = Signed(loss)
@@ -226,7 +227,7 @@ def is_scorer(given: Callable[..., Any]) -> bool:
 
 
 def scored(scorer: Any, view: View) -> Score:
-    """What a scorer of scikit-learn says."""
+    """The score of a scorer of scikit-learn."""
     shell = Classified if view.classes is not None else Regressed
     takes_weight = accepts_weight(getattr(scorer, "_score_func", scorer))
 
@@ -238,7 +239,7 @@ def scored(scorer: Any, view: View) -> Score:
 
 
 def computed(function: Callable[..., Any], view: View) -> Score:
-    """What a function of targets and predictions says."""
+    """The score of a function of targets and predictions."""
     takes_weight = accepts_weight(function)
 
     def score(y: Array, raw: Array, weight: Array) -> float:
@@ -249,7 +250,7 @@ def computed(function: Callable[..., Any], view: View) -> Score:
 
 
 def checked(name: str, score: Score, view: View) -> Score:
-    """A score whose errors name the metric, and say what it sees."""
+    """A score whose errors name the metric and its inputs."""
     seen = "targets and means"
     if view.classes is not None:
         seen = "labels and probabilities; a scorer of scikit-learn, by name, may take predicted labels"
@@ -265,7 +266,7 @@ def checked(name: str, score: Score, view: View) -> Score:
 
 
 def lacking(y: Array, view: View) -> str:
-    """Which classes no row has, in words, as that is what many a metric cannot do with."""
+    """The classes that no row has, in words: many metrics cannot handle those."""
     if view.classes is None:
         return ""
     absent = np.setdiff1d(np.arange(len(view.classes)), y).astype(np.int64)
@@ -278,7 +279,7 @@ def accepts_weight(function: Callable[..., Any]) -> bool:
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function; none of a compiled one that does not tell."""
+    """The parameters of a function; none for a compiled one without a signature."""
     try:
         return inspect.signature(function).parameters
     except ValueError:
@@ -286,7 +287,7 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
 
 
 class Predicted(BaseEstimator):
-    """An estimator that has predicted already, for scorers."""
+    """An estimator with precomputed predictions, for scorers."""
 
     def __init__(self, view: View, raw: Array) -> None:
         self.view = view

@@ -14,7 +14,7 @@ from .registry import Registry
 
 OPTIMIZERS: Registry[Optimizer] = Registry("optimizer", Optimizer)  # type: ignore[type-abstract]
 
-# Iterations of L-BFGS on all rows after a start on a part, with the curvature that is known from there.
+# Iterations of L-BFGS on all rows after a start on a subset, whose curvature estimate they reuse.
 FINISH = 3
 
 
@@ -22,18 +22,18 @@ FINISH = 3
 class LBFGS(Optimizer):
     """Limited-memory BFGS on ``fun(x) -> (value, gradient)``, without bounds.
 
-    Its iterates are those of L-BFGS-B as SciPy runs it; only the cost of a call is less.
+    Its iterates are those of SciPy's L-BFGS-B, at a lower cost per call.
 
     Parameters
     ----------
     max_iter : int, default=10
-        Iterations at most; 10 is what the experiments behind the GBRFF papers used.
+        Maximum number of iterations; 10 as in the experiments of the GBRFF papers.
     tol : float, default=1e-5
         Stops when no component of the gradient exceeds this.
     rel_tol : float, default=2.22e-9
         Stops when an iteration lowers the value by less than this, relative to it (or to 1).
     memory : int, default=10
-        Corrections kept.
+        Number of corrections kept.
     """
 
     constraints = {"max_iter": Integer(1), "tol": NON_NEGATIVE, "rel_tol": NON_NEGATIVE, "memory": Integer(1)}
@@ -54,14 +54,14 @@ class LBFGS(Optimizer):
         return self._run([(fun, self.max_iter)], x0)
 
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> np.ndarray:
-        """All iterations on `rough`, and a few on `fun` with the curvature that is known by then."""
+        """All iterations on `rough`, then a few on `fun` that reuse the curvature estimate."""
         if type(self).minimise is not LBFGS.minimise:
-            # What a subclass makes of the search is not to be gone round.
+            # A search that a subclass overrides must not be bypassed.
             return np.asarray(self.minimise(fun, x0))
         return self._run([(rough, self.max_iter), (fun, min(FINISH, self.max_iter))], x0)
 
     def _run(self, stages: Sequence[tuple[Callable[[Any], Any], int]], x0: Any) -> np.ndarray:
-        """Minimise functions, each from where the one before ended, in so many iterations."""
+        """Minimise functions in turn, each from where the one before ended, with its number of iterations."""
         from .kernels.search import DONE, ITERATION, STARTED, advance, memory_of
 
         x = np.array(x0, dtype=np.float64)
@@ -145,7 +145,7 @@ def brent(fun: Callable[[float], float], low: float, high: float, tol: float) ->
 
 
 def _vertex(points: Sequence[tuple[float, float]], low: float, high: float, longest: float) -> float | None:
-    """The way from the first point to the vertex of the parabola through three, if it is short and inside."""
+    """The step from the first point to the vertex of the parabola through three, if it is short and inside."""
     (x, fx), (v, fv), (w, fw) = points
     r = (x - v) * (fx - fw)
     q = (x - w) * (fx - fv)

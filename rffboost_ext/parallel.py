@@ -12,11 +12,11 @@ from functools import cache, lru_cache
 from typing import Any
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
-"""Threads that predictions may use; estimators set it for the length of a call."""
+"""Threads that predictions may use; estimators set it for the duration of a call."""
 
 # Fewer tiles than this per thread are not worth waking one for.
 LEAST_TILES = 4
-# Tiles that are taken at a time at the end of a pass, when threads wait for each other.
+# Fewest tiles taken at a time, near the end of a pass, when threads wait for each other.
 LEAST_TAKEN = 2
 
 
@@ -49,8 +49,8 @@ def threads(n_jobs: int | None) -> Iterator[int]:
 def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:
     """Call ``kernel(*args, first, last)`` so that every tile is visited once, on `n_jobs` threads.
 
-    Kernels release the GIL and write one result per tile, so the outcome does not depend on who visits which. A
-    thread takes tiles as it comes to them: one that is woken late leaves more to the others.
+    Kernels release the GIL and write one result per tile, so the outcome does not depend on who visits which.
+    Threads take tiles from a shared queue: one that starts late leaves more to the others.
     """
     threads = min(n_jobs, n_tiles // LEAST_TILES)
     if threads < 2:
@@ -69,7 +69,7 @@ def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any
     futures = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
     work()
     for future in futures:
-        # A thread that has not come by now is not waited for.
+        # A task that has not started by now is cancelled.
         if not future.cancel():
             future.result()
 

@@ -1,4 +1,4 @@
-"""What an estimator does where it is left the choice: stopping, folds and the stack."""
+"""What estimators do where parameters are "auto": early stopping, folds and the stack."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from .learners import Mixture, RFFNewton
 from .stopping import FEW, Plan, folds_for
 from .training import Rows, Trainer
 
-# Rounds of a fit that is not told how many, and its ceiling where early stopping is on.
+# Default number of rounds, and default maximum with early stopping.
 ROUNDS, CEILING = 100, 2_000
-# With so many rows, those that are held out are not missed.
+# From this number of rows on, a refit that includes the held-out rows is not worth its time.
 NO_REFIT = 10_000
-# Of more rows, a fit also waits for this share of the rounds before. Beside a third, a tenth takes 0.83 of the
-# time, at +0.02 points (standard error 0.03) over 36 fits of 9 sets; above `NO_REFIT` 0.75, at -0.05 (0.06) over
-# 15 fits of 5.
+# With more than `FEW` rows, patience is at least this share of the rounds up to the best. Compared with a third, a
+# tenth takes 0.83 of the time, at +0.02 points (standard error 0.03) over 36 fits of 9 sets; above `NO_REFIT`
+# 0.75, at -0.05 (0.06) over 15 fits of 5.
 SHARE_OF_ROUNDS = 0.1
-# Of few rows, a held-out loss of a classifier below the first share of what it was before the first round has
-# settled where so many rounds take less than the second off it. Fits take 0.7 of the time; over 104 splits of 13
-# small sets accuracy changes by -0.01 points (standard error 0.02), the log loss by 0.001.
+# With few rows, a classifier whose validation loss is below the first share of its initial value also stops when
+# as many rounds as its patience reduce it by less than the second share. Fits take 0.7 of the time; over 104
+# splits of 13 small sets accuracy changes by -0.01 points (standard error 0.02), the log loss by 0.001.
 SETTLED = 0.2, 0.01
-# The relative rate of cosines in a stack: of those alone, and of those in the mixture beside them up to `FEW` rows
-# and of more. By `earned` a long step earns less, so that the mixture turns to trees where cosines have a model of
-# their own. Over 216 fits of 18 small sets accuracy changes by +0.1 points (standard error 0.06), the log loss by
-# -0.002, the time by 0.8.
+# The relative rate of cosines in a stack: in the model of cosines alone, and in the mixture, with up to `FEW` rows
+# and with more. By `earned` a long step earns less, so that the mixture prefers trees where cosines have a model
+# of their own. Over 216 fits of 18 small sets accuracy changes by +0.1 points (standard error 0.06), the log loss
+# by -0.002, the time by 0.8.
 ALONE, MIXED = 2.0, (2.0, 3.0)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast early stopping goes.
+    """Learning rate, patience and folds of a fit with early stopping.
 
     Parameters
     ----------
     rate : float
         Learning rate.
     patience : int
-        Rounds without improvement that end a fit.
+        Rounds without improvement after which a fit ends.
     n_folds : int, optional
-        Models, where that is not left to the number of rows.
+        Number of folds; None to choose it by the number of rows.
     """
 
     rate: float
@@ -57,11 +57,11 @@ class Pace:
 
 FINE = Pace(0.1, 40)
 MIDDLING = 1_000
-# From 1,000 to 3,000 rows, where a fit takes seconds, more models of longer steps take 0.6 of the time of fewer
-# ones of shorter steps, at the same accuracy (36 fits of 9 sets: 0.00 points, standard error 0.11; with several
-# classes between -0.8 and +1.2). Classifiers are the more patient ones: beside 14 rounds, 25 take 0.011 off the
-# log loss (20 fits of 5 sets) for 1.2 of the time, and nothing off the error of regressions. Without the stack,
-# four models of steps between the two take half of its time, and lose 0.9 points (24 fits of 8 sets, 0.2).
+# From 1,000 to 3,000 rows, where a fit takes seconds, more models with larger steps take 0.6 of the time of fewer
+# with smaller steps, at the same accuracy (36 fits of 9 sets: 0.00 points, standard error 0.11; with several
+# classes between -0.8 and +1.2). Classifiers have more patience: compared with 14 rounds, 25 reduce the log loss
+# by 0.011 (20 fits of 5 sets) at 1.2 times the time, but not the error of regressions. Without the stack, four
+# models with intermediate steps take half of its time, and lose 0.9 points (24 fits of 8 sets, 0.2).
 PACES = {
     ("auto", "classification"): Pace(0.3, 25, 8),
     ("auto", "regression"): Pace(0.3, 14, 8),
@@ -71,7 +71,7 @@ PACES = {
 
 
 class PolicyEstimator(ComposedEstimator):
-    """Settles what is ``"auto"`` by the number of rows."""
+    """Chooses what is ``"auto"`` by the number of rows."""
 
     task: ClassVar[str]
     eval_metric: Any
@@ -92,7 +92,7 @@ class PolicyEstimator(ComposedEstimator):
         return bool(self.early_stopping)
 
     def _asks_to_stop(self) -> bool:
-        """Whether a parameter is given that means nothing without early stopping."""
+        """Whether a parameter is given that has no effect without early stopping."""
         return self.quality == "high" or not (is_auto(self.n_folds) and is_auto(self.n_iter_no_change))
 
     def _stacks(self, init: Ensemble | None) -> bool:
@@ -101,11 +101,11 @@ class PolicyEstimator(ComposedEstimator):
         return self.quality == "high" or free
 
     def _is_one(self, init: Ensemble | None) -> bool:
-        """Whether a single model is to grow: from another one, or so that a warm start can go on from it."""
+        """Whether to train a single model: from another one, or so that a warm start can continue from it."""
         return init is not None or bool(self.warm_start)
 
     def _pace(self, n_samples: int, held: Rows | None, init: Ensemble | None) -> Pace:
-        """How fast early stopping goes with so many rows, where nothing is said of it."""
+        """Default learning rate, patience and folds of early stopping for this number of rows."""
         free = is_auto(self.learning_rate) and is_auto(self.n_folds) and is_auto(self.learner)
         middling = held is None and not self._is_one(init) and MIDDLING <= n_samples <= FEW
         return PACES.get((self.quality, self.task), FINE) if free and middling else FINE
@@ -124,7 +124,7 @@ class PolicyEstimator(ComposedEstimator):
         return [first, replace(trainer, learner=alone, step=step)]
 
     def _most_folds(self, y: Array) -> int:
-        """Folds of which each has a row of every class, as metrics may need them; at least 2."""
+        """The most folds that each have a row of every class, as metrics may need; at least 2."""
         if self.task == "regression" or self.eval_metric is None:
             return len(y)
         counts = np.bincount(y[:, 0].astype(np.int64))
@@ -138,7 +138,7 @@ class PolicyEstimator(ComposedEstimator):
         pace: Pace = FINE,
         most_folds: int | None = None,
     ) -> Plan:
-        """How early stopping goes about so many rows."""
+        """The plan of early stopping for this number of rows."""
         by_rows = 1 if self._is_one(init) else folds_for(n_samples, self._stacks(init), self.quality == "high")
         suitable = min(pace.n_folds or by_rows, most_folds or n_samples)
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
@@ -147,7 +147,7 @@ class PolicyEstimator(ComposedEstimator):
         return Plan(n_folds, self.validation_fraction, refit, n_rounds, self._patience(n_samples, pace), self.tol)
 
     def _patience(self, n_samples: int, pace: Pace = FINE) -> Patience:
-        """How long early stopping waits: the longer, the more rounds so many rows can use."""
+        """How long early stopping waits: longer with more rows, which benefit from more rounds."""
         if not is_auto(self.n_iter_no_change):
             return Patience(int(self.n_iter_no_change))
         if n_samples > FEW:

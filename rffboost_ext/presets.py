@@ -18,7 +18,7 @@ from .estimators import RFFBoostClassifier
 from .learners import RFF1, RFFK
 
 PUBLISHED: dict[str, Any] = {"extrapolation": "continue"}
-"""What the papers do where estimators have another default."""
+"""Settings of the papers that differ from the estimators' defaults."""
 
 
 def gbrff(

@@ -134,7 +134,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         return self
 
     def _booster(self) -> RFFBoostRegressor:
-        """What is fitted for each level, but for its loss; all levels have one seed."""
+        """The booster to fit for each level, except for its loss; with `random_state` all share one seed."""
         booster = RFFBoostRegressor() if self.estimator is None else clone(self.estimator)
         if not is_auto(booster.loss):
             raise ValueError(
@@ -161,7 +161,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         return found[:, 0] if found.shape[1] == 1 else np.sort(found, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the pinball loss of the constant quantiles that is explained, averaged over levels.
+        """The fraction of pinball loss explained relative to constant quantiles, averaged over levels.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
 
 
 def own_checkpoints(callbacks: Any, number: int) -> Any:
-    """Callbacks of one of several fits, each of which has checkpoints of its own."""
+    """Callbacks of one of several fits, with checkpoints of its own."""
     if not isinstance(callbacks, Sequence):
         return callbacks
     return [one.part(number) if isinstance(one, Checkpoint) else one for one in callbacks]

@@ -1,4 +1,4 @@
-"""Names for the parts of a booster: one table per kind, open to everyone."""
+"""Registries of the named parts of a booster: one per kind, open to extension."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ C = TypeVar("C", bound=type)
 class Registry(Generic[T]):
     """A table from names to the classes of one kind of part.
 
-    A part can also be handed over as an instance, so registering is a convenience, never a condition.
-    Packages offer parts through the entry point group ``rffboost_ext.<kind>`` (for example
-    ``rffboost_ext.learner``); these are looked up the first time that a name is not found here.
+    A part can also be passed as an instance, so registering is optional. Packages offer parts through the entry
+    point group ``rffboost_ext.<kind>`` (for example ``rffboost_ext.learner``); these are looked up the first time
+    that a name is not found here.
 
     Parameters
     ----------
     kind : str
-        What the table holds, as it is called in error messages and in parameters: ``"loss"``.
+        What the table holds, as named in error messages and parameters: ``"loss"``.
     base : type
         The class that every entry derives from.
 
@@ -40,13 +40,13 @@ class Registry(Generic[T]):
         self._searched = False
 
     def register(self, name: str) -> Callable[[C], C]:
-        """Return a class decorator that enters the class under `name`.
+        """Return a class decorator that registers the class under `name`.
 
         Raises
         ------
         ValueError
-            If the name is taken by another class. The same class defined again, as in a notebook, takes the
-            place of its older self; nothing else is ever overwritten.
+            If the name is taken by another class. The same class defined again, as in a notebook, replaces its
+            earlier definition; nothing else is ever overwritten.
         TypeError
             If the class does not derive from the table's base.
         """
@@ -73,7 +73,7 @@ class Registry(Generic[T]):
         return sorted(self._table)
 
     def get(self, name: str) -> type[T]:
-        """The class behind `name`; a ValueError that lists the choices if there is none."""
+        """The class registered under `name`; a ValueError that lists the choices if there is none."""
         if not isinstance(name, str):
             raise TypeError(f"the name of a {self.kind} must be a string, got {name!r}")
         if name not in self._table:
@@ -87,7 +87,7 @@ class Registry(Generic[T]):
     def create(self, part: str | T, **params: object) -> T:
         """Return `part` itself if it is an instance, else the registered class called with `params`.
 
-        Parts that know how to check their hyperparameters are checked here.
+        Parts with a method ``validate`` have their hyperparameters checked here.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Registry(Generic[T]):
 
         self._searched = True
         for entry in entry_points(group=f"rffboost_ext.{self.kind}"):
-            # Whatever is wrong with one, the others are there.
+            # A broken entry point must not affect the others.
             try:
                 self.register(entry.name)(entry.load())
             except Exception as error:
@@ -137,7 +137,7 @@ class Registry(Generic[T]):
 
 
 def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Registry[Any]]) -> dict[str, Any]:
-    """`params` for ``set_params``, extended so that nested ones find a part even where it is given by name.
+    """`params` for ``set_params``, extended so that nested ones also work for parts given by name.
 
     ``learner__gamma`` of an owner with ``learner="rff_1"`` needs an instance to be set on: it is made here.
     """

@@ -1,4 +1,4 @@
-"""Rows and their weights: weight 0 is absence, and a row that occurs twice is one row of twice the weight."""
+"""Rows and their weights: weight 0 excludes a row, and a row that occurs twice is one of twice the weight."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from .core import Array
 
 BLOCK = 8192
-# A mean weight below this makes of a fit one of far fewer rows than there are.
+# With a mean weight below this, penalties act as on far fewer rows: fit warns.
 LIGHT = 0.1
 
 
 def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Merge equal rows into one of their joint weight.
+    """Merge duplicate rows into one, adding up their weights.
 
     A row of weight 2 and the same row twice become the same data, so that they lead to the same fit bit for
-    bit, and not only up to rounding errors, which some searches multiply from round to round. To that end
-    rows of different weights are put in an order that depends on their contents alone.
+    bit, and not only up to rounding errors, which some searches amplify from round to round. To that end rows of
+    different weights are put in an order that depends on their contents alone.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
         return X, y, weight
     rows, joint = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
     if (joint == joint[0]).all():
-        # As they come, like rows of which none occurs twice.
+        # In the original order, as if there were no duplicates.
         rows = np.sort(rows)
     return X[rows], y[rows], joint
 
 
 def same(A: Array, B: Array) -> Array:
-    """Which rows of two arrays (n, d) are equal, a gap (NaN) being equal to a gap."""
+    """Which rows of two arrays (n, d) are equal, where NaN equals NaN."""
     equal = A == B
     return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))
 
@@ -65,9 +65,9 @@ def fingerprints(values: Array) -> Array:
     key = np.empty(len(values), dtype=np.uint64)
     for start in range(0, len(values), BLOCK):
         rows = slice(start, start + BLOCK)
-        # Adding 0 makes 0 of -0. The shift brings the leading bits down, which are all that an integer has.
+        # Adding 0 turns -0 into 0. The shift brings down the leading bits, the only ones set in small integers.
         numbers = np.ascontiguousarray(values[rows], dtype=np.float64) + 0.0
-        # A NaN may have any of many bits.
+        # NaN has many bit patterns.
         numbers[np.isnan(numbers)] = np.nan
         bits = numbers.view(np.uint64)
         key[rows] = (bits ^ (bits >> np.uint64(32))) @ factor
@@ -75,7 +75,7 @@ def fingerprints(values: Array) -> Array:
 
 
 def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
-    """X, y and weights of the rows that count; a row of weight 0 is as good as absent."""
+    """X, y and weights without the rows of weight 0."""
     if sample_weight is None:
         return X, y, np.ones(len(X))
     given = np.asarray(sample_weight)
@@ -102,7 +102,7 @@ def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array,
 
 
 def warn_of_light(weight: Array) -> None:
-    """Warn where weights (n,) sum to far less than the number of rows: penalties count in rows of weight 1."""
+    """Warn where weights (n,) sum to far less than the number of rows: penalties suit rows of weight 1."""
     total = float(weight.sum())
     if total < LIGHT * len(weight):
         warnings.warn(

@@ -9,20 +9,20 @@ from .storage import storable
 
 @storable("Decay")
 class Decay(Spec):
-    r"""A learning rate that falls geometrically: :math:`\max(\text{least}, \text{rate} \cdot \text{factor}^t)`.
+    r"""A learning rate that decays geometrically: :math:`\max(\text{least}, \text{rate} \cdot \text{factor}^t)`.
 
-    For the parameter ``learning_rate`` of the estimators, as is any function of the round t = 0, 1, ... that
-    returns a number above 0. This one is also stored in model files and known again by checkpoints, and
-    ``learning_rate__factor`` can be searched over.
+    For the parameter ``learning_rate`` of the estimators, which takes any function of the round t = 0, 1, ... that
+    returns a positive number. This one can also be stored in model files and recognised by checkpoints, and
+    ``learning_rate__factor`` can be tuned.
 
     Parameters
     ----------
     rate : float, default=0.3
         The learning rate of the first round.
     factor : float, default=0.99
-        What each round multiplies it by, at most 1.
+        Factor per round, at most 1.
     least : float, default=0.02
-        What it does not fall below.
+        Lower bound of the learning rate.
 
     Examples
     --------

@@ -8,11 +8,11 @@ the mean of f(z).
 
 - A cosine is the real part of a product over features, :math:`e^{-i\varphi} \prod_k e^{i \omega_k x_k}`. In a
   game of products feature j gets :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`, where a
-  are the factors of x and b those of z (Owen's multilinear extension). This is the integral of a polynomial, which
-  the rule of Gauss and Legendre with half as many nodes as the cosine has features yields without error.
-  A categorical column is one feature: its one-hot columns come from the same row, as the indicator of a gap does.
-- In a tree, x and z part at some splits. Each leaf that a mixture of both can reach counts for the features on its
-  path, as it does in the shap package for trees with a background.
+  are the factors of x and b those of z (Owen's multilinear extension). This is the integral of a polynomial, for
+  which Gauss-Legendre quadrature with half as many nodes as the cosine has features is exact. A categorical column
+  is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
+- In a tree, x and z diverge at some splits. Each leaf that a mixture of both can reach is credited to the features
+on its path, as in the shap package for trees with a background.
 
 References
 ----------
@@ -62,8 +62,8 @@ def _(term: Cosines, X: Array, background: Array) -> Array:
 def grouped(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
     """The Shapley values of d features where column j of X (n, e) belongs to feature ``source[j]``: (n, C, d).
 
-    The columns of one feature, as those that its categories have become, are one player: they come from the same
-    row. Term types register their own here.
+    The columns of one feature, such as its one-hot columns, are one player: they come from the same row. Term
+    types register their own here.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _(term: Trees, X: Array, background: Array) -> Array:
 
 @shapley.register
 def _(term: Expanded, X: Array, background: Array) -> Array:
-    # What a row's other columns have put in a gap counts as that column's own value: filled first, then mixed.
+    # An imputed value counts as its column's own value: rows are imputed first, then mixed.
     expansion = term.expansion
     rows, others = expansion(X), expansion(background)
     if len(np.unique(expansion.source)) == expansion.n_expanded:
@@ -148,7 +148,7 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
     X : ndarray of shape (n, d)
         Rows to explain.
     background : ndarray of shape (m, d)
-        Rows that they are compared with. The time grows with n times m; a hundred are usual.
+        Rows to compare with. The time grows with n times m; a hundred are usual.
 
     Returns
     -------

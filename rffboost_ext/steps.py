@@ -1,4 +1,4 @@
-"""Steps: how far to move along what a learner found."""
+"""Steps: how far to move along the output of a learner's term."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .registry import Registry
 STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
 
 RATE = POSITIVE | Function("the round")
-"""What a learning rate may be."""
+"""Allowed learning rates."""
 
-# A step below this share of the first stride is looked for anew.
+# A step below this share of the first stride is searched for again.
 SHORT, TINY = 1e-5, 1e-280
-# A term that is right, or wrong, on every row would be followed without end.
+# Keeps the step finite for a term that is right, or wrong, on every row.
 LARGEST_CORRELATION = 1.0 - 1e-12
 
 
 @STEPS.register("unit")
 class Unit(Step):
-    """``length = 1``: for learners that fit the size of their outputs themselves, such as trees."""
+    """``length = 1``: for learners that scale their outputs themselves, such as trees."""
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         return 1.0, 1.0
@@ -73,15 +73,15 @@ class Newton(Step):
 
 @STEPS.register("line_search")
 class LineSearch(Step):
-    """The length that minimises the loss along the output, found on its slope.
+    """The length that minimises the loss along the output, found as the root of its slope.
 
     Parameters
     ----------
     tol : float, default=1e-8
         Tolerance on the length, relative to it.
     max_length : float, default=1e6
-        Longest move, as a multiple of the largest target in size where that is above 1; met where the loss has no
-        minimum along the output, as on separable data.
+        Maximum length, as a multiple of the largest absolute target where that is above 1; reached if the loss has
+        no minimum along the output, as on separable data.
     """
 
     constraints = {"tol": POSITIVE, "max_length": POSITIVE}
@@ -103,7 +103,7 @@ class LineSearch(Step):
         # The loss is convex, so its slope changes sign once: double the stride until it has.
         near, far = 0.0, -np.sign(start)
         longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
-        # By sign: where scores are far out, the product of two slopes may be too small to be more than 0.
+        # By sign: for extreme scores the product of two slopes may underflow to 0.
         while np.sign(slope(far)) == np.sign(start):
             near, far = far, 2.0 * far
             if abs(far) > longest:
@@ -127,7 +127,7 @@ class Shrunk(Step):
     rate : float or callable
         Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``.
     first : int, default=0
-        The round from which the function counts: the number of those that another model has begun with.
+        The round from which the function counts: the number of rounds of an initial model.
     """
 
     constraints = {"rate": RATE, "first": Integer(0)}
@@ -151,7 +151,7 @@ class Shrunk(Step):
 
 
 def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:
-    """What a step returns, two finite numbers, or an error that names it."""
+    """The result of a step, two finite numbers, or an error that names the step."""
     found = step.move(round, output)
     try:
         keep, length = found
@@ -164,7 +164,7 @@ def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:
 
 
 def rate_of(rate: float | Callable[[int], float], index: int) -> float:
-    """The learning rate of a round: a number, or what a function says, which must be one."""
+    """The learning rate of a round: a number, or the checked result of a function."""
     if not callable(rate):
         return rate
     found = rate(index)
@@ -173,7 +173,7 @@ def rate_of(rate: float | Callable[[int], float], index: int) -> float:
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """The quotient, or 0 where there is nothing to divide by: a fit that is perfect moves no further."""
+    """The quotient, or 0 if the denominator is not positive: a perfect fit moves no further."""
     return numerator / denominator if denominator > 0.0 else 0.0
 
 

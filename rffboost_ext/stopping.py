@@ -1,4 +1,4 @@
-"""Early stopping for a whole fit: which rows are held out, and what becomes of the models."""
+"""Early stopping for a whole fit: which rows are held out, and how models are combined."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
 from .training import Rows, Trainer
 
-# Fewer held-out rows than this tell nothing, more than that tell no more.
+# Minimum and maximum size of the validation set.
 LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
-# Up to so many rows each of them counts, and models are quick to train.
+# Up to this number of rows each of them matters, and models are quick to train.
 FEW = 3_000
-# Models of which the mean is taken may have so many times the rounds that each is best with: noise averages out.
-# Over 436 fits of 15 small sets the log loss changes by -0.0009 (standard error 0.0002), accuracy by +0.01 points
-# (0.03), the time by 1.0.
+# Models that are averaged may have this many times the rounds that are best for each: noise averages out. Over 436
+# fits of 15 small sets the log loss changes by -0.0009 (standard error 0.0002), accuracy by +0.01 points (0.03),
+# the time by 1.0.
 BEYOND = 1.25
-# Models of a stack that weigh less than this are left out of it.
+# Models of a smaller weight are dropped from a stack.
 LEAST_WEIGHT = 1e-3
 
 
 def folds_for(n_samples: int, stacks: bool, always: bool = False) -> int:
-    """Folds that suit so many rows: where there are few, or `always`, several are worth holding out in turn."""
+    """The default number of folds: several with few rows, or `always`, else 1."""
     several = always or n_samples <= FEW
     suitable = (5 if stacks else 4) if several else 1
     return max(1, min(suitable, n_samples // 2))
@@ -39,19 +39,19 @@ class Plan:
     Parameters
     ----------
     n_folds : int
-        Models, each of which holds out rows of its own; their average is the result. Each has `BEYOND` times the
-        rounds that it is best with, as far as it got.
+        Number of models, each of which holds out its own rows; their average is the result. Each has `BEYOND`
+        times the rounds that are best for it, as far as it was trained.
     fraction : float
         Share of rows that a single model holds out.
     refit : bool
-        Whether the result is one model of all rows instead, with the mean number of rounds, and more of them as
-        there are more rows.
+        Whether the result is instead one model fitted to all rows, with the mean number of rounds, scaled up with
+        the number of rows.
     n_estimators : int
-        Ceiling on the rounds of a model, those of an initial one included.
+        Maximum number of rounds of a model, those of an initial one included.
     patience : Patience
-        Rounds without improvement that end a fit.
+        Rounds without improvement after which a fit ends.
     tol : float
-        What counts as an improvement, as a share of the loss before the first round.
+        Smallest decrease that counts as an improvement, as a share of the loss before the first round.
     """
 
     n_folds: int
@@ -116,16 +116,16 @@ class Plan:
         if np.isin(parts, spared).all():
             fold = spared
         splits = [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
-        # One fold may hold the only target that is not 0.
+        # One fold may hold the only non-zero target, without which a loss cannot be fitted.
         return [split for split in splits if suits(loss, split[0])] or splits
 
 
 def stacked(
     loss: Loss, models: Sequence[Ensemble], scores: Sequence[Sequence[Array]], held: Sequence[Rows]
 ) -> Array:
-    """A weight for each row of models, given the raw scores of the k-th ones on the k-th held-out rows.
+    """A weight for each kind of model, given the raw scores of its k-th models on the k-th held-out rows.
 
-    `models` are those of the first row.
+    `models` are those of the first kind.
     """
     if len(scores) == 1:
         return np.ones(1)
@@ -136,23 +136,24 @@ def stacked(
 
 
 def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Array) -> Array:
-    r"""Weights (m,), not negative and of sum 1, for the best mean of m models' raw scores (m, n, C).
+    r"""Non-negative weights (m,) of sum 1 for the best average of m models' raw scores (m, n, C).
 
-    They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`: the weighted mean loss, in units s
-    of what the models' plain mean changes in the losses of rows, and a penalty that holds the weights together
-    where the rows do not tell. Neither depends on the unit of the target. Weights below `LEAST_WEIGHT` become 0.
+    They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`: the weighted mean loss, in units s of
+    the mean absolute change of row losses from `start` to the plain average, and a penalty that keeps the weights
+    equal unless the rows say otherwise. Neither depends on the unit of the target. Weights below `LEAST_WEIGHT`
+    become 0.
 
     Parameters
     ----------
     loss : Loss
     y : ndarray of shape (n, C)
-        Targets of rows that the models have not seen.
+        Targets of held-out rows.
     weight : ndarray of shape (n,)
         Sample weights.
     raw : ndarray of shape (m, n, C)
         Raw scores of the models.
     start : ndarray of shape (n, C)
-        Raw scores of what the models are to be better than: their baseline.
+        Raw scores before the first round: the models' baseline.
 
     Returns
     -------
@@ -183,7 +184,7 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
 
 
 def joined(scores: Sequence[Array]) -> Array:
-    """The mean of curves of different lengths; one that has ended counts with its best value."""
+    """The mean of curves of different lengths; one that has ended is continued with its best value."""
     longest = max(map(len, scores))
     return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)
 
@@ -204,14 +205,14 @@ def along_target(rows: Rows, seed: int) -> Array:
 
 
 def folds(rows: Rows, n_folds: int, seed: int) -> Array:
-    """A fold (n,) for each row; each fold has its part of every class, or of every part of a target's range."""
+    """The fold of each row, (n,), stratified by class, or along the range of a real target."""
     fold = np.empty(len(rows), dtype=np.int64)
     fold[along_target(rows, seed)] = np.arange(len(rows)) % n_folds
     return fold
 
 
 def singletons(loss: Loss, y: Array) -> Array:
-    """Which rows (n,) are the only ones of their class: without them a model would think it impossible."""
+    """Which rows (n,) are the only ones of their class: without them a model would give it probability 0."""
     if loss.task != "classification":
         return np.zeros(len(y), dtype=bool)
     _, codes, counts = np.unique(y[:, 0], return_inverse=True, return_counts=True)

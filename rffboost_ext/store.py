@@ -1,4 +1,4 @@
-"""What estimators have for files of their own."""
+"""Methods of estimators for model files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StoreMixin:
         Parameters
         ----------
         path : str or path
-            The file: it appears whole or not at all.
+            The file, written atomically.
 
         Raises
         ------
@@ -40,12 +40,13 @@ class StoreMixin:
         Returns
         -------
         model
-            Predicts, and goes on fitting, to the same bits as the one that was saved.
+            Predicts, and continues fitting, with the same bits as the one that was saved.
 
         Raises
         ------
         ValueError
-            If the file is damaged, incomplete, foreign, of a later version, or holds another kind of model.
+            If the file is damaged, incomplete, not a model file, from a later version, or holds another kind of
+            model.
         OSError
             If it cannot be read.
         """

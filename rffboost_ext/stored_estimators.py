@@ -1,4 +1,4 @@
-"""What a model file holds of an estimator, and the estimator that is built from it again."""
+"""The state of an estimator in a model file, and the estimator that is rebuilt from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .terms import Expansion
 
 
 def left_out(params: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters that only watch a fit and are no data, and what a message calls them."""
+    """The parameters that only observe a fit and are not stored, and their names in messages."""
     metrics = params.get("eval_metric")
     functions = any(map(callable, metrics if isinstance(metrics, list | tuple) else [metrics]))
     found = {"callbacks": "callbacks"} if params.get("callbacks") is not None else {}
@@ -30,7 +30,7 @@ def left_out(params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def warn_of_what_is_left_out(model: Any) -> None:
-    """Of the model, or of the boosters that are its parameters."""
+    """Warn of parameters of the model, or of boosters among them, that are not stored."""
     boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, StoreMixin)]
     for booster in boosters:
         for name in left_out(booster.get_params(deep=False)).values():
@@ -38,14 +38,14 @@ def warn_of_what_is_left_out(model: Any) -> None:
 
 
 def estimator_state(model: Any) -> dict[str, Any]:
-    """Parameters and all that a fit has left."""
+    """Parameters and fitted state."""
     params = model.get_params(deep=False)
     fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
 
 
 def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
-    """Parameters and all that a fit has left; a TypeError names a column whose categories cannot be stored."""
+    """Parameters and fitted state; a TypeError names a column whose categories cannot be stored."""
     for column, known in enumerate(listed(model._coding)):
         odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
         if odd:
@@ -62,7 +62,7 @@ def is_unfitted(model: Any) -> bool:
 
 
 def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
-    """The model of a fit; a ValueError if that has left what is `wrong`, or something by the name of a method."""
+    """The model with its fitted state; a ValueError if an attribute is `wrong`, or has the name of a method."""
     wrong = wrong + [name for name in fitted if callable(getattr(type(model), name, None))]
     if wrong:
         raise ValueError(f"holds a {type(model).__name__} whose {wrong[0]} cannot be")
@@ -71,7 +71,7 @@ def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
 
 
 def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoost:
-    """The estimator of a state; a ValueError if it lacks what it predicts by."""
+    """The estimator of a state; a ValueError if it lacks what predictions need."""
     model, fitted = cls(**state["params"]), state["fitted"]
     if not fitted:
         # A parameter of another estimator, which fits clones of it.
@@ -87,7 +87,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
 
 
 def wrong_columns(fitted: dict[str, Any]) -> list[str]:
-    """What is wrong with what a fit has learned of columns; files of earlier versions have nothing of it."""
+    """The fitted attributes about columns that are wrong; files of earlier versions have none of them."""
     coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
     d = fitted.get("n_features_in_")
     is_right = {

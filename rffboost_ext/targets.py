@@ -1,4 +1,4 @@
-"""Targets as a loss sees them, and raw scores as the user does."""
+"""Encoding of targets for losses, and decoding of raw scores for the user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .core import Array
 
-# Integer labels within a range of this length are counted.
+# Integer labels within a range of this length are counted rather than sorted.
 MOST_COUNTED = 1024
 
 
@@ -52,7 +52,7 @@ def real_numbers(y: Array) -> Array:
         y = column_or_1d(y, warn=True)
     targets = y.astype(np.float64).reshape(len(y), -1)
     if y.dtype == object:
-        # scikit-learn looks into arrays of numbers alone.
+        # scikit-learn checks arrays of a numeric type only.
         assert_all_finite(targets, input_name="y")
     return targets
 

@@ -12,7 +12,7 @@ import numpy as np
 from .core import Array
 from .parallel import over_tiles
 
-# Rows per tile: enough for the reader of the next tile to be ahead, few enough for a tile to stay in cache.
+# Rows per tile: enough to prefetch the next tile, few enough for a tile to stay in cache.
 ROWS = 2048
 # Tiles are cut to whole vectors, so that loops over them have no remainder.
 LANES = 16
@@ -39,7 +39,7 @@ class Tiles:
     X : ndarray of shape (n, d)
         Features, float32 or float64.
     center, scale : ndarray of shape (d,)
-        What is subtracted, and what divides.
+        Tiles hold ``(X - center) / scale``.
     dtype : dtype
         Precision of the tiles, and of the passes over them.
     n_jobs : int

@@ -18,7 +18,7 @@ from .gaps import scaling_of
 from .journal import Growth, Journal, Relay
 from .terms import Expansion, Extent
 
-# Rounds that one pool of rows serves.
+# Number of rounds trained on one pool of rows.
 POOL_ROUNDS = 50
 
 
@@ -40,12 +40,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Stopped:
-    """What a fit with early stopping yields.
+    """The result of a fit with early stopping.
 
     Parameters
     ----------
     ensemble : Ensemble
-        The best one, or one of more rounds.
+        The ensemble with the best number of rounds, or with more.
     scores : ndarray of shape (T + 1,)
         The loss on the held-out rows before the first and after every round.
     raw : ndarray of shape (n, C)
@@ -74,13 +74,13 @@ class Trainer:
     precision : str
         Precision of the compiled passes.
     lasting : dict
-        What learners remember beyond a round, apart from single rows; filled by the fit.
+        The state that learners keep across rounds, independent of single rows; filled by the fit.
     journal : Journal
-        Where it is noted how far models have grown.
+        Records the progress of the models.
     error : callable, optional
-        What early stopping watches, ``error(y, raw, weight) -> float``; the loss by default.
+        The error that early stopping monitors, ``error(y, raw, weight) -> float``; the loss by default.
     expansion : Expansion, optional
-        What learners see of columns with gaps or categories.
+        Imputation and encoding of columns with missing values or categories.
     extent : Extent, optional
         The range of what learners see, beyond which their terms are held constant.
     """
@@ -108,7 +108,7 @@ class Trainer:
     ) -> Ensemble:
         """Boost on `rows` until `n_estimators` rounds are done, those of `init` included."""
         scaling = scaling_of(rows.X, rows.weight, self.expansion) if self.standardize else (None, None)
-        # Scores are of all rows, pools have some of them.
+        # The given scores are of all rows, pools have only some.
         raw = None if self.in_pools(len(rows)) else init_raw
         growth = Growth(self.start(rows) if init is None else init, raw, self.lasting, callbacks)
         self.journal.resume(growth)
@@ -129,7 +129,7 @@ class Trainer:
     def _stretch(
         self, growth: Growth, rows: Rows, scaling: tuple[Array | None, Array | None], n_estimators: int
     ) -> None:
-        """Let a model grow on one pool until it is to be noted; what learners keep of a pool ends with this."""
+        """Train a model on one pool up to the next note; what learners cache about a pool ends with it."""
         done, target, every = len(growth.ensemble), n_estimators, self.journal.every
         pooled = self.in_pools(len(rows))
         if pooled:
@@ -141,11 +141,11 @@ class Trainer:
         callbacks: list[Callback] = [relay] if every is None else [self.journal.watch, relay, scores]
         growth.ensemble = self._boost(rows, scaling, max(target, 1), callbacks, growth.ensemble, growth.raw)
         growth.finished = relay.stopped or len(growth.ensemble) >= n_estimators
-        # Another pool has other rows.
+        # The next pool has other rows.
         growth.raw = None if pooled and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
 
     def again(self, k: int) -> Trainer:
-        """The same parts for a fit of its own, number k, which remembers nothing of another."""
+        """The same parts for an independent fit, number k, which shares no state with others."""
         return replace(self, seed=(self.seed + k) % 2**31, lasting={})
 
     def in_pools(self, n_samples: int) -> bool:

@@ -1,4 +1,4 @@
-"""Whether parts keep to the vocabulary: what a loss or a learner of the user's gives back, before it is used."""
+"""Runtime checks of user-defined losses and learners: what they return, before it is used."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .terms.sound import check_sound
 
 
 def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
-    """Raise a ValueError unless a loss gets a target of as many columns as it can use.
+    """Raise a ValueError unless the target has as many columns as the loss can use.
 
-    For classification that is one, of class indices: 0 and 1 rather than -1 and 1.
+    For classification that is one column of class indices: 0 and 1 rather than -1 and 1.
     """
     if y.shape[1] > 1 and not loss.multi_output:
         raise ValueError(
@@ -30,10 +30,10 @@ def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
 
 
 def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
-    """Raise a ValueError unless a loss's baseline for the target y (n, C) is what the vocabulary says."""
+    """Raise a ValueError unless a loss's baseline for the target y (n, C) is valid."""
     if not isinstance(baseline, np.ndarray) or baseline.ndim != 1 or not np.isfinite(baseline).all():
         raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
-    # More targets than a loss can use are named by check_target.
+    # Too many targets are reported by check_target.
     usable = loss.multi_output or y.shape[1] == 1
     if loss.task == "regression" and usable and len(baseline) != y.shape[1]:
         raise ValueError(
@@ -42,7 +42,7 @@ def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
 
 
 def check_answers(loss: Loss, y: Array, raw: Array) -> None:
-    """Raise a ValueError unless a loss's values and responses for scores (n, C) have the vocabulary's shapes."""
+    """Raise a ValueError unless a loss's values and responses for scores (n, C) have the right shapes."""
     n = len(y)
     require_values(loss, loss.value(y, raw), n)
     found, least = np.shape(loss.inverse_link(raw)), 2 if loss.task == "classification" else 1
@@ -58,14 +58,14 @@ def require_values(loss: Loss, values: Array, n_samples: int) -> None:
 
 
 def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
-    """What a loss's derivatives return, or a ValueError unless it is a pair."""
+    """The result of a loss's ``derivatives``, or a ValueError if it is not a pair."""
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise ValueError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
     return found
 
 
 def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
-    """Raise a ValueError unless a loss's derivatives in round `index` are what the vocabulary says."""
+    """Raise a ValueError unless a loss's derivatives in round `index` are valid."""
     for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
         if not isinstance(values, np.ndarray) or values.shape != raw.shape:
             found = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
@@ -76,13 +76,13 @@ def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, 
             raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
     gradient, hessian = derivatives
     least = hessian.min()
-    # Of a perfect fit curvatures may vanish in the end.
+    # Curvatures may vanish once the fit is perfect.
     if least < 0.0 or (index == 0 and least == 0.0 and gradient.any() and not hessian.any()):
         raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} in round {index}")
 
 
 def is_finite(values: Array) -> bool:
-    """Whether all of some values are finite. A sum is cheap; one that overflows need not mean that a value has."""
+    """Whether all values are finite. A sum is cheap, but may overflow although all values are finite."""
     return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())
 
 
@@ -92,7 +92,7 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
     design = round.design
-    # Trees are on the features as they came.
+    # Trees act on the original features.
     n_features = design.original.shape[1] if isinstance(fitted, Trees) else design.n_features
     try:
         check_sound(fitted, n_features, round.raw.shape[1])
