@@ -29,8 +29,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         ``eval_set``, or, except in a warm start, if the learner asks for it, as "auto", "mixture" and "rff_newton"
         do, quality is "high", or n_folds or n_iter_no_change is given.
     validation_fraction : float, default=0.15
-        Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20, at most
-        20,000.
+        Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 (half of
+        fewer than 40), at most 20,000.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" is 40, or fewer where
         learning_rate="auto" is more than 0.1; with more than 3,000 rows, a tenth of the rounds up to the best one,
@@ -42,9 +42,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. With an ``eval_set`` a single model is monitored on that, whatever
-        n_folds is. "auto" is 8 where learning_rate="auto" is 0.3; else 1 with an ``init_model``, a warm start, or
-        more than 3,000 rows unless quality is "high"; else 5 for a stack and 4 otherwise; with an ``eval_metric``
-        at most as many as the rarest class has rows.
+        n_folds is. "auto" is 8 where learning_rate="auto" is 0.3; 1 with an ``init_model`` or a warm start; with
+        up to 3,000 rows or quality="high" 5 for a stack and 4 otherwise; else 1; with an ``eval_metric`` at most
+        as many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is

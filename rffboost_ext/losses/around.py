@@ -1,4 +1,4 @@
-"""A loss around another one."""
+"""A loss that wraps another one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A = TypeVar("A", bound="Around")
 
 
 class Around(Loss):
-    """A loss made of another one: whatever a derived class leaves unsaid, the inner loss says.
+    """A loss that wraps another one: what a derived class does not override is delegated to the inner loss.
 
     Parameters
     ----------

@@ -10,8 +10,7 @@ from . import LOSSES
 from .multinomial import MultinomialLogLoss
 from .targets import class_count
 
-# exp of more than this is treated as exp of this: scores that wrong are only met in divergence, and
-# sums over rows must stay finite.
+# Exponents are clipped at this: such scores occur only in divergence, and sums over rows must stay finite.
 LARGEST_EXPONENT = 500.0
 
 
@@ -21,18 +20,18 @@ def sign(y: Array) -> Array:
 
 
 def sigmoid(raw: Array) -> Array:
-    """1 / (1 + exp(-raw)), without overflow and with all digits of small probabilities."""
+    """1 / (1 + exp(-raw)), without overflow and with full precision for small probabilities."""
     tail = np.exp(-np.abs(raw))
     return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
 
 
 def two_columns(log_odds: Array) -> Array:
-    """Probabilities of both classes, (n, 2), from log-odds of the second, (n, 1), small ones with all digits."""
+    """Probabilities of both classes, (n, 2), from log-odds of the second, (n, 1), small ones in full precision."""
     return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
 
 
 def share(y: Array, weight: Array) -> float:
-    """Weighted share of the second class, kept off 0 and 1 by what float64 can tell from them."""
+    """Weighted share of the second class, kept away from 0 and 1 by the machine epsilon of float64."""
     eps = np.finfo(np.float64).eps
     return float(np.clip(np.average(y[:, 0], weights=weight), eps, 1.0 - eps))
 
@@ -85,7 +84,7 @@ class LogLoss(Loss):
         if n_classes <= 2:
             return self
         if type(self) is not LogLoss:
-            # What a derived loss says of two classes, the other does not know.
+            # MultinomialLogLoss would ignore what a derived loss overrides.
             raise ValueError(
                 f"loss {self!r}: y must have 2 classes, got {n_classes}: derive a loss of more from "
                 f"MultinomialLogLoss, and return it from 'prepared'"

@@ -11,7 +11,7 @@ from ..core import Array, Loss
 from ..kernels import compiled
 from .targets import require_indices
 
-# Where a class is certain to the last bit its hessian would be 0.
+# Where a class is certain up to rounding its hessian would be 0.
 LEAST_HESSIAN = 1e-16
 
 
@@ -19,8 +19,8 @@ class MultinomialLogLoss(Loss):
     r"""Cross-entropy of K classes, ``logsumexp(raw) - raw[y]``, one raw score per class; ``p = softmax(raw)``.
 
     The gradient is :math:`p_c - [y = c]`. The second derivative is the matrix :math:`\mathrm{diag}(p) - p p^T`;
-    the hessian given is the diagonal :math:`2 p_c (1 - p_c)`, at least 1e-16, which bounds its quadratic form: in
-    the difference each diagonal entry equals the sum of the sizes of the others in its row.
+    the hessian returned is the diagonal majorizer :math:`2 p_c (1 - p_c)`, at least 1e-16: the difference of the
+    two is (weakly) diagonally dominant, and so positive semidefinite.
 
     It is what :class:`~rffboost_ext.losses.LogLoss` becomes for more than two classes.
 

@@ -1,15 +1,15 @@
 r"""Losses of positive targets whose mean is ``exp(raw)``: Poisson, gamma and, between them, Tweedie's.
 
 With the power p of the mean that the variance is proportional to, they are half the deviance. That includes terms
-which the target alone decides: a perfect score has a loss of 0, and early stopping knows what is left to gain.
-With :math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction, gradient and
-second derivative are
+that depend on the target only: a perfect score has a loss of 0, as the relative tolerance of early stopping
+requires. With :math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction,
+gradient and second derivative are
 
 .. math:: g = s (1 - u), \quad H = s (2 - p + (p - 1) u).
 
-The loss of a row has its minimum where raw has moved by log u. Where H is small a Newton step carries far beyond
-it, as it does for gamma where u is small and for Poisson where u is large. The hessian given is therefore
-:math:`s \max(2 - p + (p - 1) u, (u - 1) / \log u)`, with which the step of a row by itself never overshoots.
+The loss of a row has its minimum where raw has moved by log u. Where H is small a Newton step overshoots it by
+far, as for gamma where u is small and for Poisson where u is large. The hessian returned is therefore
+:math:`s \max(2 - p + (p - 1) u, (u - 1) / \log u)`, with which the step of a single row never overshoots.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .targets import require_targets, rounded
 
 
 class Positive(Loss):
-    """What the losses of this family share: all but their value."""
+    """Base class of the losses of this family: all but their value."""
 
     exact_hessian = False
     positive = True
@@ -77,8 +77,8 @@ class Poisson(Positive):
     Parameters
     ----------
     unit : float or "auto", default="auto"
-        What derivatives are multiplied by in a fit, so that what regularises a learner has the same effect
-        whatever unit the target has. "auto" is one over the weighted mean of the target, taken in each fit.
+        Factor on derivatives in a fit, so that regularisation has the same effect whatever the scale of the
+        target. "auto" is one over the weighted mean of the target, computed in each fit.
     """
 
     _power = 1.0
@@ -90,7 +90,7 @@ class Poisson(Positive):
     def value(self, y: Array, raw: Array) -> Array:
         log_y = logarithm(y)
         with np.errstate(invalid="ignore"):
-            # As a multiple of y, so that large numbers do not have to cancel.
+            # As a multiple of y, to avoid cancellation of large numbers.
             above = y * (np.expm1(cut(raw - log_y)) + log_y - raw)
         return np.where(y > 0.0, above, np.exp(cut(raw)))[:, 0]
 
@@ -130,8 +130,8 @@ class Tweedie(Positive):
     power : float, default=1.5
         The variance is proportional to this power p of the mean, above 1 (Poisson) and below 2 (gamma).
     unit : float or "auto", default="auto"
-        What derivatives are multiplied by in a fit, as in :class:`Poisson`. "auto" is the weighted mean of the
-        target to the power p - 2.
+        Factor on derivatives in a fit, as in :class:`Poisson`. "auto" is the weighted mean of the target to the
+        power p - 2.
 
     References
     ----------
@@ -155,7 +155,7 @@ class Tweedie(Positive):
 
 
 def cut(raw: Array) -> Array:
-    """Raw scores within what exp bears, also in sums over rows: beyond it are only fits that diverge."""
+    """Raw scores clipped so that sums of exp over rows stay finite: only diverging fits exceed this."""
     return np.clip(raw, -LARGEST_EXPONENT, LARGEST_EXPONENT)
 
 

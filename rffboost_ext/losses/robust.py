@@ -1,8 +1,8 @@
-"""Losses that grow no faster than the error: absolute error, quantiles, and Huber's.
+"""Losses that grow at most linearly with the error: absolute error, quantiles, and Huber's.
 
-Their second derivative is 0 where they are linear, so the hessian is that of the parabola that touches the loss at
-the present error r and lies above it: ``|e| <= (e^2 / |r| + |r|) / 2``. Newton steps on it are iteratively
-reweighted least squares.
+Their second derivative is 0 where they are linear, so the hessian is that of the quadratic majorizer, the parabola
+above the loss that touches it at the current error r: ``|e| <= (e^2 / |r| + |r|) / 2``. Newton steps on it are
+iteratively reweighted least squares.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import LOSSES
 from .targets import NORMAL, typical_size, weighted_quantile
 
 UNIT = POSITIVE | Exactly(("auto",))
-# Errors below this share of the unit are as good as 0, where the parabola would be infinitely narrow.
+# Errors are floored at this share of the unit: at 0 the majorizer would be infinitely narrow.
 FLOOR = 0.05
 # With this multiple of the standard deviation Huber's estimate has 95 % of the mean's efficiency on normal errors.
 HUBER = 1.35
@@ -34,9 +34,9 @@ class Quantile(Loss):
     quantile : float, default=0.5
         The quantile q, above 0 and below 1; 0.5 is half the absolute error.
     unit : float or "auto", default="auto"
-        Size of a typical error, u. Derivatives are multiplied by it in a fit, so that what regularises a learner
-        has the same effect whatever unit the target has. "auto" is the median absolute deviation from the
-        baseline, taken from the target in each fit; a loss used outside of a fit takes 1.
+        Size of a typical error, u. Derivatives are multiplied by it in a fit, so that regularisation has the same
+        effect whatever the scale of the target. "auto" is the median absolute deviation of the target from the
+        baseline, computed in each fit; outside of a fit it is 1.
 
     References
     ----------
@@ -114,14 +114,14 @@ class AbsoluteError(Loss):
 class Huber(Loss):
     r"""Half the squared error up to an error of delta, linear beyond: ``delta (|r| - delta / 2)``.
 
-    The gradient is the error r cut at -delta and delta; the hessian is :math:`\min(1, \delta / |r|)`.
+    The gradient is the error r clipped to [-delta, delta]; the hessian is :math:`\min(1, \delta / |r|)`.
 
     Parameters
     ----------
     delta : float or "scale", default="scale"
-        Where the loss turns linear, in units of the target. "scale" is 1.35 standard deviations, estimated in each
-        fit as 1.4826 times the median absolute deviation from the median; a loss used outside of a fit takes the
-        standard deviation to be 1.
+        Where the loss becomes linear, in units of the target. "scale" is 1.35 standard deviations, estimated in
+        each fit as 1.4826 times the median absolute deviation from the median; outside of a fit the standard
+        deviation is taken as 1.
 
     References
     ----------
@@ -165,14 +165,14 @@ class Huber(Loss):
 
 
 def absolute_derivatives(y: Array, raw: Array, unit: float | str) -> tuple[Array, Array]:
-    """Sign of the errors, and ``1 / |error|`` with errors below a share of the unit taken for that share."""
+    """Sign of the errors, and ``1 / |error|`` with errors floored at a share of the unit."""
     error = raw - y
     floor = FLOOR * (1.0 if isinstance(unit, str) else unit)
     return np.sign(error), 1.0 / np.maximum(np.abs(error), floor)
 
 
 def with_unit(loss: Loss, y: Array, weight: Array) -> Loss:
-    """`loss` with the typical deviation of the target from its baseline for a unit, where that is "auto"."""
+    """`loss` with a unit of "auto" set to the typical deviation of the target from its baseline."""
     if not isinstance(loss.unit, str):
         return loss
     deviation = y[:, 0] - loss.baseline(y, weight)
@@ -180,7 +180,7 @@ def with_unit(loss: Loss, y: Array, weight: Array) -> Loss:
 
 
 def huber_location(values: Array, weight: Array, delta: float) -> float:
-    """The zero of ``sum_i w_i clip(v_i - c, -delta, delta)`` in c: it falls, linear between two knots."""
+    """The root of ``sum_i w_i clip(v_i - c, -delta, delta)`` in c, decreasing and piecewise linear."""
 
     def height(center: float) -> float:
         return float(weight @ np.clip((values - center) / delta, -1.0, 1.0))
@@ -195,6 +195,6 @@ def huber_location(values: Array, weight: Array, delta: float) -> float:
     if inner > 0.0:
         center += delta * left / inner
     elif left != 0.0:
-        # Of a delta that is lost beside the values it falls in jumps, at the values themselves.
+        # If delta is lost to rounding next to the values, the sum falls in jumps at the values themselves.
         center = knots[last if left > 0.0 else first]
     return float(np.clip(center, knots[first], knots[last]))

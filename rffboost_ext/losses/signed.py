@@ -1,4 +1,4 @@
-"""A regression loss put to classification."""
+"""A regression loss used for classification."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Signed(Around):
     """A regression loss on the labels -1 and +1 of two classes, as in least-squares boosting.
 
     The response of the inner loss estimates ``P(+1) - P(-1)``, so the probability of the second class is
-    ``(1 + response) / 2``, cut at 0 and 1.
+    ``(1 + response) / 2``, clipped to [0, 1].
 
     Parameters
     ----------

@@ -11,9 +11,9 @@ from ..checks import OPTIONAL, Exactly, Positives
 from ..core import Array, Loss
 from . import LOSSES
 
-# An output counts at most 2 to this as much as another, so that single precision can hold what it counts.
+# Log2 of the largest ratio of two weights, so that weighted values fit into single precision.
 MOST = 60.0
-# What varies by less than this share of its size does not vary: it is rounding.
+# A target that varies by less than this share of its size is constant up to rounding.
 CONSTANT = 1e-12
 
 
@@ -21,17 +21,17 @@ CONSTANT = 1e-12
 class SquaredError(Loss):
     r"""Half the squared error, the sum over outputs of ``v_c (raw_c - y_c)^2 / 2``; the response is the raw score.
 
-    Of a single target the weight v is 1. Several are weighted by what they vary: the target of largest variance
-    has the weight 1, another so many times that as its variance is smaller, to the nearest power of two. That is
-    to minimise the sum of :math:`1 - R^2` over the targets, so that a fit does not depend on their units. Learners
-    and their penalties see each target as if it were the only one; the weights count where outputs are added up.
+    A single target has the weight v = 1. Several are weighted by inverse variance, relative to the largest
+    variance and rounded to powers of two. This minimises, up to the rounding, the sum of :math:`1 - R^2` over the
+    targets, so that a fit does not depend on their units. Learners and their penalties see each target as if it
+    were the only one; the weights matter where outputs are added up.
 
     Parameters
     ----------
     output_weights : "balanced", None or sequence of float, default="balanced"
-        How much each target counts: by its variance, as above, taken from the target in each fit; all alike, so
-        that those of a larger unit count more; or positive numbers, one for each target. A loss used outside of a
-        fit takes "balanced" for all alike.
+        Weight of each target: "balanced", by inverse variance as above, computed in each fit; None, all equal, so
+        that targets on a larger scale count more; or positive numbers, one for each target. Outside of a fit
+        "balanced" means all equal.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class SquaredError(Loss):
         self.output_weights = output_weights
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with the weights of the targets taken from them."""
+        """The loss with the weights of the targets computed from them."""
         given, n_outputs = self.output_weights, y.shape[1]
         if isinstance(given, str):
             return self if n_outputs == 1 else clone(self).set_params(output_weights=balanced(y, weight))
@@ -75,7 +75,7 @@ class SquaredError(Loss):
 
     @property
     def unit(self) -> float | tuple[float, ...]:  # type: ignore[override]
-        """What makes all hessians 1."""
+        """The inverse weights, which make all hessians 1."""
         weights = self._weights
         return 1.0 if weights is None else tuple((1.0 / weights).tolist())
 
@@ -86,9 +86,9 @@ class SquaredError(Loss):
 
 
 def balanced(y: Array, weight: Array) -> tuple[float, ...] | None:
-    """How many times the variance of each target (n, C) goes into the largest; None if they are all alike.
+    """Targets (n, C) weighted by inverse variance, relative to the largest variance; None if all are equal.
 
-    To a power of two: multiplying by it rounds nothing.
+    Powers of two: multiplying by them is exact.
     """
     center = np.average(y, axis=0, weights=weight)
     spread = np.sqrt(np.average(np.square(y - center), axis=0, weights=weight))

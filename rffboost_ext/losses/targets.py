@@ -1,4 +1,4 @@
-"""What losses ask of their targets, and what they take from them."""
+"""What losses require of their targets, and the statistics that they take from them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..core import Array, Loss
 
 # The median absolute deviation of normal numbers times this is their standard deviation.
 NORMAL = 1.4826
-# Statistics that losses take from the target keep so many bits: sums over the same rows in another order, or over
-# a row of weight 2 in place of two rows, lead to the same loss.
+# Statistics that losses take from the target are rounded to this many bits: sums over the same rows in another
+# order, or over a row of weight 2 in place of two rows, lead to the same loss.
 BITS = 24
 
 
@@ -46,7 +46,7 @@ def class_count(loss: Loss, y: Array) -> int:
 
 
 def weighted_quantile(values: Array, weight: Array, q: float) -> float:
-    """A minimiser of the weighted pinball loss of `values` (n,): the middle of them where there are many."""
+    """A minimiser of the weighted pinball loss of `values` (n,): the midpoint if it is not unique."""
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weight[order])
     ends = q * cumulative[-1] * np.array([1.0 - 1e-12, 1.0 + 1e-12])

@@ -34,7 +34,7 @@ class Cosines(Term):
         is a shift of phases), but a center near the data keeps ``omega . (x - center)`` small, and with it
         the rounding error.
     extent : Extent, optional
-        A range of the features within which x is held first; x is taken as it comes by default.
+        A range of the features to which x is clipped first; by default it is not clipped.
 
     Notes
     -----
@@ -60,14 +60,14 @@ class Cosines(Term):
     def prepared(self) -> dict[str, tuple[Array, ...]]:
         """Center, range, frequencies and phases in half turns, and weights, as kernels take them, by precision.
 
-        Single rows are worth a cache: preparing takes longer than the row.
+        Cached, since preparing takes longer than predicting a single row.
         """
         d = self.omega.shape[1]
         center = np.zeros(d) if self.center is None else self.center
         ends = np.array([-np.inf, np.inf]) if self.extent is None else (self.extent.low, self.extent.high)
         low, high = (np.broadcast_to(end, d).astype(np.float64) for end in ends)
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
-        # Weights beyond float32 are infinite in it.
+        # Weights beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
             made = {dtype: [np.ascontiguousarray(array, dtype=dtype) for array in arrays] for dtype in "fd"}
         return {dtype: (center, low, high, *given) for dtype, given in made.items()}
@@ -77,7 +77,7 @@ class Cosines(Term):
 
     @property
     def family(self) -> Hashable:
-        """Cosines of one range."""
+        """Cosines with the same range can be stacked."""
         return type(self) if self.extent is None else (type(self), self.extent.key)
 
     def features(self, X: Array) -> Array:
@@ -94,7 +94,7 @@ class Cosines(Term):
         return z
 
     def held(self, X: Array) -> Array:
-        """X within the range, if there is one."""
+        """X clipped to the range, if there is one."""
         return X if self.extent is None else self.extent(X)
 
     def scaled(self, factor: float) -> Cosines:
@@ -134,6 +134,6 @@ def _(term: Cosines, extent: Extent) -> Term:
 
 
 def require_columns(X: Array, n_features: int) -> None:
-    """Raise a ValueError unless X is a matrix of that many columns; compiled code does not look."""
+    """Raise a ValueError unless X is a matrix of that many columns; compiled code does not check."""
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")

@@ -1,4 +1,4 @@
-"""What is registered for a type of term, where terms derive from other terms."""
+"""Single dispatch on types of terms, where types derive from other types."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..core import Term
 
 
 def by_type(generic: Callable[..., Any], term: Term, *given: Any) -> Any:
-    """``generic(term, *given)``, as for any term where what is registered for a base does not fit."""
+    """``generic(term, *given)``; the default where the implementation for a base class does not apply."""
     return implementation(generic, type(term), len(generic.registry))(term, *given)  # type: ignore[attr-defined]
 
 
 @cache
 def implementation(generic: Any, kind: type, n_registered: int) -> Callable[..., Any]:
-    """What is registered for a type of term, with so many registered: in every round the same.
+    """The implementation for a type of term, cached until the number of registered types changes.
 
-    A type that overrides ``__call__`` computes something else than the type that it derives from, for which alone
-    a closed form is right.
+    A type that overrides ``__call__`` computes something other than its base class, whose closed form does not
+    apply to it.
     """
     base = base_of(generic, kind)
     found: Callable[..., Any] = generic.dispatch(base if base.__call__ is kind.__call__ else object)
@@ -27,5 +27,5 @@ def implementation(generic: Any, kind: type, n_registered: int) -> Callable[...,
 
 
 def base_of(generic: Any, kind: type) -> type:
-    """The type that something is registered for: `kind` itself or its nearest base; object where there is none."""
+    """The nearest registered type: `kind` itself or one of its bases; object if there is none."""
     return next(base for base in kind.__mro__ if base in generic.registry)

@@ -1,4 +1,4 @@
-"""Outputs of many terms, one by one: what all of them share is done once."""
+"""Separate outputs of many terms, with shared work done once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .trees import Trees
 
 
 def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
-    """Outputs of each of some terms, of one number of outputs, on the rows of X (n, d): (T, n, C)."""
+    """Outputs of each of T terms with the same number of outputs, on the rows of X (n, d): (T, n, C)."""
     kinds = [type(term) for term in terms]
     found: list[Array | None] = [None] * len(terms)
     for kind in dict.fromkeys(kinds):
@@ -27,7 +27,7 @@ def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
 
 
 def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
-    """Outputs (n, C) of each of some terms of any type."""
+    """Outputs (n, C) of each of several terms of any type."""
     return [term(X) for term in terms]
 
 
@@ -53,7 +53,7 @@ def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
 
 
 def expanded_together(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
-    """On rows whose gaps and categories are expanded once."""
+    """On rows that are imputed and encoded once."""
     expansion = terms[0].expansion
     if any(term.expansion is not expansion for term in terms):
         return one_by_one(terms, X)

@@ -1,4 +1,4 @@
-"""From columns with gaps and categories to the columns of numbers that cosines see."""
+"""Imputation and encoding: from missing values and categories to the numbers that cosines see."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from .trees import Trees
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """What learners see of columns that have gaps (NaN) or hold codes of categories.
+    """Imputation and encoding of columns with missing values (NaN) or category codes, for learners.
 
-    Its result has three parts, side by side: columns of numbers with their gaps filled; for some columns an
-    indicator, 1 where there is a gap and 0 elsewhere; and for each column of codes a row of a table.
+    Its result has three parts, side by side: numeric columns, imputed; for some columns a missing indicator, 1
+    where a value is missing and 0 elsewhere; and for each column of codes a row of a table.
 
-    A gap is filled by `fill` first. Each matrix B of `sweeps` then puts better values there, by what the other
-    numbers x of the row are: ``x <- fill + (x - fill) B`` in the gaps, all of them at once.
+    A missing number is imputed by `fill` first. Each matrix B of `sweeps` then replaces that by a linear
+    prediction from the row's numbers x: ``x <- fill + (x - fill) B`` where values are missing, all of them at
+    once.
 
     Parameters
     ----------
@@ -30,15 +31,15 @@ class Expansion:
     numbers : ndarray of shape (p,), int64
         The columns that are numbers, by index.
     fill : ndarray of shape (p,), float64
-        What stands for a gap in them; NaN lets it be.
+        Their values for imputation; NaN leaves missing values as they are.
     gaps : ndarray of shape (g,), int64
         The columns that have an indicator.
     coded : ndarray of shape (c,), int64
         The columns of codes 0 .. K-1.
     tables : tuple of ndarray of shape (K + 1, k), float64
-        For each of these what stands for a code, and in the last row for a gap or anything else.
+        For each of these the encoding of each code, and in the last row of a missing or unknown one.
     fills_trees : bool, default=False
-        Whether trees get numbers filled where there is no indicator. Else they see gaps as they are.
+        Whether missing numbers are imputed for trees too, in columns without an indicator. Else trees see NaN.
     sweeps : tuple of ndarray of shape (p, p), float64, default=()
         Column j of each matrix predicts number j from all numbers, measured from `fill`.
     """
@@ -67,7 +68,7 @@ class Expansion:
         return out
 
     def filled(self, numbers: Array) -> Array:
-        """Numbers (n, p) with their gaps filled."""
+        """Numbers (n, p), imputed."""
         gap = np.isnan(numbers)
         out = np.where(gap, self.fill, numbers)
         if gap.any():
@@ -88,7 +89,7 @@ class Expansion:
 
     @cached_property
     def of_trees(self) -> Expansion | None:
-        """What trees see, where that is not X itself: the same columns in the same order, some gaps filled."""
+        """The expansion for trees, None if they see X itself: the same columns, some of them imputed."""
         if not self.fills_trees:
             return None
         fill = np.full(self.n_features, np.nan)
@@ -115,7 +116,7 @@ class Expansion:
 
 
 def positions(codes: Array, size: int) -> Array:
-    """Rows of a table of `size` codes and one entry for all else: gaps, and codes that are not in the table."""
+    """Row of each code in a table of `size` codes and a last row for missing and unknown ones."""
     return np.where((codes >= 0) & (codes < size), codes, size).astype(np.intp)
 
 
@@ -159,8 +160,8 @@ class Expanded(Term):
 def expand(term: Term, expansion: Expansion) -> Term:
     """The function ``x -> term(expansion(x))`` as a term in the user's own columns.
 
-    A type of term that acts on these already, as trees do, registers here that it stays as it is; any other is
-    wrapped in :class:`Expanded`.
+    A type of term that handles these itself, as trees do, registers its own rule here; any other is wrapped in
+    :class:`Expanded`.
     """
     return Expanded(term, expansion)
 
@@ -171,5 +172,5 @@ def _(term: Trees, expansion: Expansion) -> Term:
 
 
 def with_gaps(term: Term, expansion: Expansion) -> Term:
-    """A term that knows what to do with gaps, and with codes: itself, unless some gaps are filled for it too."""
+    """A term that handles missing values and codes: itself, unless some values are imputed for it too."""
     return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)

@@ -13,10 +13,10 @@ from ..core import Array, Term
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """``x -> min(max(x, low), high)``, feature by feature; a gap (NaN) stays one.
+    """``x -> min(max(x, low), high)``, feature by feature; NaN stays NaN.
 
-    A cosine that was fitted on some range of a feature swings on beyond it, though no row has told how. Held at
-    the end of the range it goes on as a tree does.
+    A cosine that was fitted on some range of a feature keeps oscillating beyond it, without support in the data.
+    With the feature clipped to the range it is constant there, as a tree is.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Extent:
     high: Array
 
     def __call__(self, X: Array) -> Array:
-        """X (n, d) held within the range, in its own precision."""
+        """X (n, d) clipped to the range, in its own precision; whole numbers as float64."""
         X = X if X.dtype.kind == "f" else X.astype(np.float64)
-        # A range beyond float32 is infinite in it.
+        # Bounds beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
             low, high = (end.astype(X.dtype) for end in (self.low, self.high))
         return np.clip(X, low, high)
@@ -56,7 +56,7 @@ class Extent:
 def hold(term: Term, extent: Extent) -> Term:
     """The term held constant beyond a range of the features on which it acts.
 
-    A type of term that goes on in a way of its own beyond what it was fitted on registers here how it is held, as
-    :class:`~rffboost_ext.Cosines` do; any other, as trees, which are constant there, stays as it is.
+    Types of terms that are not constant beyond their training range register here, as
+    :class:`~rffboost_ext.Cosines` do; any other, such as trees, stays as it is.
     """
     return term

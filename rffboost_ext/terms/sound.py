@@ -1,4 +1,4 @@
-"""Whether terms from a file or a learner are safe to evaluate: arrays that do not fit must not reach a kernel."""
+"""Whether terms from a file or a learner are safe to evaluate: invalid arrays must not reach a kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .expanded import Expanded, Expansion
 from .standardized import Standardized
 from .trees import Trees
 
-# What the arrays of trees hold, by the letters of NumPy's kinds: thresholds of whole numbers would cut X to such.
+# Types of the arrays of trees, by NumPy's kind letters: integer thresholds would truncate X.
 WORDS = {"iu": "whole numbers", "f": "real numbers", "b": "truth values"}
 KINDS = dict.fromkeys(("roots", "left", "right", "feature"), "iu")
 KINDS |= {"threshold": "f", "value": "f", "missing_left": "b"}
@@ -21,19 +21,19 @@ KINDS |= {"threshold": "f", "value": "f", "missing_left": "b"}
 
 @singledispatch
 def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
-    """Raise unless a term's arrays fit one another; a type of a user's own may register its check here.
+    """Raise unless a term's arrays are consistent; a custom type may register its check here.
 
     Parameters
     ----------
     term : Term
-        What was read or learned.
+        The term that was read or learned.
     n_features, n_outputs : int
         Columns of X and of the term's outputs.
 
     Raises
     ------
     ValueError
-        If a shape is wrong, or a tree leaves its arrays or has a cycle.
+        If a shape is wrong, or a tree has an index out of range or a cycle.
     """
 
 
@@ -66,7 +66,7 @@ def _(term: Expanded, n_features: int, n_outputs: int) -> None:
 
 
 def check_expansion(expansion: Expansion) -> None:
-    """Raise a ValueError unless the arrays of an expansion fit one another."""
+    """Raise a ValueError unless the arrays of an expansion are consistent."""
     for name in ("numbers", "gaps", "coded"):
         columns = getattr(expansion, name)
         require_shape(name, columns, (np.size(columns),))
@@ -101,7 +101,7 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
         if term.members.ndim != 2:
             raise ValueError(f"members must have two dimensions, got shape {term.members.shape}")
         require_range("subset", term.subset, -1, len(term.members))
-    # Children behind their parent: no walk visits a node twice, so every walk ends.
+    # Children come after their parent: no path visits a node twice, so every path ends.
     for child in (term.left[inner], term.right[inner]):
         require_range("node ids of children", child, inner + 1, n)
 

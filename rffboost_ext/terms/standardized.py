@@ -64,6 +64,6 @@ def _(term: Cosines, center: Array, scale: Array) -> Term:
 
 @restore.register
 def _(term: Trees, center: Array, scale: Array) -> Term:
-    # Trees are grown on the features as they came: a split is the same in any unit but for rounding, and
-    # with the original ones the thresholds are exactly XGBoost's.
+    # Trees are grown on the original features: a split is the same in any unit up to rounding, and in the original
+    # ones the thresholds are exactly XGBoost's.
     return term

@@ -17,11 +17,11 @@ class Trees(Term):
 
     A row goes to the left child where ``x < threshold``, x rounded to the precision of the thresholds, or
     where x is missing (NaN) and ``missing_left``. Children are indices into the same arrays; a leaf has -1 for
-    both. XGBoost compares so in float32. LightGBM's ``x <= t`` in float64 is ``x < nextafter(t, inf)``.
+    both. XGBoost compares like this in float32. LightGBM's ``x <= t`` in float64 is ``x < nextafter(t, inf)``.
 
-    A node may instead ask for a set of categories, x being a code 0, 1, ...: a row goes to the right child where x
-    is a member, to the left one where it is not, and where it is missing as above. A code that is no entry of the
-    table is no member. XGBoost splits so on categories.
+    A node may instead test membership in a set of categories, x being a code 0, 1, ...: a row goes to the right
+    child where x is a member, to the left one where it is not, and where it is missing as above. Codes outside the
+    table are not members. XGBoost splits on categories in this way.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Trees(Term):
     value : ndarray of shape (nodes, C), float64
         Leaf values; 0 at inner nodes.
     subset : ndarray of shape (nodes,), int32, optional
-        The set that a node asks for, a row of `members`; -1 at nodes with a threshold, and at leaves. By default
-        no node has any.
+        The set that a node tests, a row of `members`; -1 at nodes with a threshold, and at leaves. By default no
+        node has any.
     members : ndarray of shape (S, B), uint8, optional
         The sets, as bits: category c is a member of set s where bit ``c % 8`` of ``members[s, c // 8]`` is 1.
     """
@@ -78,13 +78,13 @@ class Trees(Term):
 
     @cached_property
     def splits(self) -> tuple[Array, ...]:
-        """All that says where rows go, as the kernels take it that know sets."""
+        """All arrays that decide where rows go, as the kernels with sets take them."""
         nodes = self.roots, self.left, self.right, self.feature, self.threshold, self.missing_left
         return *nodes, *self._sets
 
     @property
     def _sets(self) -> tuple[Array, Array]:
-        """Set of each node, and the sets; of no sets where there are none."""
+        """Set of each node, and the sets; without any, -1 for each node and an empty table."""
         if self.subset is None or self.members is None:
             return np.full(len(self.left), -1, dtype=np.int32), np.zeros((0, 1), dtype=np.uint8)
         return self.subset, self.members
@@ -94,7 +94,7 @@ class Trees(Term):
 
     @property
     def family(self) -> Hashable:
-        """Trees of one precision of comparison."""
+        """Trees that compare in the same precision can be stacked."""
         return Trees, self.threshold.dtype.char
 
     def scaled(self, factor: float) -> Trees:
