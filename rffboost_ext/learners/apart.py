@@ -18,16 +18,16 @@ from .spectrum import GAMMA, bandwidth
 class Apart(Placement):
     r"""Another placement, with a penalty on landmarks that are near those of earlier rounds.
 
-    What the search of round t minimises gets the term
+    To what the search of round t minimises it adds the term
 
     .. math:: \lambda \, \frac{1}{t} \sum_{s < t} \exp(-\gamma |x - x_s|^2),
 
     which is lambda where all earlier landmarks are at x and vanishes far from all of them. A placement that does
     not search, such as "random", is left as it is.
 
-    It is an option without a promise: at fixed hyperparameters and strengths from 0.01 to 10 it changed the mean
-    test accuracy of GBRFF1 over eleven data sets of fewer than 1,000 rows, and that of the least-squares GBRFF on
-    eight of them, by no more than twice its standard error.
+    No benefit is claimed: at fixed hyperparameters and strengths from 0.01 to 10 it changed the mean test accuracy
+    of GBRFF1 over eleven data sets of fewer than 1,000 rows, and that of the least-squares GBRFF on eight of them,
+    by no more than twice its standard error.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class Apart(Placement):
     strength : float, default=0.1
         The factor lambda; 0 is no penalty. The exponential match of a round starts near 1.
     gamma : float or "scale", default="scale"
-        How near counts, on standardised features; "scale" is 1 / d.
+        Inverse squared length scale of the penalty, on standardised features; "scale" is 1 / d.
 
     References
     ----------
-    Gautheron et al., ECML-PKDD 2020, whose conclusion has the idea of landmarks that differ; the form of the
-    penalty is not theirs.
+    Gautheron et al., ECML-PKDD 2020, whose conclusion suggests diverse landmarks; the form of the penalty is not
+    theirs.
     """
 
     constraints = {"strength": NON_NEGATIVE, "gamma": GAMMA}

@@ -1,4 +1,4 @@
-"""What a tree may do with features: the checks of monotone and interaction constraints."""
+"""Checks of the monotone and interaction constraints of trees."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..checks import Check
 
 
 def is_index(value: object) -> bool:
-    """Whether `value` is an integer, and no truth value."""
+    """Whether `value` is an integer, and not a bool."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def is_list(value: object) -> bool:
-    """Whether `value` is a sequence, an array included, and no text."""
+    """Whether `value` is a sequence or an array, and not a string."""
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
 
 
@@ -59,7 +59,7 @@ def require_signs(signs: Sequence[int], n_features: int) -> None:
 
 
 def require_groups(groups: Sequence[Sequence[int]], n_features: int) -> None:
-    """Raise a ValueError if a group names a feature that is not there."""
+    """Raise a ValueError if a group names a feature that does not exist."""
     largest = max((int(index) for group in groups for index in group), default=0)
     if largest >= n_features:
         raise ValueError(

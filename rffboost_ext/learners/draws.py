@@ -1,4 +1,4 @@
-"""What a tree draws, by a round for XGBoost: the columns that it sees, and the seed of all else."""
+"""Random draws of a tree, made by a round for XGBoost: its columns, and the seed of all other draws."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from ..core import Array
 
-# XGBoost draws the columns of largest log(u) / weight, u uniform in [0, 1) with 24 bits. With these weights a
-# column of the first kind is at -2e-5 at the least (but for u = 0), one of the second kind at -0.06 at the most.
+# XGBoost draws the columns of largest log(u) / weight, u uniform in [0, 1) with 24 bits. With these weights that
+# is at least -2e-5 for a column that is seen (except for u = 0), and at most -0.06 for one that is not.
 SEEN, UNSEEN = 1e6, 1e-6
-# Stands for what differs between configurations.
+# Placeholder for what differs between configurations.
 MARK = "the state of a stream of random numbers"
 
 
 def seen_columns(rng: np.random.Generator, n_features: int, share: float) -> Array:
-    """Weights of features, (d,), by which XGBoost's ``colsample_bytree`` draws the columns that are drawn here.
+    """Feature weights, (d,), that make XGBoost's ``colsample_bytree`` choose the columns that are drawn here.
 
-    Its own draws are from a stream that goes on from tree to tree, so that a round would depend on those before it
-    unless all that grows trees were made anew, which takes as long as a tree of 1,000 rows.
+    Its own draws are from a stream that continues from tree to tree, so that a round would depend on those before
+    it unless the tree updater were recreated, which takes as long as a tree of 1,000 rows.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ def seen_columns(rng: np.random.Generator, n_features: int, share: float) -> Arr
 
 
 def seeded(config: str) -> Callable[[int], str]:
-    """From a seed to the configuration of a booster that draws by that seed alone, whatever it has drawn before.
+    """From a seed to the configuration of a booster whose draws depend on that seed only.
 
-    What grows trees draws from a stream of its own. A booster that is configured anew makes another one: of the
-    state that its configuration holds or, before version 3.4, of the iteration that a tree is grown in.
+    The tree updater draws from a stream of its own. Loading a configuration restarts it: from the state in the
+    configuration or, before version 3.4, from the iteration that a tree is grown in.
     """
     content = json.loads(config)
     params = content["learner"]["generic_param"]
@@ -54,6 +54,6 @@ def seeded(config: str) -> Callable[[int], str]:
 
 
 def state_of(seed: int) -> str:
-    """The state of the Mersenne Twister of a seed as C++ writes it: its words, and where in them it is."""
+    """The state of the Mersenne Twister of a seed in C++'s text format: its words, and its position in them."""
     state: Any = np.random.RandomState(seed).get_state(legacy=False)["state"]
     return " ".join(map(str, [*state["key"].tolist(), state["pos"]]))

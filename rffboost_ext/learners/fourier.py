@@ -21,7 +21,7 @@ from .weighting import WEIGHTINGS, Weighting
 # The phase is found to a hundredth of a turn, as in the experiments behind the papers.
 PHASE_SEARCH = Bounded(tol=0.01)
 
-# Rows on which the search of a frequency starts if nothing else is said; benchmarks/speed.py has what it saves.
+# Default number of rows on which the search of a frequency starts; benchmarks/speed.py measures the savings.
 START_ROWS = {"float32": 131_072}
 
 # The parts that search a frequency or a landmark.
@@ -55,9 +55,9 @@ class RFFK(Learner):
     match : str or Match, default="auto"
         "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
     spectrum : str or Spectrum, default="gaussian"
-        Where frequencies come from.
+        Distribution of the frequencies.
     optimizer : str or Optimizer, default="lbfgs"
-        What searches the landmark.
+        Optimizer of the landmark.
     """
 
     bounded = True
@@ -85,7 +85,7 @@ class RFFK(Learner):
         self.optimizer = optimizer
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Always: the search for the landmark multiplies rounding errors."""
+        """Always: the search for the landmark amplifies rounding errors."""
         return True
 
     def fit(self, round: Round) -> Cosines:
@@ -126,14 +126,14 @@ class RFF1(Learner):
     match : str or Match, default="auto"
         "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
     spectrum : str or Spectrum, default="gaussian"
-        Where frequencies come from.
+        Distribution of the frequencies.
     optimizer : str or Optimizer, default="lbfgs"
-        What searches the frequency.
+        Optimizer of the frequency.
     start_rows : int, None or "auto", default="auto"
-        Rows on which the search of the frequency starts, at least, where there are four times as many: every
-        k-th block of 2,048 rows. It ends with a few iterations on all rows. With None it sees all rows throughout,
-        as published; "auto" is None in float64 and 131,072 in float32. Starts are for the built-in matches and
-        optimizers that have them (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
+        Minimum number of rows on which the search of the frequency starts, where there are four times as many:
+        every k-th block of 2,048 rows. It ends with a few iterations on all rows. None uses all rows throughout,
+        as published; "auto" is None in float64 and 131,072 in float32. It takes a built-in match, and an optimizer
+        that supports it (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
     """
 
     bounded = True
@@ -164,7 +164,7 @@ class RFF1(Learner):
         self.start_rows = start_rows
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Always: the search for the frequency multiplies rounding errors."""
+        """Always: the search for the frequency amplifies rounding errors."""
         return True
 
     def fit(self, round: Round) -> Cosines:

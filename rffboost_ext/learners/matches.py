@@ -1,4 +1,4 @@
-"""Matches: 'h resembles the residual' as a loss of its own, which a learner minimises over its parameters."""
+"""Matches: how well h fits the residual, as an objective that a learner minimises over its parameters."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..losses.margin import LARGEST_EXPONENT
 from ..registry import Registry
 
 EXPONENTIAL, NEWTON = 0, 1
-# Gradients are cut here: sums of exp(g h) over rows must stay finite, also in float32.
+# Gradients are clipped here: sums of exp(g h) over rows must stay finite, also in float32.
 LARGEST_GRADIENT = 1e8
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A match as the compiled passes know it; weights included.
+    """A match in the form that compiled passes take, sample weights included.
 
     A sum over rows is ``offset + factor * sum_i q_i exp(p_i h_i)`` where kind is EXPONENTIAL, and
     ``offset + factor * sum_i (p_i + q_i h_i / 2) h_i`` where kind is NEWTON.
@@ -38,7 +38,7 @@ class Match(Spec, ABC):
     """
 
     def compiled(self, round: Round) -> Compiled | None:
-        """The match as the compiled passes know it, or None where it must be called as it is."""
+        """The match in the form that compiled passes take, or None if it must be called in Python."""
         return None
 
     @abstractmethod
@@ -74,7 +74,7 @@ class SquaredMatch(Match):
         return np.square(error), 2.0 * error
 
     def compiled(self, round: Round) -> Compiled:
-        # (r - h)^2 = r^2 - 2 r h + h^2: the constant apart, so that float32 sees only what h can change.
+        # (r - h)^2 = r^2 - 2 r h + h^2: the constant is kept apart, so that float32 sees only what depends on h.
         residual = round.residual[:, 0]
         constant = float(round.weight @ np.square(residual))
         return quadratic(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
@@ -110,7 +110,7 @@ class ScaledMatch(Match):
     r"""``g h / u + H h^2 / 2``: the newton match with the gradient in units of its own size.
 
     With :math:`u^2 = 2 \sum w g^2 / \sum w H` a cosine, whose mean square is about 1/2, is as large as a typical
-    Newton step. What is found then does not depend on the unit of the target, nor on how far the residuals have
+    Newton step. The result then depends neither on the scale of the target nor on how far the residuals have
     shrunk; the step finds the length.
     """
 
@@ -125,7 +125,7 @@ class ScaledMatch(Match):
 
 
 def unit_of(round: Round) -> float:
-    """The amplitude of a cosine that is as large as the Newton steps of the rows, on the mean square."""
+    """The amplitude of a cosine that is as large, in mean square, as the Newton steps of the rows."""
     hessian = round.inner(round.hessian)
     unit = np.sqrt(2.0 * round.inner(round.gradient, round.gradient) / hessian) if hessian > 0.0 else 0.0
     return float(unit) if unit > 0.0 else 1.0

@@ -1,4 +1,4 @@
-"""Cosines and trees in one ensemble: each round is given to the learner that has been earning more."""
+"""Cosines and trees in one ensemble: each round is drawn for one of them, by their recent gains."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from . import LEARNERS
 from .newton import MERGED, POOL_SIZE, SHARE
 from .tree import Tree
 
-# Of a row that counts for more, a sample keeps its share to within a thousandth of it.
+# Row counts are capped here for sampling: of a larger weight the kept share varies by a thousandth only.
 MOST_COUNTED = 1e6
 
 
 @LEARNERS.register("mixture")
 class Mixture(Learner):
-    r"""One of two learners in each round, drawn by what both have earned so far.
+    r"""One of two learners in each round, drawn by the gains of both so far.
 
-    A round's term is fitted to a sample of the rows. On the others it earns
+    A round's term is fitted to a sample of the rows. On the others its gain is measured as
 
     .. math:: e = -\frac{\bar H \sum_i w_i \sum_c \left(g_{ic} f_c(x_i) + \tfrac12 H_{ic} f_c(x_i)^2\right)}
               {\tfrac12 \sum_i w_i \sum_c g_{ic}^2},
 
-    what a full step along it would gain by the second-order expansion, as a share of what could be gained at the
-    mean hessian, so that early and late rounds compare. It is never counted below 0. Each learner has a moving
-    average of its own, and the trees are drawn with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, kept off 0 and 1.
-    The first rounds alternate.
+    the gain of a full step along it by the second-order expansion, relative to the largest possible gain at the
+    mean hessian, so that early and late rounds are comparable. Negative gains count as 0. Each learner has its own
+    moving average, and the trees are drawn with probability :math:`e_t^2 / (e_t^2 + e_c^2)`, bounded away from 0
+    and 1. The first rounds alternate.
 
     Parameters
     ----------
     cosines : str or Learner, default="rff_newton"
-        The learner for what is smooth.
+        The learner for smooth structure.
     trees : str or Learner, default="auto"
-        The learner for what is jagged. "auto" is a :class:`Tree` that sees a part of more than four features: of
-        depth 4, and 0.6 of them or all, drawn anew, where there are fewer than 3,000 rows (0.6 of them for classes
-        of fewer than 1,000), else of depth 4, 6, 8 or 10, drawn anew, and 0.8 of them.
+        The learner for discontinuous structure. "auto" is a :class:`Tree`, drawn anew in each round: with fewer
+        than 3,000 rows of depth 4 on 0.6 of the features or all (always 0.6 for classification of fewer than 1,000
+        rows), else of depth 4, 6, 8 or 10 on 0.8 of them. With up to four features it sees all of them.
     subsample : float, default=0.9
         Share of the rows that a round's term is fitted to.
     memory : float, default=0.8
         Weight of the past in the moving averages.
     least_share : float, default=0.05
-        Least probability of either learner.
+        Minimum probability of either learner.
     n_alternating : int, default=10
-        Rounds at the beginning that alternate.
+        Number of initial rounds that alternate.
     """
 
     step = "unit"
@@ -129,13 +129,13 @@ class Mixture(Learner):
 def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
     """Trees that suit so many rows and features, one of which is drawn in each round.
 
-    Of few rows all are of one depth, and seeing a part of the features makes them differ. That trees draw it, not
-    nodes, makes -0.04 points (standard error 0.08) over 136 fits of 21 sets, at 0.8 of the time of a fit. Every
-    other one sees all features, lest what takes two or three of them together is hardly ever seen: that makes
-    +0.03 points (0.06) over 108 fits of 21 sets, and up to 0.15 of R2 where there are such interactions. For
-    classes of fewer than 1,000 rows none does, where it gains nothing (-0.04, 0.07, over 311 fits). Of many rows
-    shallow and deep ones see different things, and seeing 0.8 of the features gains 0.13 points (0.05) over
-    49 fits of 7 sets, 0.6 of them 0.03 (0.06).
+    With few rows all have the same depth, and column sampling makes them differ. Sampling per tree instead of per
+    node changes accuracy by -0.04 points (standard error 0.08) over 136 fits of 21 sets, at 0.8 of the time of a
+    fit. Every other tree sees all features, since interactions of two or three of them would otherwise hardly ever
+    be seen: that gives +0.03 points (0.06) over 108 fits of 21 sets, and up to 0.15 of R2 where there are such
+    interactions. For classification of fewer than 1,000 rows none does, since it gains nothing (-0.04, 0.07, over
+    311 fits). With many rows shallow and deep trees complement each other, and 0.8 of the features gain 0.13
+    points (0.05) over 49 fits of 7 sets, 0.6 of them 0.03 (0.06).
     """
     few = n_samples < 3_000
     depths, shares = (4,) if few else (4, 6, 8, 10), [0.6, 1.0] if few else [0.8]
@@ -147,9 +147,9 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
 
 
 def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
-    """What a sample of a share of all rows keeps of each row's weight: (n,), from 0 to 1.
+    """The fraction of each row's weight that a random sample of the rows keeps: (n,), from 0 to 1.
 
-    A row of weight 2 is two rows, of which none, one or both may be kept: what occurs often is not left out whole.
+    A row of weight 2 is two rows, of which none, one or both may be kept: heavy rows are rarely left out entirely.
     """
     kept = (rng.random(len(weight), dtype=np.float32) < share).astype(np.float64)
     several = np.flatnonzero(weight >= 1.5)
@@ -160,9 +160,9 @@ def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
 
 
 def earned(round: Round, output: Array, weight: Array) -> float:
-    """The part of the squared gradient that a full step along `output` accounts for, at least 0.
+    """The relative gain of a full step along `output`, as in :class:`Mixture`, at least 0.
 
-    Rows count by weights (n,) of their own; those of weight 0 may hold anything.
+    Rows are weighted by `weight` (n,); the values of those of weight 0 are ignored.
     """
     gradient, counts = round.gradient, round.output_weights
     if counts is not None:

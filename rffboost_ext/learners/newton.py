@@ -15,15 +15,16 @@ from ..terms import Cosines
 from . import LEARNERS
 from .supports import Candidates, Earnings, draw_candidates
 
-# Rows at a time: many times what a round samples, few enough for the cost of a round to forget how many there are.
+# Rows per pool: many times the sample of a round, few enough to bound the cost of a round.
 POOL_SIZE = 65_536
-# With more rows than this, those that occur twice are not looked for.
+# With more rows than this, duplicates are not merged.
 MERGED = 20_000
-# The smallest unit of curvatures: the square of a penalty in this unit is still a number.
+# The smallest unit of curvatures: the square of a penalty in this unit is still finite.
 LEAST_CURVATURE = 1e-100
 SHARE = Real(0.0, 1.0, inclusive=True)
-# A support has at most one feature for so many rows: a frequency of as many numbers as there are rows fits those
-# alone. Of 2 informative features of 500, R2 is 0.45 instead of 0.31 on 60 rows, and 0.83 instead of 0.78 on 200.
+# A support has at most one feature per this many rows: a frequency with as many components as there are rows
+# overfits. With 2 informative features of 500, R2 is 0.45 instead of 0.31 on 60 rows, and 0.83 instead of 0.78 on
+# 200.
 ROWS_PER_FEATURE = 2
 
 # A few steps: the frequency that a round refines is the best of many already.
@@ -34,8 +35,8 @@ REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
 class RFFNewton(Learner):
     r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(omega . x) + b_c sin(omega . x)``.
 
-    From the gradient g and the hessian H of any loss, a frequency gains what the best pairs (a_c, b_c) take off
-    the second-order expansion
+    From the gradient g and the hessian H of any loss, the gain of a frequency is how much the best pairs (a_c,
+    b_c) reduce the second-order expansion
 
     .. math:: \sum_i w_i \sum_c \left( g_{ic} f_c(x_i) + \tfrac12 H_{ic} f_c(x_i)^2 \right)
               + \tfrac{\lambda}{2} \sum_c (a_c^2 + b_c^2),
@@ -57,18 +58,17 @@ class RFFNewton(Learner):
         Range of the kernel parameter gamma, drawn log-uniformly for each candidate: frequencies are
         ``N(0, 2 gamma / s)`` per standardised feature on a support of s features.
     dense : float, default=0.2
-        Probability of the full support, or of half as many features as there are rows where that is fewer. Other
+        Probability of the full support, or of half as many features as there are rows if that is fewer. Other
         supports have a log-uniform size up to that.
     earned : float, default=0.5
-        How much of the probability of a feature is in proportion to what it has gained so far; the rest is
-        uniform.
+        Share of the probability of a feature that is proportional to its gains so far; the rest is uniform.
     l2 : float, default=1.0
         Penalty on the squared amplitudes, lambda.
     optimizer : str or Optimizer, default="auto"
-        What refines the frequency; "auto" is six steps of L-BFGS.
+        Optimizer that refines the frequency; "auto" is six steps of L-BFGS.
     relative_rate : float, default=1.0
-        What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most. A
-        cosine has two amplitudes where a tree has many leaves, and bears a higher rate than trees beside it.
+        Factor on the amplitudes: a step is this many times the learning rate, but at most a full one. A cosine has
+        two amplitudes where a tree has many leaves, and tolerates a larger learning rate than trees next to it.
 
     Notes
     -----
@@ -120,7 +120,7 @@ class RFFNewton(Learner):
     def fit(self, round: Round) -> Cosines:
         """The frequency of this round, as one cosine or, for several outputs, two."""
         d, counts = round.design.n_features, round.output_weights
-        # Outputs that count v times as much are outputs sqrt(v) times as large that all count alike.
+        # To weight an output by v is to scale it by sqrt(v).
         root = None if counts is None else np.sqrt(counts)
         seen = round if root is None else replace(round, gradient=root * round.gradient)
         earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
@@ -159,7 +159,7 @@ class RFFNewton(Learner):
         return omega, profile.pairs * sample.size, -value * profile.first * sample.gain
 
     def _factor(self, round: Round) -> float:
-        """The relative rate, or what makes a full step of one that would be longer."""
+        """The relative rate, reduced where a step would be longer than a full one."""
         return min(self.relative_rate, max(1.0, 1.0 / round.shrinkage))
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
@@ -221,7 +221,7 @@ class Sample:
 
 
 class Profile:
-    """What a frequency gains with the best pairs, negative and as a share of what the first one asked for gains.
+    """The negative gain of a frequency with its best pairs, relative to the gain of the first one evaluated.
 
     ``pairs`` (C, 2) are those last found, ``first`` is the gain of the first frequency.
     """
@@ -240,7 +240,7 @@ class Profile:
 
 
 def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, float]:
-    """What :data:`REFINEMENT` makes of :class:`Profile`, in compiled code alone, at a part of the price."""
+    """The result of :data:`REFINEMENT` on :class:`Profile`, all in compiled code, at a fraction of the cost."""
     omega, pairs = omega.copy(), np.empty((len(sample.g), 2))
     limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
     gain = compiled("newton").refine(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)

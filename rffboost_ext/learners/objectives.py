@@ -1,7 +1,7 @@
 """What a Fourier learner minimises: the mean match of its cosines, as a function of phase, frequency or landmark.
 
 Two forms of each: a compiled one that reads the tiles of the design, for the built-in matches, and a plain one in
-NumPy for a user's own match. Both are functions of float64 arguments with float64 values and gradients.
+NumPy for a custom match. Both are functions of float64 arguments with float64 values and gradients.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .matches import Compiled, Match
 ByFrequency = Callable[[Array], tuple[float, Array]]
 """From a frequency (d,), the mean match of one cosine and its gradient, (d,)."""
 
-# A part of more rows than one in so many would save too little to part with the published search.
+# Subsets of more than one row in this many save too little to deviate from the published search.
 LEAST_SAVED = 4
 
 
@@ -28,7 +28,7 @@ class CosineObjective(ABC):
 
     @abstractmethod
     def project(self, omega: Array) -> None:
-        """Fix the frequencies, (K, d), at which phases and landmarks are tried."""
+        """Fix the frequencies, (K, d), for which phases and landmarks are evaluated."""
 
     @abstractmethod
     def at_phase(self, phase: float) -> float:
@@ -39,7 +39,7 @@ class CosineObjective(ABC):
         """Mean match of ``cos(omega . x - phase)`` as a function of omega."""
 
     def roughly_by_frequency(self, phase: float, n_rows: int) -> ByFrequency | None:
-        """As :meth:`by_frequency`, on a part of the rows, at least so many; None where that would save little."""
+        """As :meth:`by_frequency`, on a subset of at least `n_rows` rows; None if that would save little."""
         return None
 
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
@@ -104,7 +104,8 @@ class PlainObjective(CosineObjective):
 class TiledObjective(CosineObjective):
     """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order.
 
-    It works in buffers of the tiles, so it is valid until the next one is made; its outputs have their own memory.
+    It works in buffers of the tiles, so it is valid until the next one is created; its outputs have their own
+    memory.
     """
 
     def __init__(self, round: Round, match: Compiled) -> None:
@@ -142,11 +143,11 @@ class TiledObjective(CosineObjective):
             return None
         visited = sum(float(self.weight[t * size : (t + 1) * size].sum()) for t in range(0, n_tiles, every))
         share = visited / float(self.weight.sum())
-        # Blocks that hardly count cannot stand for the others.
+        # Blocks of little weight do not represent the others.
         return self._by_frequency(phase, every, share) if share > 0.5 / every else None
 
     def _by_frequency(self, phase: float, every: int, share: float = 1.0) -> ByFrequency:
-        """The function on every k-th tile, which have that share of the weight and stand for the others."""
+        """The function on every k-th tile, which have that share of the weight and represent the others."""
         tiles, offset, factor = self.tiles, self.offset, self.factor / share
         number, d = -(-tiles.n_tiles // every), tiles.blocks.shape[1]
         point, sums = np.empty(d, dtype=tiles.dtype), np.empty((number, 1 + d))
@@ -182,7 +183,7 @@ class TiledObjective(CosineObjective):
         return self.tiles.flat(self.outputs)
 
     def output(self, omega: Array, phase: float) -> Array:
-        # The search has usually just been there.
+        # The search has usually just evaluated this point.
         if self.newest != (omega.tobytes(), phase):
             self.at_frequency(omega, phase)
         return self.tiles.flat(self.outputs)

@@ -1,4 +1,4 @@
-"""Placements: where the landmark of a round stands."""
+"""Placements: where the landmark of a round is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .objectives import CosineObjective
 
 
 class Placement(Spec, ABC):
-    """Chooses the point from which the K frequencies of a round measure."""
+    """Chooses the landmark around which the K cosines of a round are centred."""
 
     @abstractmethod
     def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:

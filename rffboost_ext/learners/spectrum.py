@@ -1,4 +1,4 @@
-"""Spectra: where frequencies come from."""
+"""Spectra: distributions of frequencies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Spectrum(Spec, ABC):
 
     @abstractmethod
     def sample(self, round: Round, size: int, gamma: float) -> Array:
-        """Frequencies, (size, d), for a kernel of parameter `gamma`; what is random comes from ``round.rng``."""
+        """Frequencies, (size, d), for a kernel of parameter `gamma`; drawn with ``round.rng``."""
 
 
 SPECTRA: Registry[Spectrum] = Registry("spectrum", Spectrum)  # type: ignore[type-abstract]

@@ -1,4 +1,4 @@
-"""Candidate frequencies on sparse supports, and what the features have earned so far."""
+"""Candidate frequencies on sparse supports, and the gains of features so far."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def draw_candidates(
 
 
 class Earnings:
-    """What each feature has gained in the rounds so far, as odds for the next draw.
+    """The gains of each feature in the rounds so far, as probabilities for the next draw.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Earnings:
     def probability(self, earned: float) -> Array:
         """Probability of each feature: `earned` of it by gains, the rest uniform."""
         uniform, total = 1.0 / len(self.gains), self.gains.sum()
-        # Of targets so large that their sum overflows nothing is known.
+        # If the sum of gains overflows, as for very large targets, they are ignored.
         if not 0.0 < total < np.inf:
             return np.full(len(self.gains), uniform)
         return (1.0 - earned) * uniform + earned * self.gains / total

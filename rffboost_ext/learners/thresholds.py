@@ -14,16 +14,16 @@ SLACK = 2.0**-19
 """How far a threshold moves, as a share of the largest value of its column: by 16 roundings in float32."""
 
 BLOCK = 4_096
-"""Rows that are brought to single precision at a time."""
+"""Rows that are converted to single precision at a time."""
 
 
 def lowered(rounds: Sequence[Trees], X: Array) -> list[Trees]:
     """Trees whose thresholds lie a little below the values that XGBoost has put them at.
 
     XGBoost splits ``x < t`` at values t of the training data. A row whose features are computed in another way, as
-    by the exported graph of a pipeline with a scaler, may miss its own value by a rounding and fall to the other
-    side. Here a threshold moves down by :data:`SLACK`, and at most halfway to the next smaller value of its
-    column, so that every row of X stays where it is.
+    by the exported graph of a pipeline with a scaler, may differ from its own value by rounding and fall on the
+    other side. Here a threshold moves down by :data:`SLACK`, and at most halfway to the next smaller value of its
+    column, so that every row of X stays on its side.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def moved_down(threshold: Array, column: Array, X: Array) -> Array:
     for i in range(0, len(X), BLOCK):
         block = np.ascontiguousarray(X[i : i + BLOCK].T, dtype=np.float32)
         nearest_below(block, threshold, start, np.empty(block.shape[1], dtype=np.uint32), below, largest)
-    # Where there is nothing below there is nobody to keep away from either.
+    # Thresholds without a smaller value in their column stay: no row can miss them.
     exact, below = threshold.astype(np.float64), np.where(np.isfinite(below), below, threshold)
     moved = np.maximum(exact - SLACK * largest[column], 0.5 * (exact + below)).astype(np.float32)
     return np.where((below < moved) & (moved < threshold), moved, threshold)

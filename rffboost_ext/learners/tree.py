@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..design import Design
 
 SHARE = Real(0.0, 1.0)
-# Targets that vary less than this, or pull with gradients larger than that, are measured in a unit of their own.
+# Outputs with targets of a smaller spread, or larger gradients, get their own unit of leaf values.
 SMALLEST_SPREAD, LARGEST_SIZE = 2.0**-5, 2.0**20
 
 
@@ -39,15 +39,15 @@ class Tree(Learner):
     Parameters
     ----------
     max_depth : int, default=6
-        Depth at most; 0 for no limit.
+        Maximum depth; 0 for no limit.
     max_leaves : int, default=0
-        Leaves at most; 0 for no limit.
+        Maximum number of leaves; 0 for no limit.
     grow_policy : "depthwise" or "lossguide", default="depthwise"
         Whether the node nearest to the root or that of the largest gain is split next.
     min_child_weight : float, default=1.0
-        Least sum of hessians in a leaf.
+        Minimum sum of hessians in a leaf.
     min_split_loss : float, default=0.0
-        Least gain of a split (XGBoost's ``gamma``).
+        Minimum gain of a split (XGBoost's ``gamma``).
     reg_lambda, reg_alpha : float, default=1.0, 0.0
         L2 and L1 penalty on leaf values.
     max_delta_step : float, default=0.0
@@ -57,14 +57,14 @@ class Tree(Learner):
     max_bin : int, default=256
         Bins per feature.
     monotone_constraints : sequence of -1, 0 and 1, optional
-        For each feature: outputs decrease with it, are free, or increase with it.
+        For each feature: outputs decrease with it, are unconstrained, or increase with it.
     interaction_constraints : sequence of sequences of int, optional
-        Groups of features by index: only features of one group meet on a path.
+        Groups of features by index: only features of one group may share a path.
 
     Raises
     ------
     ValueError
-        In fit, if constraints do not go with the number of features, or X is beyond the range of float32.
+        In fit, if constraints do not match the number of features, or X is beyond the range of float32.
 
     Notes
     -----
@@ -133,13 +133,13 @@ class Tree(Learner):
 
     def fit(self, round: Round) -> Term:
         """The tree of this round; one per output where there are several."""
-        # By value: a learner made anew in each round goes on with the booster of its equal.
+        # By value: a learner that is recreated in each round continues the booster of an equal one.
         grower = round.design.view((type(self), pickle.dumps(vars(self))), lambda: Grower(self, round))
         return grower.grow(round)
 
     @property
     def draws(self) -> bool:
-        """Whether XGBoost draws rows, or columns of a level or a node; those of a tree are drawn for it."""
+        """Whether XGBoost draws rows, or columns of a level or a node; columns of a tree are drawn for it."""
         return min(self.subsample, self.colsample_bylevel, self.colsample_bynode) < 1.0
 
     @property
@@ -171,10 +171,10 @@ class Grower:
         params = learner.native(design.original.shape[1])
         require_single_precision(design.original)
         self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
-        # Weights of columns are the matrix's: learners that set none have one without.
+        # Column weights belong to the matrix: learners that set none use another matrix.
         kind = Grower, learner.max_bin, self.share < 1.0
         self.matrix = design.view(kind, lambda: binned(round, learner.max_bin))
-        # Seeded per iteration: XGBoost's own stream is one for the process, which other boosters draw from too.
+        # Seeded per iteration: XGBoost's default stream is global to the process, shared with other boosters.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
         if n_outputs > 1:
@@ -182,7 +182,8 @@ class Grower:
         self.unit = np.ones(n_outputs) if learner.has_units else units_of_targets(round)
         self.booster = Booster(params, [self.matrix])
         self.forest, self.grown = Forest(self.booster, design.original), 0
-        # Asked for before there are trees, scores are kept up to date as they grow, and need no pass of their own.
+        # Requested before there are trees, scores are cached and updated as they grow, without passes of their
+        # own.
         self.margin = self._scores(round)
         self.seeded = seeded(self.booster.save_config()) if learner.draws else None
 
@@ -228,7 +229,7 @@ def binned(round: Round, max_bin: int) -> QuantileDMatrix:
 
 
 def feature_types(design: Design) -> list[str] | None:
-    """What XGBoost is to know of each column where some hold categories: "c" for those, "q" for numbers."""
+    """XGBoost's type of each column where some hold categories: "c" for those, "q" for numbers."""
     if design.expansion is None or not len(design.expansion.coded):
         return None
     coded = set(design.expansion.coded.tolist())
@@ -252,11 +253,11 @@ def require_single_precision(X: Array) -> None:
 
 
 def units_of_targets(round: Round) -> Array:
-    """For each output 1, or a power of two to measure leaves in.
+    """The unit of leaf values of each output: 1, or another power of two.
 
-    Where its target hardly varies that is near its spread: XGBoost takes no split that gains less than 1e-6, in
-    whatever unit the target is. Where gradients are large it is near their size, whose square is a gain and may be
-    beyond float32.
+    For a target of small spread it is near the spread: XGBoost makes no split that gains less than 1e-6, whatever
+    the scale of the target. For large gradients it is near their size: gains are of the order of its square, which
+    may overflow float32.
     """
     spread = np.sqrt(round.mean(np.square(round.y - round.mean(round.y.T)).T))
     size = np.sqrt(round.mean(np.square(round.gradient / LARGEST_SIZE).T)) * LARGEST_SIZE
@@ -281,7 +282,7 @@ class Forest:
         self._rounds: list[Trees] = []
 
     def round(self, index: int) -> Trees:
-        """The trees of one round. All rounds that are new are read at once: reading has a price per call."""
+        """The trees of one round. All new rounds are extracted at once: each call has a fixed cost."""
         from ..interop.xgboost_json import parsed, read_rounds
 
         done = len(self._rounds)
@@ -294,7 +295,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class GrownTree(Term):
-    """The trees of one round inside a booster that is still growing: read out when the fit is over."""
+    """The trees of one round inside a booster that is still growing: extracted when the fit is over."""
 
     forest: Forest
     index: int
@@ -319,7 +320,7 @@ class GrownTree(Term):
 
 @restore.register
 def _(term: GrownTree, center: Array, scale: Array) -> Term:
-    # As for Trees: grown on the features as they came.
+    # As for Trees: grown on the original features.
     return term
 
 
@@ -329,7 +330,7 @@ def _(term: GrownTree, expansion: Expansion) -> Term:
 
 
 def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
-    """Read out: XGBoost's own prediction has a price per call, and read they are to be in any case."""
+    """By extracted trees: XGBoost's own prediction has a fixed cost per call, and they are needed in any case."""
     return list(outputs_of_each([term.settled() for term in terms], X))
 
 

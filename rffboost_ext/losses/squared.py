@@ -86,7 +86,7 @@ class SquaredError(Loss):
 
 
 def balanced(y: Array, weight: Array) -> tuple[float, ...] | None:
-    """Targets (n, C) weighted by inverse variance, relative to the largest variance; None if all are equal.
+    """Inverse-variance weights of targets (n, C), relative to the largest variance; None if all are equal.
 
     Powers of two: multiplying by them is exact.
     """
