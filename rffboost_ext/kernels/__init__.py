@@ -1,4 +1,4 @@
-"""Compiled inner loops: arrays in, arrays out. Numba is imported with the first of them, not before."""
+"""Compiled inner loops: arrays in, arrays out. Numba is imported when the first of them is used."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How kernels are compiled: those that Python calls, and those that only other kernels call.
 
-What nobody calls is not compiled: wrappers for C and for Python take as long as the kernel itself.
+Unused wrappers are not compiled: those for C and for Python take as long as the kernel itself.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ INNER: Final = COMMON | {"no_cpython_wrapper": True}
 INLINED: Final = INNER | {"forceinline": True}
 """Options of an inner kernel that may reorder its sums.
 
-A call that stays a call goes to whichever copy of the callee was loaded first: to the one compiled on its own
+A call that is not inlined goes to whichever copy of the callee was loaded first: to the one compiled on its own
 where this process compiles, to the caller's where the caller comes from the cache on disk. They are optimised
-apart, and can differ in the last bits. What is inlined has no second copy: a fit has the same bits in a process
+separately, and can differ in the last bits. Inlined code has no second copy: a fit has the same bits in a process
 that compiles and in the next one.
 """

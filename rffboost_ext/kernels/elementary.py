@@ -2,8 +2,8 @@
 
 Arguments are reduced by Cody and Waite's method: a multiple k of pi / 2 or pi (of log 2) is subtracted in parts,
 such that only the last difference is rounded. Polynomials do the rest; their coefficients interpolate the
-functions at Chebyshev nodes, which is within a factor of two of the best polynomial, but where the best one
-itself (Remez) saves a degree. Quadrant and power of two are put together from bits.
+functions at Chebyshev nodes, which is within a factor of two of the best polynomial, except where the best one
+itself (Remez) saves a degree. Quadrant and power of two are assembled from bits.
 
 Errors, tested: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2e-7 in float32 for
 \\|z\\| <= 1e4; exponential at most 2 ulp. Each function keeps to one precision, constants included: one
@@ -19,7 +19,7 @@ from numba.extending import overload
 from .bits import fma, halved, is_odd, negate_if_odd, times_power_of_two
 from .calls import INLINED, KERNEL
 
-# What trigonometry can bear: no reassociation, which would undo the reduction in parts.
+# Fast-math flags that are safe for trigonometry: no reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
 f32 = np.float32
 
@@ -219,12 +219,12 @@ def sincos(z):  # type: ignore[no-untyped-def]
 
 
 def cosine(z):  # type: ignore[no-untyped-def]
-    """Cosine of z alone, with an absolute error of a rounding, for half the price; inside compiled code."""
+    """Cosine of z alone, with an absolute error of one rounding, at half the cost; inside compiled code."""
     raise TypeError("cosine is for compiled code; use numpy.cos")
 
 
 def cospi(z):  # type: ignore[no-untyped-def]
-    """Cosine of pi z, with an absolute error of a rounding: no reduction is cheaper; inside compiled code."""
+    """Cosine of pi z, with an absolute error of one rounding and the cheapest reduction; inside compiled code."""
     raise TypeError("cospi is for compiled code; use numpy.cos")
 
 

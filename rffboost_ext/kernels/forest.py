@@ -53,7 +53,7 @@ def add_trees(X, roots, left, right, feature, threshold, missing_left, value, ou
 
 @numba.njit(**KERNEL)
 def add_trees_with_sets(X, roots, left, right, feature, threshold, missing_left, subset, members, value, out):  # type: ignore[no-untyped-def]
-    """The same where nodes may ask for sets of categories: those with ``subset >= 0``, a row of `members`.
+    """The same where nodes may test sets of categories: those with ``subset >= 0``, a row of `members`.
 
     A row goes right where its code is a member.
     """

@@ -1,7 +1,7 @@
 """Derivatives of the margin losses, in loops that LLVM turns into vector code.
 
-Columns are flattened first: of an array (n, 1) the compiler does not know that its elements are neighbours, and of
-a strided one they are not.
+Columns are flattened first: the compiler does not know that the elements of an (n, 1) array are contiguous, and
+those of a strided one are not.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-
 def multinomial_derivatives(y, raw, least, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``logsumexp(raw) - raw[y]``, y (n, 1) and raw (n, K): p - [y = c] and 2 p (1 - p).
 
-    The second are `least` at least.
+    The second derivatives are at least `least`.
     """
     n, n_classes = raw.shape
     flat = gradient.reshape(-1)
@@ -55,7 +55,7 @@ def multinomial_derivatives(y, raw, least, gradient, hessian):  # type: ignore[n
             largest = max(largest, raw[i, c])
         for c in range(n_classes):
             gradient[i, c] = raw[i, c] - largest
-    # All rows at once: those of few classes would fill no vector.
+    # All rows at once: a row of few classes would not fill a vector register.
     for i in range(len(flat)):
         flat[i] = exp(flat[i])
     for i in range(n):

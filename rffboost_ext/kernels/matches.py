@@ -1,4 +1,4 @@
-"""The built-in matches, elementwise over a tile: values and slopes of 'h resembles the residual'.
+"""The built-in matches, elementwise over a tile: values and slopes of how well h fits the residual.
 
 Each is given by two arrays p and q that carry the derivatives of the loss and the sample weights: the value of
 a row is ``q exp(p h)`` where kind is 0 (EXPONENTIAL), and ``(p + q h / 2) h`` where it is 1 (NEWTON).

@@ -86,7 +86,7 @@ def keep_rows(rows, chance, share, kept):  # type: ignore[no-untyped-def]
     """Write the rows (n,) whose chance (n,) is below a share to the front of kept (n,), in order; their count."""
     count = 0
     for i in range(len(rows)):
-        # Written in any case: what is rejected is written over, and nothing has to be predicted.
+        # Always written: rejected rows are overwritten, and there is no branch to predict.
         kept[count] = rows[i]
         count += chance[i] < share
     return count
@@ -129,7 +129,7 @@ def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def gather_sample(tiles, rows, features, gradient, hessian, weight, x, g, h):  # type: ignore[no-untyped-def]
-    """Features and weighted derivatives of some rows, as of the two above; the units of the derivatives."""
+    """Write features and weighted derivatives of some rows, as the two above; return the units of the latter."""
     gather_block(tiles, rows, features, x)
     slope = gather_weighted(gradient, weight, rows, g)
     return slope, gather_weighted(hessian, weight, rows, h)
@@ -176,7 +176,7 @@ def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     gc, gs, cs = sums[0], sums[1], sums[4]
     cc, ss = sums[2] + l2, sums[3] + l2
     determinant = cc * ss - cs * cs
-    # Collinear to rounding, as where only one row counts: a penalty far below the curvature decides.
+    # Collinear up to rounding, as with a single row: a penalty far below the curvature makes it regular.
     if determinant <= 1e-6 * cc * ss:
         cc, ss = 1.001 * cc, 1.001 * ss
         determinant = cc * ss - cs * cs
@@ -189,7 +189,7 @@ def best_pair(sums, l2):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type: ignore[no-untyped-def]
-    """Write what candidates first .. last-1 gain, summed over outputs.
+    """Write the gains of candidates first .. last-1, summed over outputs.
 
     Candidate j has the first ``sizes[j]`` of its rows of features and omega (M, d).
     """
@@ -245,7 +245,7 @@ def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, 
 
 @numba.njit(**KERNEL)
 def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
-    """What the frequency omega (s,) gains with the best pairs, which go to pairs (C, 2), and its gradient (s,).
+    """The gain of the frequency omega (s,) with the best pairs, which go to pairs (C, 2), and its gradient (s,).
 
     At the best pair its own derivatives vanish, so the gradient is that at fixed pairs.
     """
@@ -279,7 +279,7 @@ def refine_pass(x, omega, g, h, l2, state, flags, vectors, moves, changes, max_i
             slope[k] = -slope[k] / first
         limits = max_iter, tol, rel_tol
         running = advance(state, flags, vectors, moves, changes, omega, -gain / first, slope, *limits)
-        # A search that goes back to where its last line began leaves off at another point than the last one tried.
+        # A search that returns to the start of its last line ends at another point than the last one tried.
         known = running == DONE and same(tried, omega)
     return gain
 

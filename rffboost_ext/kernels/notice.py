@@ -1,4 +1,4 @@
-"""A word to the user while the compiled passes are built, which happens once per machine."""
+"""Announces to the user when the kernels are compiled, which happens once per machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.core import event
 
 
 class _Once(event.Listener):
-    """Prints a line at the first compilation that it hears of."""
+    """Prints a line at the first compilation event."""
 
     def __init__(self) -> None:
         self.told = False
@@ -22,7 +22,7 @@ class _Once(event.Listener):
         self.told = True
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say."""
+        """Do nothing."""
 
 
 @contextmanager

@@ -18,7 +18,7 @@ BLOCK = 256
 def gather_rows(X, center, low, high, start, stop, x):  # type: ignore[no-untyped-def]
     """Write rows start .. stop-1 of X, held in low .. high, less the center into x (d, BLOCK), feature-major.
 
-    In the precision of x. A gap stays one: comparisons with NaN are false.
+    In the precision of x. NaN stays NaN: comparisons with it are false.
     """
     for i in range(start, stop):
         for f in range(X.shape[1]):

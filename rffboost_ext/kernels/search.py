@@ -1,4 +1,4 @@
-"""Moré and Thuente's line search and limited-memory BFGS, driven from outside.
+"""Moré and Thuente's line search and limited-memory BFGS, with reverse communication.
 
 ``advance`` takes the value and gradient at the point that it asked for and writes the next point, so that the
 function itself may be a compiled pass, run by threads, or a user's Python. The iterates are those of L-BFGS-B
@@ -48,7 +48,7 @@ ITERATION, PAIRS, NEWEST, BRACKETED, STAGE, TRIES, STARTED = range(7)
 
 
 def memory_of(size, pairs):  # type: ignore[no-untyped-def]
-    """What :func:`advance` keeps of a search in `size` dimensions that remembers so many moves."""
+    """The state of :func:`advance` for a search in `size` dimensions that keeps `pairs` moves."""
     return (
         np.zeros(PRODUCTS + 2 * pairs),
         np.zeros(7, dtype=np.int64),
@@ -276,7 +276,7 @@ def begin_iteration(state, flags, vectors, moves, changes, x, value, gradient): 
         if slope >= 0.0:
             if flags[PAIRS] == 0:
                 return DONE
-            # The memory has gone bad: forget it and follow the gradient.
+            # The curvature memory is unusable: reset it and follow the gradient.
             flags[PAIRS] = 0
     step = min(1.0 / np.sqrt(-slope), LONGEST) if flags[ITERATION] == 0 else 1.0
     scale(x, 1.0, base)
@@ -295,7 +295,7 @@ def go_on(state, flags, vectors, x, value, slope):  # type: ignore[no-untyped-de
     flags[TRIES] += 1
     if flags[TRIES] < EVALUATIONS:
         next_step(state, flags, value, slope)
-        # A step that is no number comes of values that contradict their slopes.
+        # A step that is not finite comes from values that contradict their slopes.
         if np.isfinite(state[STEP]):
             combine(vectors[0], state[STEP], vectors[1], x)
             return RUNNING
@@ -307,7 +307,7 @@ def go_on(state, flags, vectors, x, value, slope):  # type: ignore[no-untyped-de
 
 @numba.njit(**INNER)
 def arrive(state, flags, vectors, moves, changes, x, value, gradient, slope, rel_tol):  # type: ignore[no-untyped-def]
-    """End a line at x and remember the move; whether the value has hardly changed."""
+    """End a line at x and remember the move; return whether the value has hardly changed."""
     flags[ITERATION] += 1
     decrease = state[START_VALUE] - value
     curvature = (slope - state[START_SLOPE]) * state[STEP]

@@ -1,4 +1,4 @@
-"""What the training data have below the thresholds of trees."""
+"""The nearest training values below the thresholds of trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weak learners: what fits one round. A learner that yields ``Cosines`` or ``Trees`` needs no exporter."""
+"""Weak learners: they fit one round. A learner that yields ``Cosines`` or ``Trees`` needs no exporter."""
 
 from ..core import Learner
 from ..registry import Registry

@@ -275,7 +275,7 @@ def weighted(round: Round) -> tuple[Array, Array]:
 
 
 class Forest:
-    """A booster that may still be growing on X (n, d), and the trees that have been read out of it, by round."""
+    """A booster that may still be growing on X (n, d), and the trees extracted from it so far, by round."""
 
     def __init__(self, booster: Booster, X: Array) -> None:
         self.booster, self.X = booster, X

@@ -50,7 +50,7 @@ class Standardized(Term):
 
 @singledispatch
 def restore(term: Term, center: Array, scale: Array) -> Term:
-    """The function ``x -> term((x - center) / scale)`` as a term in the user's own units.
+    """The function ``x -> term((x - center) / scale)`` as a term in the original units.
 
     Term types with a closed form register it here; any other is wrapped in :class:`Standardized`.
     """
