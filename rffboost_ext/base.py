@@ -49,7 +49,7 @@ AUTO = Exactly(("auto",))
 
 
 class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
-    """What classifier and regressor share: everything but the encoding of the target."""
+    """Base class of classifier and regressor: everything but the encoding of the target."""
 
     task: ClassVar[str]
     default_loss: ClassVar[str]

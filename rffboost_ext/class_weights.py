@@ -56,7 +56,8 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
     left_out = [label for label in labels if label not in given]
-    # As in scikit-learn: a subset of the data may lack a class, but an unknown label and a missing one are a typo.
+    # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to one left out is a
+    # typo.
     if unknown and left_out:
         raise ValueError(
             f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "

@@ -23,7 +23,7 @@ class History:
     metrics : sequence of Metric
         The metrics to evaluate.
     start : Ensemble
-        What the fit starts from.
+        The ensemble that the fit starts from.
 
     Attributes
     ----------

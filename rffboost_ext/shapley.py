@@ -1,6 +1,6 @@
 r"""Shapley values (SHAP) of raw scores: exact for cosines and for trees.
 
-What is explained is how the score f of a row x differs from the mean score of some background rows. For each
+Explained is the difference between the score f of a row x and the mean score of some background rows. For each
 background row z, a coalition S of features is worth :math:`f(x_S, z_{\bar S})`, the score of a row that takes
 these features from x and all others from z; a feature gets its Shapley value in this game, averaged over z. This
 is the SHAP of independent features, also called interventional or marginal. The values of a row sum to f(x) less

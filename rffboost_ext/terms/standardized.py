@@ -1,4 +1,4 @@
-"""From the standardised features that learners see back to the user's own units."""
+"""From the standardised features that learners see back to the original units."""
 
 from __future__ import annotations
 
