@@ -10,7 +10,19 @@ from .core import Learner, Loss, Optimizer, Round, Step, Term
 from .design import Design
 from .ensemble import Ensemble
 from .estimators import RFFBoostClassifier, RFFBoostRegressor
-from .learners import LEARNERS, MATCHES, PLACEMENTS, RFF1, RFFK, SPECTRA, WEIGHTINGS, Mixture, RFFNewton, Tree
+from .learners import (
+    LEARNERS,
+    MATCHES,
+    PLACEMENTS,
+    RFF1,
+    RFFK,
+    SPECTRA,
+    WEIGHTINGS,
+    Mixture,
+    RFFNewton,
+    RFFRidge,
+    Tree,
+)
 from .losses import LOSSES
 from .model_file import load_model, save_model
 from .optimizers import OPTIMIZERS
@@ -50,6 +62,7 @@ __all__ = [
     "RFFBoostQuantileRegressor",
     "RFFBoostRegressor",
     "RFFNewton",
+    "RFFRidge",
     "Registry",
     "Round",
     "Shrunk",

@@ -164,6 +164,10 @@ class Term(ABC):
         """The learned representation of X, (n, p): the term's outputs, or each of its cosines."""
         return self(X)
 
+    def merged(self) -> Term:
+        """The same function with fewer parts, where some of them can be joined; asked of the sum of many terms."""
+        return self
+
     def settled(self) -> Term:
         """Materialise as plain arrays that can be stored; learners may return a lazy term."""
         return self

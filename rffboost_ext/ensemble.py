@@ -74,11 +74,12 @@ class Ensemble:
             yield raw.copy()
 
     def outputs(self, X: Array) -> Array:
-        """The learned representation, (n, p): each cosine, and each output of the other kinds of terms."""
+        """The learned representation, (n, p): what each round has learned, cosines of equal frequency once."""
         X = matrix(X)
-        if not self.terms:
-            return np.empty((len(X), 0))
-        return np.hstack([term.features(X) for term in self.terms])
+        whole = {family: type(terms[0]).stack(terms) for family, terms in families(self.terms).items()}
+        joined = {family: less for family, term in whole.items() if (less := term.merged()) is not term}
+        parts = [*joined.values(), *(term for term in self.terms if term.family not in joined)]
+        return np.hstack([term.features(X) for term in parts]) if parts else np.empty((len(X), 0))
 
     def gradient(self, X: Array) -> Array:
         """The derivative of each raw score with respect to each feature, per unit of the feature.
@@ -121,11 +122,8 @@ class Ensemble:
 
     @cached_property
     def _blocks(self) -> tuple[Array, tuple[Term, ...]]:
-        families: dict[Hashable, list[Term]] = {}
-        for term, length in zip(self.terms, self.lengths, strict=True):
-            families.setdefault(term.family, []).append(term.scaled(float(length)))
-        blocks = tuple(type(terms[0]).stack(terms) for terms in families.values())
-        return self._kept, blocks
+        scaled = [term.scaled(float(length)) for term, length in zip(self.terms, self.lengths, strict=True)]
+        return self._kept, tuple(type(terms[0]).stack(terms).merged() for terms in families(scaled).values())
 
     @property
     def _kept(self) -> Array:
@@ -183,6 +181,14 @@ class Ensemble:
         """The same function with every keep equal to 1: a plain weighted sum of terms."""
         moves = np.column_stack([np.ones(len(self)), self.lengths])
         return replace(self, baseline=self._kept, moves=moves)
+
+
+def families(terms: Sequence[Term]) -> dict[Hashable, list[Term]]:
+    """Terms that can be stacked, in their order, by family."""
+    found: dict[Hashable, list[Term]] = {}
+    for term in terms:
+        found.setdefault(term.family, []).append(term)
+    return found
 
 
 def matrix(X: Array) -> Array:

@@ -22,6 +22,7 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
+    RFFRidge,
     Round,
     Tree,
 )
@@ -158,6 +159,7 @@ LEARNER_CASES = [
     LearnerCase("rff_k", lambda: RFFK(n_components=4), tol=1e-6),
     LearnerCase("rff_1", lambda: RFF1(l2=0.01), tol=1e-5),
     LearnerCase("rff_newton", lambda: RFFNewton(n_candidates=8), tol=1e-5),
+    LearnerCase("rff_ridge", lambda: RFFRidge(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
     LearnerCase(
         "mixture",

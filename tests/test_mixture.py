@@ -19,7 +19,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.core import Learner, Round, Term
-from rffboost_ext.learners.mixture import earned, shares_kept
+from rffboost_ext.learners.subsampling import earned, shares_kept
 
 from .cases import LOSS_CASES, make_data, make_round
 

@@ -11,6 +11,7 @@ from .matches import MATCHES, Match  # noqa: E402
 from .mixture import Mixture  # noqa: E402
 from .newton import RFFNewton  # noqa: E402
 from .placement import PLACEMENTS, Placement  # noqa: E402
+from .ridge import RFFRidge  # noqa: E402
 from .spectrum import SPECTRA, Spectrum  # noqa: E402
 from .tree import Tree  # noqa: E402
 from .weighting import WEIGHTINGS, Weighting  # noqa: E402
@@ -28,6 +29,7 @@ __all__ = [
     "Mixture",
     "Placement",
     "RFFNewton",
+    "RFFRidge",
     "Spectrum",
     "Tree",
     "Weighting",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..checks import Integer, Real
 from ..core import Array, Learner, Round, Term
-from ..kernels import compiled
 from . import LEARNERS
 from .newton import MERGED, POOL_SIZE, SHARE
+from .subsampling import earned, sampled
 from .tree import Tree
-
-# Counts are capped here when sampling: beyond, the kept share of a weight varies by less than a thousandth.
-MOST_COUNTED = 1e6
 
 
 @LEARNERS.register("mixture")
@@ -96,15 +92,12 @@ class Mixture(Learner):
         books = round.design.lasting((Mixture, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
-        kept = shares_kept(round.rng, round.weight, self.subsample)
-        if not kept.any():
-            kept[:] = 1.0
-        sampled = replace(round, weight=kept * round.weight)
-        term = learners[kind].fit(sampled)
+        seen, rest = sampled(round, self.subsample)
+        term = learners[kind].fit(seen)
         output = round.design.output(term)
         round.design.remember(term, output)
-        if kept.min() < 1.0:
-            now = earned(round, output, (1.0 - kept) * round.weight)
+        if rest.any():
+            now = earned(round, output, rest)
             old = now if np.isnan(books[kind]) else books[kind]
             books[kind] = self.memory * old + (1.0 - self.memory) * now
         return term
@@ -144,30 +137,3 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
     elif task == "classification" and n_samples < 1_000:
         shares = [0.6]
     return tuple(Tree(max_depth=depth, colsample_bytree=share) for depth in depths for share in shares)
-
-
-def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
-    """The fraction of each row's weight that a random sample of the rows keeps: (n,), from 0 to 1.
-
-    A row of weight 2 is two rows, of which none, one or both may be kept: heavy rows are rarely left out entirely.
-    """
-    kept = (rng.random(len(weight), dtype=np.float32) < share).astype(np.float64)
-    several = np.flatnonzero(weight >= 1.5)
-    if len(several):
-        counts = np.rint(np.minimum(weight[several], MOST_COUNTED)).astype(np.int64)
-        kept[several] = rng.binomial(counts, share) / counts
-    return kept
-
-
-def earned(round: Round, output: Array, weight: Array) -> float:
-    """The relative gain of a full step along `output`, as in :class:`Mixture`, at least 0.
-
-    Rows are weighted by `weight` (n,); the values of those of weight 0 are ignored.
-    """
-    gradient, counts = round.gradient, round.output_weights
-    if counts is not None:
-        gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
-    gain, possible, curvature, total = compiled("newton").gain_of_step(
-        gradient, round.hessian, weight, output, weight > 0.0
-    )
-    return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0

@@ -134,10 +134,12 @@ class RFFNewton(Learner):
         sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features)
         omega, pairs, gain = self._refined(sample, omega)
         earnings.add(features, omega, gain)
-        pairs *= self._factor(round)
+        pairs *= rate_within_full_step(self.relative_rate, round)
         if root is not None:
             pairs /= root[:, None]
-        term = cosines_of(omega, pairs, features, d)
+        full = np.zeros((1, d))
+        full[:, features] = omega
+        term = cosines_of(full, pairs)
         round.design.remember(term, self._output(round, features, omega, pairs))
         return term
 
@@ -157,10 +159,6 @@ class RFFNewton(Learner):
         omega = np.asarray(OPTIMIZERS.make(self.optimizer).minimise(profile, omega))
         value, _ = profile(omega)
         return omega, profile.pairs * sample.size, -value * profile.first * sample.gain
-
-    def _factor(self, round: Round) -> float:
-        """The relative rate, reduced where a step would be longer than a full one."""
-        return min(self.relative_rate, max(1.0, 1.0 / round.shrinkage))
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
@@ -256,11 +254,23 @@ def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return kept[:count] if count else rows[:1]
 
 
-def cosines_of(omega: Array, pairs: Array, features: Array, n_features: int) -> Cosines:
-    """``a_c cos(omega . x) + b_c sin(omega . x)`` with `omega` on a support, as a term over all features."""
-    full = np.zeros(n_features)
-    full[features] = omega
-    a, b = pairs.T
-    if len(pairs) == 1:
-        return Cosines(full[None], np.arctan2(b, a), np.hypot(a, b)[:, None])
-    return Cosines(np.stack([full, full]), np.array([0.0, 0.5 * np.pi]), pairs.T.copy())
+def rate_within_full_step(relative_rate: float, round: Round) -> float:
+    """The relative rate, or what makes a full step of one that would be longer."""
+    return min(relative_rate, max(1.0, 1.0 / round.shrinkage))
+
+
+def cosines_of(omega: Array, amplitudes: Array) -> Cosines:
+    """``f_c(x) = sum_k a_ck cos(omega_k . x) + b_ck sin(omega_k . x)`` as a term.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (K, d)
+        Frequencies.
+    amplitudes : ndarray of shape (C, 2K)
+        Amplitudes a of the cosines, then b of the sines.
+    """
+    a, b = np.split(amplitudes, 2, axis=1)
+    if len(amplitudes) == 1:
+        return Cosines(omega, np.arctan2(b[0], a[0]), np.hypot(a, b).T.copy())
+    phase = np.repeat([0.0, 0.5 * np.pi], len(omega))
+    return Cosines(np.concatenate([omega, omega]), phase, amplitudes.T.copy())

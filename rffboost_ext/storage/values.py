@@ -20,8 +20,9 @@ imported, and no code from a file is run.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from types import BuiltinFunctionType, FunctionType
@@ -218,7 +219,7 @@ class Packer:
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
-        self._index: dict[int, int] = {}
+        self._index: dict[Hashable, int] = {}
         self._kinds: dict[type, Kind] = {}
 
     def pack(self, value: Any, where: str) -> Any:
@@ -258,17 +259,19 @@ class Packer:
         return {"array": self._stored(value, where)}
 
     def _stored(self, array: Array, where: str) -> int:
-        from .container import DTYPE
+        from .container import DTYPE, order_of
 
         if type(array) is np.memmap:
             array = np.asarray(array)
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
             raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
-        if id(array) not in self._index:
-            # The list keeps the array alive, so that its id stays its own.
-            self._index[id(array)] = len(self.arrays)
+        # By content: rounds that share their frequencies have arrays of their own.
+        order = order_of(array)
+        key = array.dtype.str, array.shape, order, hashlib.sha256(array.tobytes(order)).digest()  # type: ignore[arg-type]
+        if key not in self._index:
+            self._index[key] = len(self.arrays)
             self.arrays.append(array)
-        return self._index[id(array)]
+        return self._index[key]
 
 
 class Unpacker:

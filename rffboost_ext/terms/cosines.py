@@ -109,6 +109,21 @@ class Cosines(Term):
         )
         return cls(omega, phase, weight, center, terms[0].extent)
 
+    def merged(self) -> Cosines:
+        """Cosines of equal frequency joined: into one where there is one output, else into a cosine and a sine."""
+        n_outputs = self.weight.shape[1]
+        keys = np.ascontiguousarray(self.omega).view(f"V{self.omega.strides[0]}").ravel()
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        if min(2, n_outputs) * len(first) >= len(self.omega):
+            return self
+        omega, pairs = self.omega[first], np.zeros((2, len(first), n_outputs))
+        for pair, part in zip(pairs, (np.cos(self.phase), np.sin(self.phase)), strict=True):
+            np.add.at(pair, place, part[:, None] * self.weight)
+        if n_outputs == 1:
+            return replace(self, omega=omega, phase=np.arctan2(*pairs[::-1])[:, 0], weight=np.hypot(*pairs))
+        phase = np.repeat([0.0, 0.5 * np.pi], len(first))
+        return replace(self, omega=np.concatenate([omega, omega]), phase=phase, weight=np.concatenate(pairs))
+
     def centered(self, center: Array | None) -> Cosines:
         """The same function with x measured from `center` (None for the origin)."""
         if self.center is center or (

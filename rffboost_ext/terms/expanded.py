@@ -152,6 +152,9 @@ class Expanded(Term):
     def family(self) -> Hashable:
         return Expanded, self.term.family, self.expansion.key
 
+    def merged(self) -> Expanded:
+        return replace(self, term=self.term.merged())
+
     def settled(self) -> Expanded:
         return replace(self, term=self.term.settled())
 

@@ -44,6 +44,9 @@ class Standardized(Term):
     def family(self) -> Hashable:
         return Standardized, self.term.family, self.center.tobytes(), self.scale.tobytes()
 
+    def merged(self) -> Standardized:
+        return replace(self, term=self.term.merged())
+
     def settled(self) -> Standardized:
         return replace(self, term=self.term.settled())
 

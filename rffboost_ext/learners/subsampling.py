@@ -1,0 +1,48 @@
+"""A round on a sample of the rows, and what its term is worth on those that are left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core import Array, Round
+from ..kernels import compiled
+
+# Counts are capped here when sampling: beyond, the kept share of a weight varies by less than a thousandth.
+MOST_COUNTED = 1e6
+
+
+def sampled(round: Round, share: float) -> tuple[Round, Array]:
+    """The round with the weights of a sample of about `share` of its rows, and the weights (n,) of the others."""
+    kept = shares_kept(round.rng, round.weight, share)
+    if not kept.any():
+        kept[:] = 1.0
+    return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight
+
+
+def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
+    """The fraction of each row's weight that a random sample of the rows keeps: (n,), from 0 to 1.
+
+    A row of weight 2 is two rows, of which none, one or both may be kept: heavy rows are rarely left out entirely.
+    """
+    kept = (rng.random(len(weight), dtype=np.float32) < share).astype(np.float64)
+    several = np.flatnonzero(weight >= 1.5)
+    if len(several):
+        counts = np.rint(np.minimum(weight[several], MOST_COUNTED)).astype(np.int64)
+        kept[several] = rng.binomial(counts, share) / counts
+    return kept
+
+
+def earned(round: Round, output: Array, weight: Array) -> float:
+    """The relative gain of a full step along `output`, as in :class:`Mixture`, at least 0.
+
+    Rows are weighted by `weight` (n,); the values of those of weight 0 are ignored.
+    """
+    gradient, counts = round.gradient, round.output_weights
+    if counts is not None:
+        gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
+    gain, possible, curvature, total = compiled("newton").gain_of_step(
+        gradient, round.hessian, weight, output, weight > 0.0
+    )
+    return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0
