@@ -13,10 +13,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         models, and so more rounds in all. The default is 100, or 2,000 with early stopping.
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
-        :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on 1,000 to 3,000 rows with n_folds
-        and learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.3, with
-        8 folds and a patience of 14 rounds (25 for classifiers), or for quality="fast" 0.2, with a patience of 20;
-        quality="high" keeps 0.1.
+        :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with n_folds and
+        learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2, or from
+        1,000 rows on 0.3 with 8 folds, with a patience of 15 rounds. With quality="fast" it is 0.2 for all of
+        these, with quality="high" 0.1.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble takes the original
         features in either case.
@@ -50,9 +50,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is
         1 and there are fewer than 10,000 rows. Of a stack, each model is refitted.
     quality : "auto", "fast" or "high", default="auto"
-        "auto" stacks the default learner with an "rff_newton" model in early stopping, unless there is an
-        ``init_model`` or a warm start; their weights minimise the loss on held-out rows. "high" always stacks,
-        with five folds at a rate of 0.1; "fast" never does. The result is one ensemble in any case.
+        "auto" stacks the default learner with an "rff_newton" model in early stopping, and up to 3,000 rows with
+        an "rff_ridge" model too, unless there is an ``init_model`` or a warm start; their weights minimise the loss
+        on held-out rows. "high" always stacks, with five folds at a rate of 0.1; "fast" never does. The result is
+        one ensemble in any case.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,
