@@ -51,8 +51,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         1 and there are fewer than 10,000 rows. Of a stack, each model is refitted.
     quality : "auto", "fast" or "high", default="auto"
         "auto" stacks the default learner with an "rff_newton" model in early stopping, and up to 3,000 rows with
-        an "rff_ridge" model too, unless there is an ``init_model`` or a warm start; their weights minimise the loss
-        on held-out rows. "high" always stacks, with five folds at a rate of 0.1; "fast" never does. The result is
+        an "rff_ridge" model too, unless there is an ``init_model`` or a warm start; weights minimise the loss on
+        held-out rows. "high" always stacks, with five folds at a rate of 0.1; "fast" never does. The result is
         one ensemble in any case.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of

@@ -101,24 +101,24 @@ def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
-        ({}, 60, False, 0.3, 16),
-        ({"n_iter_no_change": 5}, 60, False, 0.3, 16),
+        ({}, 60, False, 0.3, 24),
+        ({"n_iter_no_change": 5}, 60, False, 0.3, 24),
         ({"quality": "fast"}, 60, False, 0.2, 4),
-        ({"quality": "fast"}, 49, False, 0.1, 4),
-        ({}, 49, False, 0.1, 10),
+        ({"quality": "fast"}, 49, False, 0.2, 4),
+        ({}, 49, False, 0.2, 15),
         ({}, 101, False, 0.1, 2),
-        ({}, 60, True, 0.1, 2),
-        ({"n_folds": 3}, 60, False, 0.1, 6),
+        ({}, 60, True, 0.1, 3),
+        ({"n_folds": 3}, 60, False, 0.1, 9),
         ({"n_folds": 3, "quality": "fast"}, 60, False, 0.1, 3),
         ({"early_stopping": False}, 60, False, 0.1, 1),
-        ({"quality": "high"}, 60, False, 0.1, 10),
+        ({"quality": "high"}, 60, False, 0.1, 15),
         ({"learner": "mixture"}, 60, False, 0.1, 4),
         ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
-        ({"learning_rate": 0.2}, 60, False, 0.2, 10),
-        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 10),
+        ({"learning_rate": 0.2}, 60, False, 0.2, 15),
+        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 15),
     ],
 )
-def test_middling_data_are_learned_in_longer_steps(monkeypatch, params, n, held, rate, n_models) -> None:
+def test_few_rows_are_learned_in_longer_steps(monkeypatch, params, n, held, rate, n_models) -> None:
     monkeypatch.setattr(policy, "FEW", 100)
     monkeypatch.setattr(stopping, "FEW", 100)
     monkeypatch.setattr(policy, "MIDDLING", 50)
@@ -142,9 +142,9 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int) -> None:
     model = make(quality=quality)
     pace = model._pace(n, None, None)
     patience = model._plan(n, 10, None, pace).patience.after(1)
-    longer = quality != "high" and policy.MIDDLING <= n <= policy.FEW
+    longer = quality != "high" and n <= policy.FEW
     assert (pace.rate > 0.1, patience < 40) == (longer, longer)
-    assert pace.rate * patience > 3.9
+    assert pace.rate * patience > 2.9
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")
