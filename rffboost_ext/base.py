@@ -213,7 +213,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
             way = Shrunk(step, self._rate(pace), given), self.standardize, seed, n_jobs, self.precision
-            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error, *self._seen(rows.X))
+            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error_on, *self._seen(rows.X))
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:

@@ -16,8 +16,9 @@ from .early_stopping import Error
 from .ensemble import Ensemble
 from .history import History
 from .losses import LOSSES
-from .metrics import Metric, View, metrics_of
+from .metrics import Metric, metrics_of
 from .rows import weighted_rows
+from .scoring import View
 from .training import Rows
 
 SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
@@ -43,10 +44,9 @@ class Evaluation:
         """The user's set that early stopping monitors."""
         return list(self.sets.values())[-1] if self.sets else None
 
-    @property
-    def error(self) -> Error:
-        """The error that early stopping monitors."""
-        return self.metrics[-1].error
+    def error_on(self, X: Array) -> Error:
+        """The error that early stopping monitors on rows X (n, d)."""
+        return self.metrics[-1].error_on(X)
 
     def history(self, start: Callable[[], Ensemble]) -> History | None:
         """A callback that keeps the metrics; None where there are no sets."""

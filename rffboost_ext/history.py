@@ -32,7 +32,8 @@ class History:
     """
 
     def __init__(self, sets: Mapping[str, Rows], metrics: Sequence[Metric], start: Ensemble) -> None:
-        self.sets, self.metrics = sets, metrics
+        self.sets = sets
+        self._score = {name: {metric.name: metric.on(rows.X) for metric in metrics} for name, rows in sets.items()}
         self.curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
         self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
         self._next: int | None = len(start)
@@ -53,7 +54,7 @@ class History:
     def _scores(self, name: str) -> dict[str, float]:
         """The current value of each metric on a set."""
         rows, raw = self.sets[name], self._raw[name]
-        return {metric.name: float(metric.score(rows.y, raw, rows.weight)) for metric in self.metrics}
+        return {metric: float(score(rows.y, raw, rows.weight)) for metric, score in self._score[name].items()}
 
     def latest(self) -> dict[str, float]:
         """The latest values, by set and metric; empty while a model other than the first is trained."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from .checks import Check
 from .core import Array, Loss
 from .early_stopping import MeanLoss
 from .losses import LOSSES, Signed
-from .targets import labels_of, squeeze
+from .scoring import Score, View, checked, computed, is_scorer, scored
 
-Score = Callable[[Array, Array, Array], float]
 # Scorers of scikit-learn by their names in XGBoost and LightGBM.
 ELSEWHERE = {
     "auc": "roc_auc",
@@ -45,59 +42,19 @@ class Metric:
         Its name.
     greater : bool
         Whether greater is better.
-    score : callable
-        ``score(y, raw, weight) -> float`` with y (n, 1) or (n, C) as a loss sees it, raw (n, C) and weight (n,).
+    on : callable
+        From rows X (n, d) to ``score(y, raw, weight) -> float``, with y (n, 1) or (n, C) as a loss sees it, raw
+        (n, C) and weight (n,).
     """
 
     name: str
     greater: bool
-    score: Score
+    on: Callable[[Array], Score]
 
-    @property
-    def error(self) -> Score:
-        """The score, negated if greater is better."""
-        if not self.greater:
-            return self.score
-        return lambda y, raw, weight: -self.score(y, raw, weight)
-
-
-@dataclass(frozen=True)
-class View:
-    """How to interpret raw scores and encoded targets of one fit.
-
-    Parameters
-    ----------
-    loss : Loss
-        The prepared loss of the fit.
-    name : str
-        The user's name of that loss.
-    classes : ndarray, optional
-        Class labels; None in regression.
-    prepare : callable
-        Prepares another loss for the targets of this fit.
-    n_targets : int, default=1
-        Columns of the encoded target.
-    """
-
-    loss: Loss
-    name: str
-    classes: Array | None
-    prepare: Callable[[Loss], Loss]
-    n_targets: int = 1
-
-    def target(self, y: Array) -> Array:
-        """Targets as the user has them, (n,) or (n, C)."""
-        if self.classes is not None:
-            return np.asarray(self.classes[y[:, 0].astype(np.int64)])
-        # A copy: a metric may work in place.
-        return squeeze(y).copy()
-
-    def prediction(self, raw: Array) -> Array:
-        """Input of metrics: means (n,) or (n, C); probabilities (n, K), for two classes the second's (n,)."""
-        response = self.loss.inverse_link(raw)
-        if self.classes is not None and len(self.classes) == 2:
-            return response[:, 1]
-        return squeeze(response).copy()
+    def error_on(self, X: Array) -> Score:
+        """The score on rows X (n, d) with the sign by which less is better."""
+        score = self.on(X)
+        return (lambda y, raw, weight: -score(y, raw, weight)) if self.greater else score
 
 
 class Metrics(Check):
@@ -143,8 +100,12 @@ def metric_of(given: Any, view: View) -> Metric:
         return of_loss(given, view)
     name, greater = described(given)
     scorer = named_scorer(given) if isinstance(given, str) else given
-    score = scored(scorer, view) if is_scorer(scorer) else computed(scorer, view)
-    return Metric(name, greater, checked(name, score, view))
+    asks = is_scorer(scorer)
+
+    def on(X: Array) -> Score:
+        return checked(name, scored(scorer, view, X) if asks else computed(scorer, view), view)
+
+    return Metric(name, greater, on)
 
 
 def described(given: Any) -> tuple[str, bool]:
@@ -171,7 +132,7 @@ def of_loss(given: str | Loss | None, view: View) -> Metric:
     """The weighted mean of a loss."""
     name = view.name if given is None else described(given)[0]
     loss = view.loss if given is None or given == view.name else other_loss(given, view)
-    return Metric(name, False, MeanLoss(loss))
+    return Metric(name, False, lambda X: MeanLoss(loss))
 
 
 def other_loss(given: str | Loss, view: View) -> Loss:
@@ -217,110 +178,3 @@ def named_scorer(name: str) -> Any:
             f"of sklearn.metrics.get_scorer_names()"
         )
     return get_scorer(name)
-
-
-def is_scorer(given: Callable[..., Any]) -> bool:
-    """Whether a function is called as scikit-learn's scorers are, with an estimator, X and y."""
-    positional = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = parameters_of(given).values()
-    return sum(one.kind in positional and one.default is one.empty for one in parameters) == 3
-
-
-def scored(scorer: Any, view: View) -> Score:
-    """The score of a scorer of scikit-learn."""
-    shell = Classified if view.classes is not None else Regressed
-    takes_weight = accepts_weight(getattr(scorer, "_score_func", scorer))
-
-    def score(y: Array, raw: Array, weight: Array) -> float:
-        more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
-        return float(scorer(shell(view, raw), np.zeros((len(raw), 1)), view.target(y), **more))
-
-    return score
-
-
-def computed(function: Callable[..., Any], view: View) -> Score:
-    """The score of a function of targets and predictions."""
-    takes_weight = accepts_weight(function)
-
-    def score(y: Array, raw: Array, weight: Array) -> float:
-        more = {"sample_weight": weight} if takes_weight and np.ptp(weight) > 0.0 else {}
-        return float(function(view.target(y), view.prediction(raw), **more))
-
-    return score
-
-
-def checked(name: str, score: Score, view: View) -> Score:
-    """A score whose errors name the metric and its inputs."""
-    seen = "targets and means"
-    if view.classes is not None:
-        seen = "labels and probabilities; a scorer of scikit-learn, by name, may take predicted labels"
-
-    def told(y: Array, raw: Array, weight: Array) -> float:
-        try:
-            return score(y, raw, weight)
-        except (AttributeError, TypeError, ValueError) as error:
-            kind = ValueError if isinstance(error, ValueError) else TypeError
-            raise kind(f"eval_metric: {name!r} makes no number of {seen}{lacking(y, view)} ({error})") from error
-
-    return told
-
-
-def lacking(y: Array, view: View) -> str:
-    """The classes that no row has, in words: many metrics cannot handle those."""
-    if view.classes is None:
-        return ""
-    absent = np.setdiff1d(np.arange(len(view.classes)), y).astype(np.int64)
-    return f"; none of these {len(y)} rows is of class {view.classes[absent].tolist()}" if len(absent) else ""
-
-
-def accepts_weight(function: Callable[..., Any]) -> bool:
-    """Whether a function has a parameter ``sample_weight``."""
-    return "sample_weight" in parameters_of(function)
-
-
-def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function; none for a compiled one without a signature."""
-    try:
-        return inspect.signature(function).parameters
-    except ValueError:
-        return {}
-
-
-class Predicted(BaseEstimator):
-    """An estimator with precomputed predictions, for scorers."""
-
-    def __init__(self, view: View, raw: Array) -> None:
-        self.view = view
-        self.raw = raw
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-class Classified(ClassifierMixin, Predicted):
-    """A classifier of known raw scores."""
-
-    @property
-    def classes_(self) -> Array:
-        """Class labels."""
-        return np.asarray(self.view.classes)
-
-    def decision_function(self, X: Any) -> Array:
-        """The raw scores."""
-        return squeeze(self.raw)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities."""
-        return self.view.loss.inverse_link(self.raw)
-
-    def predict(self, X: Any) -> Array:
-        """The most probable classes."""
-        return labels_of(self.raw, self.classes_)
-
-
-class Regressed(RegressorMixin, Predicted):
-    """A regressor of known raw scores."""
-
-    def predict(self, X: Any) -> Array:
-        """Means."""
-        return squeeze(self.view.loss.inverse_link(self.raw))

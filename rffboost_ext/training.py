@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,8 +77,9 @@ class Trainer:
         The state that learners keep across rounds, independent of single rows; filled by the fit.
     journal : Journal
         Records the progress of the models.
-    error : callable, optional
-        The error that early stopping monitors, ``error(y, raw, weight) -> float``; the loss by default.
+    error_on : callable, optional
+        From rows X (n, d) to the error that early stopping monitors there, ``error(y, raw, weight) -> float``; the loss by
+        default.
     expansion : Expansion, optional
         Imputation and encoding of columns with missing values or categories.
     extent : Extent, optional
@@ -94,7 +95,7 @@ class Trainer:
     precision: str
     lasting: dict[Hashable, Any] = field(default_factory=dict)
     journal: Journal = field(default_factory=Journal)
-    error: Error | None = None
+    error_on: Callable[[Array], Error] | None = None
     expansion: Expansion | None = None
     extent: Extent | None = None
 
@@ -192,7 +193,7 @@ class Trainer:
     ) -> Stopped:
         """Boost on `rows` while the loss on `held` falls; keep `beyond` times the best number of rounds."""
         before = self.start(rows) if init is None else init
-        watched = MeanLoss(self.loss) if self.error is None else self.error
+        watched = MeanLoss(self.loss) if self.error_on is None else self.error_on(held.X)
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.metrics import f1_score, mean_absolute_error
+from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
@@ -72,3 +72,91 @@ def test_a_metric_may_work_in_place(learner):
     ]
     np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X))
     np.testing.assert_array_equal(*(fit.validation_scores_ for fit in fits))
+
+
+def weighted_mean_error(y, pred, sample_weight):
+    return float(np.average(np.abs(y - pred), weights=sample_weight))
+
+
+def weight_by_position(y, pred, weight, /):
+    return weighted_mean_error(y, pred, weight)
+
+
+def weight_by_name(y, pred, *, sample_weight):
+    return weighted_mean_error(y, pred, sample_weight)
+
+
+@pytest.mark.parametrize("metric", [weighted_mean_error, weight_by_position, weight_by_name])
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_metric_that_needs_weights_is_always_handed_them(metric, weights):
+    rng = np.random.default_rng(0)
+    X, weight = rng.standard_normal((60, 3)), rng.uniform(0.1, 3.0, 60)
+    y = X[:, 0] ** 2
+    held = (X, y, weight) if weights else (X, y)
+    model = RFFBoostRegressor(eval_metric=metric, **PLAIN).fit(X, y, eval_set=[held])
+    ((_, curve),) = model.evals_result_["validation_0"].items()
+    wanted = mean_absolute_error(y, model.predict(X), sample_weight=weight if weights else None)
+    assert curve[-1] == pytest.approx(wanted)
+    # Less of it is better.
+    stopped = RFFBoostRegressor(eval_metric=metric, **(PLAIN | {"early_stopping": True})).fit(
+        X, y, eval_set=[held]
+    )
+    assert stopped.validation_scores_[1:] == pytest.approx(stopped.evals_result_["validation_0"][metric.__name__])
+
+
+@pytest.mark.parametrize("ambiguous", [lambda a, b, c: 0.0, lambda model, y, pred: 0.0, lambda y, p, t: 0.0])
+def test_a_function_of_three_unknown_arguments_is_refused(ambiguous):
+    X, y = BINARY
+    seen = []
+    with pytest.raises(TypeError, match=r"eval_metric: .* must name them \(estimator, X, y\) .* got .* of \("):
+        RFFBoostClassifier(eval_metric=ambiguous, callbacks=[seen.append], **PLAIN).fit(X, y)
+    assert not seen
+
+
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_a_scorer_sees_the_rows_that_it_scores(n_folds):
+    X, y = BINARY
+    known = {row.tobytes(): label for row, label in zip(X, y, strict=True)}
+
+    def agreement(clf, X_test, y_test=None):
+        assert not X_test.flags.writeable
+        assert [known[row.tobytes()] for row in X_test] == y_test.tolist()
+        return accuracy_score(y_test, clf.predict(X_test.copy()))
+
+    params = PLAIN | {"early_stopping": True, "n_folds": n_folds, "refit": False}
+    model = RFFBoostClassifier(eval_metric=agreement, **params).fit(X, y)
+    other = RFFBoostClassifier(eval_metric="accuracy", **params).fit(X, y)
+    np.testing.assert_array_equal(model.validation_scores_, other.validation_scores_)
+
+
+def test_a_scorer_may_weigh_rows_by_their_features():
+    X, y = BINARY
+    half = X[:, 0] > np.median(X[:, 0])
+
+    def of_half(estimator, X, y):
+        return roc_auc_score(y[X[:, 0] > np.median(X[:, 0])], estimator.predict_proba(X)[half, 1])
+
+    model = RFFBoostClassifier(eval_metric=of_half, **PLAIN).fit(X, y, eval_set=[(X, y)])
+    wanted = roc_auc_score(y[half], model.predict_proba(X[half])[:, 1])
+    assert model.evals_result_["validation_0"]["of_half"][-1] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("rows", [lambda X: X[:5], lambda X: X + 1.0])
+def test_a_scorer_that_asks_about_other_rows_is_told_so(rows):
+    X, y = BINARY
+
+    def elsewhere(estimator, X, y):
+        return estimator.predict(rows(X)).mean()
+
+    with pytest.raises(ValueError, match=r"'elsewhere' makes no number .* of the X that it is given only"):
+        RFFBoostClassifier(eval_metric=elsewhere, **PLAIN).fit(X, y, eval_set=[(X, y)])
+
+
+@pytest.mark.parametrize("wrong", [lambda y: y[10**9], lambda y: {}["gone"], lambda y: 1 / 0])
+def test_whatever_a_metric_raises_is_told_by_its_name(wrong):
+    def careless(y, prediction):
+        return wrong(y)
+
+    X, y = BINARY
+    with pytest.raises(ValueError, match=r"eval_metric: 'careless' makes no number .*(IndexError|KeyError|Zero)"):
+        RFFBoostClassifier(eval_metric=careless, **PLAIN).fit(X, y, eval_set=[(X, y)])
