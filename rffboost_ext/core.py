@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -231,11 +231,6 @@ class Round:
     def inner(self, *factors: Array) -> float:
         """The weighted sum over rows and outputs of the product of arrays, (n, C) each."""
         return float(np.einsum("i" + ",ic" * len(factors) + "->", self.weight, *factors))
-
-    def take(self, rows: Array) -> Round:
-        """The same round restricted to some rows, given by index."""
-        picked = {name: getattr(self, name)[rows] for name in ("y", "raw", "gradient", "hessian", "weight")}
-        return replace(self, design=self.design.take(rows), **picked)
 
 
 class Learner(Spec, ABC):

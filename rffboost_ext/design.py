@@ -136,11 +136,6 @@ class Design:
             term = by_type(hold, term, self.extent)
         return term if self.expansion is None else by_type(expand, term, self.expansion)
 
-    def take(self, rows: Array) -> Design:
-        """The design of some rows only, given by index."""
-        known = self.center, self.scale, self.n_jobs, self.precision, self._lasting, self.expansion, self.extent
-        return Design(self.original[rows], *known)
-
 
 def ranges(X: Array) -> Extent:
     """The range of each column."""

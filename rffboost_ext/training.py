@@ -78,8 +78,8 @@ class Trainer:
     journal : Journal
         Records the progress of the models.
     error_on : callable, optional
-        From rows X (n, d) to the error that early stopping monitors there, ``error(y, raw, weight) -> float``; the loss by
-        default.
+        From rows X (n, d) to the error that early stopping monitors there, ``error(y, raw, weight) -> float``; the
+        loss by default.
     expansion : Expansion, optional
         Imputation and encoding of columns with missing values or categories.
     extent : Extent, optional

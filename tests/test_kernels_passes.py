@@ -209,7 +209,9 @@ def test_a_row_of_weight_two_is_two_rows(match, precision):
     once = make_round(LOSS_CASES[0], n=50, weight=np.where(np.arange(50) < 20, 2.0, 1.0))
     once = replace(once, design=Design(once.design.original, precision=precision))
     rows = np.repeat(np.arange(50), once.weight.astype(int))
-    twice = replace(once.take(rows), weight=np.ones(70))
+    of_rows = {name: getattr(once, name)[rows] for name in ("y", "raw", "gradient", "hessian")}
+    design = Design(once.design.original[rows], precision=precision)
+    twice = replace(once, design=design, weight=np.ones(70), **of_rows)
     omega, made = np.array([0.3, -1.0, 0.5]), MATCHES.create(match)
     (value, gradient), (value_, gradient_) = (
         TiledObjective(round, made.compiled(round)).at_frequency(omega, 0.7) for round in (once, twice)

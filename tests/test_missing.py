@@ -285,7 +285,6 @@ def test_a_design_expands():
     design = Design(given, np.zeros(3), np.array([1.0, 1.0, 2.0]), expansion=expansion)
     np.testing.assert_array_equal(design.X, [[1.0, 2.0, 0.0], [5.0, 3.0, 0.5]])
     assert design.n_features == 3
-    np.testing.assert_array_equal(design.take(np.array([1])).X, design.X[1:])
     np.testing.assert_array_equal(design.tiles.blocks[0, :, :2].T, design.X)
 
 
