@@ -252,6 +252,14 @@ class Learner(Spec, ABC):
     pool_size: ClassVar[int | None] = None
     """Size of the row sample that a fit on far more rows sees, redrawn periodically; None for all rows."""
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """The hyperparameters, as far as they are set, that constrain all terms and with them the whole model.
+
+        They hold only where all that is summed with these terms keeps to them too; none by default.
+        """
+        return ()
+
     @abstractmethod
     def fit(self, round: Round) -> Term:
         """The term of this round."""

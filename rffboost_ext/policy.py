@@ -80,10 +80,17 @@ class PolicyEstimator(ComposedEstimator):
     warm_start: bool
 
     def _stops(self, learner: Learner, held: Rows | None) -> bool:
-        """Whether the fit uses early stopping."""
+        """Whether the fit uses early stopping; a ValueError if a stack would break what the learner promises."""
+        stops = bool(self.early_stopping)
         if is_auto(self.early_stopping):
-            return held is not None or ((learner.stops_early or self._asks_to_stop()) and not self.warm_start)
-        return bool(self.early_stopping)
+            stops = held is not None or ((learner.stops_early or self._asks_to_stop()) and not self.warm_start)
+        if stops and self.quality == "high" and learner.promises:
+            raise ValueError(
+                f"{type(self).__name__}: quality must be 'auto' or 'fast' where learner has "
+                f"{' and '.join(learner.promises)}, got 'high', which stacks it with cosines, and these do not "
+                f"keep to them"
+            )
+        return stops
 
     def _asks_to_stop(self) -> bool:
         """Whether a parameter is given that has no effect without early stopping."""

@@ -83,6 +83,23 @@ class Mixture(Learner):
             params["trees"] = Tree()
         return super().set_params(**params)
 
+    def validate(self) -> None:
+        """Raise, beyond what all parts check, a ValueError if one learner is constrained and the other is not."""
+        super().validate()
+        learners = {"cosines": LEARNERS.make(self.cosines)}
+        learners["trees"] = LEARNERS.make("tree" if self.trees == "auto" else self.trees)
+        for role, other in (("cosines", "trees"), ("trees", "cosines")):
+            for name in set(learners[role].promises) - set(learners[other].promises):
+                raise ValueError(
+                    f"Mixture: {name} of {role} holds only where all rounds keep to it, and {other}, "
+                    f"{getattr(self, other)!r}, do not: cosines cannot; learner='tree' without quality='high' does"
+                )
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What both learners promise."""
+        return LEARNERS.make(self.cosines).promises
+
     def merges_rows(self, n_samples: int) -> bool:
         """As second-order cosines do."""
         return n_samples <= MERGED

@@ -59,7 +59,8 @@ class Tree(Learner):
     monotone_constraints : sequence of -1, 0 and 1, optional
         For each feature: outputs decrease with it, are unconstrained, or increase with it.
     interaction_constraints : sequence of sequences of int, optional
-        Groups of features by index: only features of one group may share a path.
+        Groups of features by index: only features of one group may share a path. Like monotone constraints
+        they need ``learner="tree"``: cosines do not honour them, in a mixture or beside trees in a stack.
 
     Raises
     ------
@@ -126,6 +127,13 @@ class Tree(Learner):
         self.max_delta_step = max_delta_step
         self.monotone_constraints = monotone_constraints
         self.interaction_constraints = interaction_constraints
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """The constraints that are set."""
+        signs = self.monotone_constraints is not None and any(self.monotone_constraints)
+        groups = self.interaction_constraints is not None
+        return ("monotone_constraints",) * signs + ("interaction_constraints",) * groups
 
     def merges_rows(self, n_samples: int) -> bool:
         """Only where each value has a bin of its own: elsewhere XGBoost's bins depend on how rows are weighted."""
