@@ -20,6 +20,8 @@ RATE = POSITIVE | Function("the round")
 SHORT, TINY = 1e-5, 1e-280
 # Keeps the step finite for a term that is right, or wrong, on every row.
 LARGEST_CORRELATION = 1.0 - 1e-12
+# A round, and the learning rate that it was given before its move.
+NEVER = -1, 1.0
 
 
 @STEPS.register("unit")
@@ -125,12 +127,14 @@ class Shrunk(Step):
     step : Step
         The step to shorten.
     rate : float or callable
-        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``.
+        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``. A
+        round asks it once.
     first : int, default=0
         The round from which the function counts: the number of rounds of an initial model.
     """
 
     constraints = {"rate": RATE, "first": Integer(0)}
+    _asked = NEVER
 
     def __init__(self, step: Step, rate: float | Callable[[int], float], first: int = 0) -> None:
         self.step = step
@@ -144,10 +148,14 @@ class Shrunk(Step):
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         keep, length = moved(self.step, round, output)
-        return keep, rate_of(self.rate, round.index - self.first) * length
+        # A function may say something else when it is asked again.
+        (index, rate), self._asked = self._asked, NEVER
+        return keep, (rate if index == round.index else rate_of(self.rate, round.index - self.first)) * length
 
     def shrinkage(self, index: int) -> float:
-        return rate_of(self.rate, index - self.first) * self.step.shrinkage(index)
+        rate = rate_of(self.rate, index - self.first)
+        self._asked = index, rate
+        return rate * self.step.shrinkage(index)
 
 
 def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:

@@ -125,6 +125,24 @@ def test_shrunk_shortens_the_length_only(case):
     assert Shrunk(STEPS.create("confidence_rated"), 0.5).needs == STEPS.create("confidence_rated").needs
 
 
+@pytest.mark.parametrize("fold", [1, 3])
+@pytest.mark.parametrize("learner", ["tree", "rff_newton"])
+def test_a_rate_that_remembers_is_asked_once_a_round(learner, fold):
+    asked, taken = [], []
+
+    def falling(index):
+        asked.append(index)
+        return 0.9 ** len(asked)
+
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    params = {"n_estimators": 7, "learning_rate": falling, "random_state": 0, "quality": "fast"}
+    model = RFFBoostRegressor(learner=learner, early_stopping=fold > 1, n_folds=fold, **params)
+    model.set_params(callbacks=[lambda made: taken.append((made.round.index, made.round.shrinkage, made.length))])
+    model.fit(X, X[:, 0])
+    # Both learners take steps of length 1 but for the rate.
+    assert taken == [(index, 0.9 ** (t + 1), 0.9 ** (t + 1)) for t, index in enumerate(asked)]
+
+
 @pytest.mark.parametrize(
     ("loss", "learner", "expected"),
     [
