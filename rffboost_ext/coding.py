@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -54,6 +55,16 @@ class Coding:
             out[:, j], gaps[j] = self._codes(X, j)
         return out, gaps
 
+    def occurring(self, X: Array) -> tuple[Coding, Array]:
+        """The coding of those categories that occur in some coded rows X (n, d), and these rows by it."""
+        X, known = X.copy(), list(self.categories)
+        for j, categories in enumerate(self.categories):
+            if categories is not None:
+                there = ~np.isnan(X[:, j])
+                codes, X[there, j] = np.unique(X[there, j], return_inverse=True)
+                known[j] = categories[codes.astype(np.int64)]
+        return Coding(tuple(known)), X
+
     def _codes(self, X: Any, column: int) -> tuple[Array, bool]:
         """The codes of a column, (n,), and whether it has missing values."""
         known, values = self._tables[column], values_of(X, column)
@@ -63,8 +74,11 @@ class Coding:
             raise TypeError(f"column {name_of(X, column)} of X must hold categories: {error}") from error
         lost = values[np.isnan(codes)].tolist()
         unknown = [value for value in lost if not is_gap(value)]
+        if known and unknown:
+            require_precision(name_of(X, column), unknown, list(known))
         if known and unknown and len(lost) == len(values):
             require_kind(name_of(X, column), unknown, next(iter(known)))
+            warn_of_unknown(name_of(X, column), unknown)
         return codes, len(unknown) < len(lost)
 
     @cached_property
@@ -84,6 +98,40 @@ def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
         raise ValueError(
             f"column {column} of X must hold categories as in fit, such as {known!r}, got {values[0]!r}: "
             f"{words[0]} where fit had {words[1]}"
+        )
+
+
+def require_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
+    """Raise a ValueError if a value is a known fraction in single precision and not in double, as 0.1 may be."""
+    ours = {in_single(one): one for one in known if is_fraction(one)}
+    found = next((one for one in values if ours and is_fraction(one) and in_single(one) in ours), None)
+    if found is not None:
+        raise ValueError(
+            f"column {column} of X must hold categories as in fit, such as {ours[in_single(found)]!r}, got "
+            f"{found!r}: the same in float32 only, so take the type that X had in fit"
+        )
+
+
+def is_fraction(value: object) -> bool:
+    """Whether a value is a number that is not whole, such as float32 has too."""
+    if not isinstance(value, float | np.floating):
+        return False
+    number = float(value)
+    return not number.is_integer() and abs(number) < 2.0**53
+
+
+def in_single(value: float) -> float:
+    """A number rounded to single precision."""
+    return float(np.float32(value))
+
+
+def warn_of_unknown(column: str, values: Sequence[Any]) -> None:
+    """Warn where several rows have values and none of these is a known category, as if they were other words."""
+    if len(values) > 1:
+        warnings.warn(
+            f"column {column} of X: fit has seen none of the categories of these {len(values)} rows, such as "
+            f"{values[0]!r}; all count as missing",
+            stacklevel=6,
         )
 
 

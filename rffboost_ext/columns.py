@@ -56,6 +56,8 @@ class ColumnsMixin(BaseEstimator):
         X, y, weight = weighted_rows(X, y, sample_weight)
         if len(X) < n_given:
             gaps &= gaps_in(X)
+            if reset and self._coding is not None:
+                self._coding, X = self._coding.occurring(X)
         if reset:
             self._gaps, self._fills = gaps, self.missing == "mean"
         self._require_complete(gaps)

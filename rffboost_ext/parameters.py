@@ -78,7 +78,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         The categorical columns: "from_dtype" takes those of a DataFrame (pandas, polars, ...) with a categorical
         type; a mask, indices or names select columns of any table or array. Trees split on sets of categories, as
         XGBoost does; cosines see them one-hot encoded, the rarest of more than 64 merged. Categories that were not
-        seen in fit count as missing.
+        seen in fit count as missing, with a warning where several rows have no other; text in place of numbers, or
+        0.1 in float64 in place of float32, is an error.
     missing : "error" or "mean", default="error"
         How predict treats missing values in columns that had none in fit: with an error that names the column, or
         with imputation by its mean. In columns that had some, trees send them where XGBoost would; for cosines

@@ -21,6 +21,7 @@ from rffboost_ext import (
     boost,
     load_model,
 )
+from rffboost_ext.coding import listed
 from rffboost_ext.gaps import MOST_COLUMNS, OF_GAPS, one_hot
 from rffboost_ext.terms import Expanded, Expansion
 
@@ -93,6 +94,28 @@ def test_an_unknown_category_without_gaps_in_training_is_the_mean():
     np.testing.assert_allclose(one_hot(codes % 2, np.ones(4), gaps=False), [[0], [1], [0.5]])
     np.testing.assert_allclose(one_hot(np.array([0.0, np.nan]), np.ones(2), gaps=True), [[1, 0], [0, 1]])
     np.testing.assert_allclose(one_hot(np.full(2, np.nan), np.ones(2), gaps=True), [[1]])
+
+
+@corners
+def test_a_category_of_rows_of_weight_zero_is_unknown(loss, learner):
+    table, y = make_table(loss)
+    weight = np.where(table["text"].isin(["a", "f"]) | (table["whole"] == 25), 0.0, 1.0)
+    kept = weight > 0.0
+    everything = make_estimator(loss, learner).fit(table, y, sample_weight=weight)
+    rest = make_estimator(loss, learner).fit(table[kept], y[kept])
+    assert listed(everything._coding) == listed(rest._coding) == [list("bcde"), None, [5, 15]]
+    np.testing.assert_array_equal(scores(everything, table), scores(rest, table))
+
+
+@pytest.mark.parametrize("learner", ["tree", "rff_newton"])
+def test_a_column_whose_categories_all_have_weight_zero_is_one_of_gaps(learner):
+    text = np.array(["a", "b", None] * 20, dtype=object)
+    table, y = pd.DataFrame({"text": pd.Categorical(text), "x": np.arange(60.0)}), np.arange(60.0)
+    weight, kept = (text == None) * 1.0, text == None  # noqa: E711 - of each element
+    params = {"learner": learner, "n_estimators": 3, "early_stopping": False, "random_state": 0}
+    everything = RFFBoostRegressor(**params).fit(table, y, sample_weight=weight)
+    rest = RFFBoostRegressor(**params).fit(table[kept], y[kept])
+    np.testing.assert_array_equal(everything.predict(table), rest.predict(table))
 
 
 def test_rare_categories_of_many_share_a_column():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,4 +157,24 @@ def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
         model.predict(new)
     # One that is merely new is a missing value.
     unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(known, list) else [9] * 60))
-    assert np.isfinite(model.predict(unseen)).all()
+    with pytest.warns(UserWarning, match=r"column 'kind' of X: fit has seen none of .* these 60 rows, such as"):
+        assert np.isfinite(model.predict(unseen)).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(unseen[:1])
+        model.predict(pd.concat([unseen, table[:1]]).astype({"kind": "category"}))
+
+
+@pytest.mark.parametrize("types", [(np.float32, np.float64), (np.float64, np.float32)], ids=str)
+@pytest.mark.parametrize("values", [[0.1, 0.3], [0.5, 0.1]], ids=str)
+def test_fractions_of_another_precision_are_no_unknown_categories(types, values):
+    fitted, asked = (np.tile(np.array(values, kind), 30)[:, None] for kind in types)
+    model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=[0])
+    model.fit(fitted, np.tile([0.0, 1.0], 30))
+    with pytest.raises(ValueError, match=r"column 0 of X must hold categories as in fit, .* float32 only"):
+        model.predict(asked)
+    # Whole numbers and halves are the same in both, however large, and new ones are new.
+    table = np.tile([2.0**24, 0.5], 30)[:, None]
+    model.fit(table.astype(types[0]), np.tile([0.0, 1.0], 30))
+    assert model.predict(table.astype(types[1])) == pytest.approx(model.predict(table.astype(types[0])))
+    assert np.isfinite(model.predict(np.array([[2.0**24 + 1.0], [0.5]]))).all()
