@@ -263,16 +263,24 @@ def require_single_precision(X: Array) -> None:
 def units_of_targets(round: Round) -> Array:
     """The unit of leaf values of each output: 1, or another power of two.
 
-    For a target of small spread it is near the spread: XGBoost makes no split that gains less than 1e-6, whatever
-    the scale of the target. For large gradients it is near their size: gains are of the order of its square, which
-    may overflow float32.
+    For small gradients at the baseline, as of a target of small spread, it is near their size: XGBoost makes no
+    split that gains less than 1e-6, whatever the scale of the target. For large gradients it is near their size,
+    too: gains are of the order of its square, which may overflow float32.
     """
-    spread = np.sqrt(round.mean(np.square(round.y - round.mean(round.y.T)).T))
+    spread = np.sqrt(round.mean(np.square(first_gradient(round)).T))
     size = np.sqrt(round.mean(np.square(round.gradient / LARGEST_SIZE).T)) * LARGEST_SIZE
     small, large = (spread > 0.0) & (spread < SMALLEST_SPREAD), size > LARGEST_SIZE
     units = np.ones(round.raw.shape[1])
     units[:] = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
     return np.where(large, np.exp2(np.floor(np.log2(size, out=np.zeros_like(size), where=large))), units)
+
+
+def first_gradient(round: Round) -> Array:
+    """The gradient at the baseline, (n, C), as a round has it."""
+    counted = round.weight > 0.0
+    baseline = round.loss.baseline(round.y[counted], round.weight[counted])
+    gradient, _ = round.loss.derivatives(round.y, np.tile(baseline, (len(round.y), 1)))
+    return np.asarray(round.loss.unit, dtype=np.float64) * gradient
 
 
 def weighted(round: Round) -> tuple[Array, Array]:
