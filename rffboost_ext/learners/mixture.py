@@ -37,7 +37,8 @@ class Mixture(Learner):
         than 3,000 rows of depth 4 on 0.6 of the features or all (always 0.6 for classification of fewer than 1,000
         rows), else of depth 4, 6, 8 or 10 on 0.8 of them. With up to four features it sees all of them.
     subsample : float, default=0.9
-        Share of the rows that a round's term is fitted to.
+        Share of the rows that a round's term is fitted to. With 1 there are no others to measure on, and rounds
+        alternate to the end.
     memory : float, default=0.8
         Weight of the past in the moving averages.
     least_share : float, default=0.05

@@ -18,6 +18,7 @@ from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
 from .thresholds import lowered
+from .units import units_of_targets
 
 if TYPE_CHECKING:
     from xgboost import Booster, QuantileDMatrix
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ..design import Design
 
 SHARE = Real(0.0, 1.0)
-# Outputs with targets of a smaller spread, or larger gradients, get their own unit of leaf values.
-SMALLEST_SPREAD, LARGEST_SIZE = 2.0**-5, 2.0**20
 
 
 @LEARNERS.register("tree")
@@ -258,29 +257,6 @@ def require_single_precision(X: Array) -> None:
         f"tree: X must be within the range of float32, {largest:.1e}, which XGBoost keeps features in; "
         f"got {X[row, column]:g} in column {column}"
     )
-
-
-def units_of_targets(round: Round) -> Array:
-    """The unit of leaf values of each output: 1, or another power of two.
-
-    For small gradients at the baseline, as of a target of small spread, it is near their size: XGBoost makes no
-    split that gains less than 1e-6, whatever the scale of the target. For large gradients it is near their size,
-    too: gains are of the order of its square, which may overflow float32.
-    """
-    spread = np.sqrt(round.mean(np.square(first_gradient(round)).T))
-    size = np.sqrt(round.mean(np.square(round.gradient / LARGEST_SIZE).T)) * LARGEST_SIZE
-    small, large = (spread > 0.0) & (spread < SMALLEST_SPREAD), size > LARGEST_SIZE
-    units = np.ones(round.raw.shape[1])
-    units[:] = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
-    return np.where(large, np.exp2(np.floor(np.log2(size, out=np.zeros_like(size), where=large))), units)
-
-
-def first_gradient(round: Round) -> Array:
-    """The gradient at the baseline, (n, C), as a round has it."""
-    counted = round.weight > 0.0
-    baseline = round.loss.baseline(round.y[counted], round.weight[counted])
-    gradient, _ = round.loss.derivatives(round.y, np.tile(baseline, (len(round.y), 1)))
-    return np.asarray(round.loss.unit, dtype=np.float64) * gradient
 
 
 def weighted(round: Round) -> tuple[Array, Array]:
