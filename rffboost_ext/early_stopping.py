@@ -89,6 +89,18 @@ def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
     return [float(error(y, one, weight)) for one in raw]
 
 
+def best_round(scores: Sequence[float], tol: float) -> int:
+    """The last round whose error is less, by `tol` times the first, than that of the last one that was so before.
+
+    `scores` are the error before the first and after each round.
+    """
+    best = 0
+    for done, error in enumerate(scores):
+        if error < scores[best] - tol * abs(scores[0]):
+            best = done
+    return best
+
+
 class EarlyStopping:
     """Stops when an error on held-out rows, such as the loss, has not improved for a while.
 
@@ -114,7 +126,7 @@ class EarlyStopping:
     scores_ : list of float
         Held-out error before the first and after every round.
     best_round_ : int
-        Number of rounds after which the held-out error last improved.
+        Number of rounds up to the last one that was an improvement; a later error may be lower by less than that.
     best_raw_ : ndarray of shape (n, C)
         Scores of the held-out rows after `best_round_` rounds.
 
@@ -155,7 +167,7 @@ class EarlyStopping:
 
     @property
     def best_round_(self) -> int:
-        """Number of rounds after which the held-out error last improved."""
+        """Number of rounds up to the last one that was an improvement."""
         self._look()
         return self._best
 

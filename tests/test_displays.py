@@ -90,13 +90,23 @@ def test_what_is_left_over_is_summed(model, most):
 def test_rounds_are_the_validation_scores(model):
     display = RoundsDisplay.from_estimator(model)
     np.testing.assert_array_equal(display.line_.get_ydata(), model.validation_scores_)
-    assert display.best_round_ == model.validation_scores_.argmin()
     assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
     for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
         watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)
         assert RoundsDisplay.from_estimator(watched).ax_.get_ylabel() == f"held-out {label}"
     with pytest.raises(ValueError, match="early stopping"):
         RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-4, 0.05])
+def test_the_round_that_early_stopping_keeps_is_marked(tol):
+    watched = RFFBoostRegressor(n_estimators=80, learner="rff_newton", tol=tol, random_state=0)
+    watched.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
+    display = RoundsDisplay.from_estimator(watched)
+    assert display.best_round_ == watched.n_estimators_
+    assert (display.best_round_ == watched.validation_scores_.argmin()) == (tol < 0.05)
+    alone = RoundsDisplay(watched.validation_scores_).plot()
+    assert alone.best_round_ == watched.validation_scores_.argmin()
 
 
 def test_histories_are_the_evaluations():

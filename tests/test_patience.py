@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, policy, stopping
 from rffboost_ext.callbacks import Progress
-from rffboost_ext.early_stopping import EarlyStopping, Patience
+from rffboost_ext.early_stopping import EarlyStopping, Patience, best_round
 from rffboost_ext.steps import Shrunk
 from rffboost_ext.training import Rows, Trainer
 
@@ -67,6 +67,7 @@ def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, set
     done = next((t for t in range(1, 80) if watch(STILL)), 79)
     assert (done, watch.best_round_) == ended(scores, patience, tol)
     assert watch.scores_ == scores[: done + 1]
+    assert best_round(watch.scores_, tol) == watch.best_round_
 
 
 @pytest.mark.parametrize("beyond", [1.0, 1.5])

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array
+from ..early_stopping import best_round
 from ..metrics import described
 from .style import ACCENT, MAIN, axes_or_new, consists_of, tidy
 
 
 class RoundsDisplay:
-    """The held-out loss before the first and after every boosting round, and where it is least.
+    """The held-out loss before the first and after every boosting round, and the last that improved it.
 
     Parameters
     ----------
@@ -21,6 +22,8 @@ class RoundsDisplay:
         The loss before the first and after every round, such as ``validation_scores_``.
     label : str, default="held-out loss"
         What the scores are.
+    tol : float, default=0.0
+        What counts as an improvement, as a share of the first score: the parameter ``tol`` of the estimator.
 
     Attributes
     ----------
@@ -29,12 +32,14 @@ class RoundsDisplay:
     line_ : matplotlib Line2D
         The curve.
     best_round_ : int
-        The round after which the loss is least.
+        The last round that was an improvement: the one that early stopping keeps, with ``tol=0`` that of the least
+        loss. Where several models are trained the curve is their mean, and each keeps a round of its own.
     """
 
-    def __init__(self, scores: Array, label: str = "held-out loss") -> None:
+    def __init__(self, scores: Array, label: str = "held-out loss", tol: float = 0.0) -> None:
         self.scores = np.asarray(scores, dtype=np.float64)
         self.label = label
+        self.tol = tol
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
@@ -64,13 +69,13 @@ class RoundsDisplay:
                 f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
                 f"got {estimator!r}{consists_of(estimator)}"
             )
-        return cls(estimator.validation_scores_, watched_name(estimator)).plot(ax, **kwargs)
+        return cls(estimator.validation_scores_, watched_name(estimator), estimator.tol).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
-        self.best_round_ = int(np.argmin(self.scores))
+        self.best_round_ = best_round(self.scores.tolist(), self.tol)
         best = self.scores[self.best_round_]
         rounds = np.arange(len(self.scores))
         (self.line_,) = self.ax_.plot(rounds, self.scores, **{"color": MAIN, "linewidth": 1.8, **kwargs})

@@ -13,9 +13,9 @@ SMALLEST_SPREAD, LARGEST_SIZE = 2.0**-5, 2.0**20
 def units_of_targets(round: Round) -> Array:
     """For each output 1, or a power of two to measure leaves in.
 
-    Where gradients at the baseline, as those of a target that hardly varies, are small it is near their size:
-    XGBoost takes no split that gains less than 1e-6, in whatever unit the target is. Where gradients are large it
-    is near theirs, whose square is a gain and may be beyond float32.
+    For small gradients at the baseline, as of a target of small spread, it is near their size: XGBoost makes no
+    split that gains less than 1e-6, whatever the scale of the target. For large gradients it is near their size,
+    too: gains are of the order of its square, which may overflow float32.
     """
     spread = np.sqrt(round.mean(np.square(first_gradient(round)).T))
     size = np.sqrt(round.mean(np.square(round.gradient / LARGEST_SIZE).T)) * LARGEST_SIZE
