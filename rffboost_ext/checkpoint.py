@@ -10,19 +10,21 @@ the fit was killed or not, so that both give the same result whatever a learner 
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from .callbacks import Progress
 from .checks import Integer, require
+from .core import Spec
 from .ensemble import Ensemble
 from .journal import Growth, Journal
 from .training import Rows
 
 KIND = "checkpoint"
+# The memory address in the default ``repr`` of an object.
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 # Parameters that the fitted model does not depend on.
 FREE = ("callbacks", "n_jobs", "verbose")
-# Parameters that may hold functions.
-FUNCTIONS = ("learning_rate", "eval_metric")
 
 
 class Checkpoint:
@@ -57,8 +59,8 @@ class Checkpoint:
     ------
     ValueError
         In fit, before any work: if the file belongs to another, unfinished fit, is damaged, or is not a
-        checkpoint; if ``learning_rate`` or ``eval_metric`` is a function that cannot be pickled by name, such as a
-        lambda.
+        checkpoint; if a parameter, such as ``learning_rate``, or a part is or holds a function that cannot be
+        pickled by name, such as a lambda.
     TypeError
         In fit, after the first round: if a custom type of term is not registered for storage; see
         :func:`~rffboost_ext.storable`.
@@ -183,8 +185,8 @@ def journal_of(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> Jour
         return Journal()
     if len(found) > 1:
         raise ValueError(f"{type(model).__name__}: callbacks must hold one Checkpoint at most, got {found}")
-    for name in FUNCTIONS:
-        require_known_again(type(model).__name__, name, getattr(model, name))
+    for name, value in hyperparameters(model).items():
+        require_known_again(type(model).__name__, name, value)
     return StoredJournal(found[0], fit_described(model, rows, held, init) | {"every": str(found[0].every)})
 
 
@@ -195,18 +197,27 @@ def require_known_again(owner: str, name: str, value: Any) -> None:
     for one in value if isinstance(value, list | tuple) else [value]:
         try:
             pickle.dumps(one)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
+        except Exception as error:  # whatever pickling a user's own object may raise
+            # A part of a class that pickle does not find is known by its hyperparameters.
+            if isinstance(one, Spec) and not ADDRESS.search(repr(one)):
+                continue
             raise ValueError(
                 f"{owner}: {name} must be known again when a fit goes on from its Checkpoint: a function must be "
                 f"one that pickle finds by its name, got {one!r}"
             ) from error
 
 
+def hyperparameters(model: Any) -> dict[str, Any]:
+    """The parameters of an estimator that the bits of its model depend on, by name."""
+    params: dict[str, Any] = model.get_params(deep=False)
+    return {name: value for name, value in params.items() if name not in FREE}
+
+
 def fit_described(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> dict[str, str]:
     """A hash of everything that the result of a fit depends on, by name."""
     from . import __version__
 
-    params = {name: value for name, value in model.get_params(deep=False).items() if name not in FREE}
+    params = hyperparameters(model)
     given = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "eval_set": held, "init_model": init}
     return {name: digest(value) for name, value in (params | given).items()} | {"rffboost_ext": __version__}
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import Checkpoint, Learner, RFFBoostRegressor, Term, boost, load_model
+from rffboost_ext import (
+    Checkpoint,
+    Learner,
+    Mixture,
+    RFFBoostRegressor,
+    RFFNewton,
+    Shrunk,
+    Term,
+    Tree,
+    boost,
+    load_model,
+)
+from rffboost_ext.steps import Unit
 
 from .checkpoint_cases import ROUNDS, fitted
 from .killed_fit import X, Y
@@ -68,3 +80,52 @@ def test_terms_that_cannot_be_stored_are_named_after_one_round(tmp_path):
     with pytest.raises(TypeError, match=r"Constant, which has no name to be stored by"):
         fitted(tmp_path / "file", {"learner": Lazy()} | ROUNDS)
     assert Lazy.calls == 1
+
+
+def named(values):
+    return values
+
+
+class Scaled(RFFNewton):
+    """A learner with a function among its hyperparameters, and one without a name that pickle finds."""
+
+    def __init__(self, scale=None, n_candidates=4):
+        super().__init__(n_candidates=n_candidates)
+        self.scale = scale
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"learning_rate": lambda index: 0.1},
+        {"eval_metric": ["r2", lambda y, prediction: 0.0]},
+        {"learner": Scaled(lambda values: values)},
+        {"learner": Mixture(Scaled(lambda values: values), Tree())},
+        {"step": Shrunk(Unit(), lambda index: 0.5)},
+    ],
+    ids=lambda params: next(iter(params)),
+)
+def test_functions_without_a_name_are_refused_before_any_work(tmp_path, params):
+    (name,) = params
+    with pytest.raises(ValueError, match=f"RFFBoostRegressor: {name} must be known again when a fit goes on from"):
+        fitted(tmp_path / "file", params | ROUNDS)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_functions_with_a_name_and_parts_without_are_known_again(tmp_path):
+    class Local(RFFNewton):
+        pass
+
+    for name, learner in (("one", Scaled(named)), ("other", Local())):
+        first, again = (fitted(tmp_path / name, {"learner": learner} | ROUNDS) for _ in range(2))
+        np.testing.assert_array_equal(first.predict(X), again.predict(X))
+    unfinished = {"callbacks": [Checkpoint(tmp_path / "cut", every=1), interrupt], "random_state": 0} | ROUNDS
+    with pytest.raises(KeyboardInterrupt):
+        RFFBoostRegressor(learner=Local(), **unfinished).fit(X, Y)
+    with pytest.raises(ValueError, match="is of another fit that is not done, which differs in learner"):
+        fitted(tmp_path / "cut", {"learner": Local(n_candidates=3)} | ROUNDS, every=1)
+
+
+def interrupt(progress):
+    if progress.round.index == 3:
+        raise KeyboardInterrupt
