@@ -53,7 +53,12 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     if isinstance(given, str):
         share = np.bincount(codes, weight, len(classes))
         return share.sum() / (len(classes) * share)
-    labels = classes.tolist()
+    if classes.dtype.kind in "mM":
+        # Times that are equal may be of many types and units, whose hashes differ.
+        labels = list(classes)
+        given = {next((one for one in labels if one == label), label): given[label] for label in given}
+    else:
+        labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
     left_out = [label for label in labels if label not in given]
     # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to one left out is a
