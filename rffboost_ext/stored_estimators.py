@@ -40,6 +40,9 @@ def warn_of_what_is_left_out(model: Any) -> None:
 def estimator_state(model: Any) -> dict[str, Any]:
     """Parameters and fitted state."""
     params = model.get_params(deep=False)
+    if hasattr(params.get("categorical_features"), "tolist"):
+        # An array, or an index or a column of pandas, whose type a file need not know.
+        params["categorical_features"] = params["categorical_features"].tolist()
     fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
 

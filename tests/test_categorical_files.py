@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from rffboost_ext import (
     RFFBoostClassifier,
@@ -18,7 +19,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.terms.sound import check_sound
 
-from .tables import BRIEF, COLUMNS, TABLE, Y, classifier
+from .tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
 
 
 @pytest.mark.parametrize(
@@ -91,3 +92,15 @@ def test_files_of_models_without_columns_load():
         name: getattr(trees, name) for name in ("roots", "left", "right", "feature", "threshold", "missing_left")
     }
     np.testing.assert_array_equal(Trees(**kept, value=trees.value)(X), trees(X))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Index, pd.Series], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("given", [["text", "whole"], [0, 2], [True, False, True]], ids=str)
+def test_columns_may_be_told_by_any_sequence(kind, given, tmp_path):
+    table = TABLE.astype(object)
+    model = classifier("tree", categorical_features=kind(given)).fit(table, Y)
+    model.save_model(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert list(again.categorical_features) == given
+    np.testing.assert_array_equal(scores(again, table), scores(clone(again).fit(table, Y), table))
+    np.testing.assert_array_equal(scores(again, table), scores(classifier("tree").fit(TABLE, Y), TABLE))
