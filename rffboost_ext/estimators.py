@@ -16,7 +16,7 @@ from .class_weights import ClassWeight, class_factors
 from .core import Array, Learner, Loss, Step, multi_output_learners
 from .evaluation import sets_of
 from .parameters import ATTRIBUTES, PARAMETERS
-from .targets import codes_of, encoded, labels_of, real_numbers, squeeze
+from .targets import codes_of, encoded, labels_of, real_numbers, require_labels, squeeze
 from .training import Rows
 
 
@@ -143,6 +143,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             If a parameter, a part or the data are invalid; the message names it.
         """
         parts = self._parts()
+        require_labels(y)
         X, y, weight = self._taken(X, y, sample_weight)
         classes, y = encoded(y)
         if len(classes) < 2:

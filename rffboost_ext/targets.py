@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .coding import is_gap
 from .core import Array
 
 # Integer labels within a range of this length are counted rather than sorted.
@@ -31,11 +34,34 @@ def encoded(y: Array) -> tuple[Array, Array]:
     return classes, codes
 
 
+def require_labels(y: Any) -> None:
+    """Raise a ValueError if a label is missing, whatever stands for it: None, NaN, NaT or pandas' NA."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        # Of no shape at all, which is told by whoever checks that.
+        return
+    if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
+        return
+    labels = labels.ravel()
+    gaps = np.array(list(map(is_gap, labels)), dtype=bool) if labels.dtype == object else labels != labels
+    if gaps.any():
+        place = int(gaps.argmax())
+        raise ValueError(f"y must hold labels, got {labels[place]!r} as entry {place}, a missing value")
+
+
 def codes_of(classes: Array, y: Array) -> Array:
     """The index of each label's class, (n, 1), float64, or a ValueError if one is not among the classes."""
+    require_labels(y)
     y = column_or_1d(y, warn=True)
-    codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
-    unknown = np.flatnonzero(classes[codes] != y)
+    try:
+        codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+        unknown = np.flatnonzero(classes[codes] != y)
+    except TypeError:
+        # Labels of several kinds are in no order.
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([place.get(label, -1) for label in y.tolist()])
+        unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         raise ValueError(
             f"y must have the classes of the fit, {classes.tolist()}, got {y.tolist()[unknown[0]]!r} too"

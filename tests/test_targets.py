@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 from sklearn.datasets import load_iris
@@ -200,3 +201,47 @@ def test_the_loop_goes_on_with_rows_that_lack_a_class():
     rows = y != 2
     second = boost(data[rows], y[rows, None].astype(float), n_estimators=4, init=first, **params)
     assert second.raw(data).shape == (150, 3)
+
+
+GAPS = [
+    np.array(["a", None] * 20, dtype=object),
+    np.array(["a", np.nan] * 20, dtype=object),
+    np.array([1, None] * 20, dtype=object),
+    np.array([1.0, np.nan] * 20),
+    pd.Series([1, pd.NA] * 20),
+    pd.Series(["a", pd.NA] * 20),
+    pd.Series([1, None] * 20, dtype="Int64"),
+    pd.Series(["a", None] * 20, dtype="category"),
+    np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]"),
+]
+
+
+@pytest.mark.parametrize("given", GAPS, ids=lambda given: f"{type(given).__name__} {given.dtype}")
+@pytest.mark.parametrize("known", ["ab", [1, 2]], ids=str)
+def test_missing_labels_are_named(given, known):
+    X = np.arange(80.0).reshape(40, 2)
+    model = RFFBoostClassifier(learner="tree", n_estimators=2)
+    with pytest.raises(ValueError, match=r"y must hold labels, got .* as entry 1, a missing value"):
+        model.fit(X, given)
+    with pytest.raises(ValueError, match=r"eval_set 'validation_0': y must hold labels, got .* as entry 1, a"):
+        model.fit(X, np.array([*known])[np.arange(40) % 2], eval_set=[(X, given)])
+
+
+@pytest.mark.parametrize(
+    ("known", "odd", "named"),
+    [([1, 2], "1", "'1'"), (["a", "b"], 1, "1"), ([1, 2], np.datetime64("2020-01-01"), "2020")],
+)
+@pytest.mark.parametrize("mixed", [True, False])
+def test_labels_of_another_kind_are_named(known, odd, named, mixed):
+    X, y = np.arange(80.0).reshape(40, 2), np.array(known)[np.arange(40) % 2]
+    given = np.array([known[0], odd] * 20, dtype=object) if mixed else np.array([odd] * 40)
+    model = RFFBoostClassifier(learner="tree", n_estimators=2)
+    with pytest.raises(ValueError, match=f"eval_set 'validation_0': y must have the classes .* got .*{named}"):
+        model.fit(X, y, eval_set=[(X, given)])
+
+
+def test_labels_of_a_set_may_be_objects():
+    X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
+    model = RFFBoostClassifier(learner="tree", n_estimators=2)
+    curves = [model.fit(X, y, eval_set=[(X, given)]).evals_result_ for given in (y, y.astype(object), y == 1)]
+    assert curves[0] == curves[1] == curves[2]
