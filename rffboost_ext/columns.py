@@ -90,6 +90,7 @@ class ColumnsMixin(BaseEstimator):
             X = np.asarray(validate_data(self, X, reset=False, **finite))
             gaps = gaps_in(X)
         else:
+            X = X if is_table(X) else checked_array(X)
             validate_data(self, X, reset=False, skip_check_array=True)
             X, gaps = self._coding(X)
             X = check_array(X, ensure_all_finite="allow-nan", estimator=self)

@@ -178,3 +178,15 @@ def test_fractions_of_another_precision_are_no_unknown_categories(types, values)
     model.fit(table.astype(types[0]), np.tile([0.0, 1.0], 30))
     assert model.predict(table.astype(types[1])) == pytest.approx(model.predict(table.astype(types[0])))
     assert np.isfinite(model.predict(np.array([[2.0**24 + 1.0], [0.5]]))).all()
+
+
+@pytest.mark.parametrize("shape", [lambda X: X[0], lambda X: X[None], lambda X: X[0].tolist(), lambda X: [X]])
+def test_what_has_no_rows_and_columns_is_told_as_without_categories(shape):
+    X = np.random.default_rng(0).integers(0, 3, (60, 2)).astype(float)
+    messages = []
+    for given in (None, [0]):
+        model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=given).fit(X, X[:, 1])
+        with pytest.raises(ValueError, match=r"Expected 2D array, got 1D|dim 3") as told:
+            model.predict(shape(X))
+        messages.append(str(told.value)[:25])
+    assert messages[0] == messages[1]
