@@ -81,9 +81,9 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
 
     Raises
     ------
-    ValueError
-        If the file is damaged, incomplete, not a model file, from a later version, or holds a part that is not
-        registered here, or not a `cls`.
+    TypeError, ValueError
+        If `path` is not a path, or the file is damaged, incomplete, not a model file, from a later version, or
+        holds a part that is not registered here, or not a `cls`.
     OSError
         If it cannot be read.
 

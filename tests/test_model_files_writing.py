@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 
@@ -66,3 +67,24 @@ def test_a_link_is_followed_and_leftovers_are_found(tmp_path):
     stale = tmp_path / ".real.0123456789ab.tmp"
     stale.touch()
     assert leftovers(tmp_path / "link") == [stale]
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [(5, TypeError), (True, TypeError), (None, TypeError), (b"model", TypeError), ("", ValueError)],
+)
+def test_what_is_no_path_is_named(path, error):
+    for use in (load_model, lambda given: save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), given)):
+        with pytest.raises(error, match=f"path must be .* got {path!r}"):
+            use(path)
+
+
+def test_a_path_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    empty = Ensemble(np.zeros(1), (), np.empty((0, 2)))
+    monkeypatch.chdir(tmp_path)
+    for path, error in ((".", IsADirectoryError), (str(tmp_path), IsADirectoryError), ("x" * 300, OSError)):
+        with pytest.raises(error, match=f"'{path}'"):
+            save_model(empty, path)
+    with pytest.raises(IsADirectoryError, match=re.escape("'.'")):
+        load_model(".")
+    assert list(tmp_path.iterdir()) == []

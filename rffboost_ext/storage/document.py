@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from . import container
-from .files import write_atomically
+from .files import path_of, write_atomically
 from .values import Packer, Unpacker
 
 # How a message may continue after the name of a file.
@@ -27,20 +27,21 @@ def read(path: str | os.PathLike[str], kind: str) -> Any:
 
     Raises
     ------
-    ValueError
-        If it cannot be read as such a file; the message names it.
+    TypeError, ValueError
+        If `path` is no path, or the file cannot be read as such; the message names it.
     OSError
         If it cannot be read at all.
     """
     from . import parts  # noqa: F401
 
+    path = path_of(path)
     with open(path, "rb") as file:
         data = file.read()
     try:
         contents, arrays = container.unpacked(kind, data)
         return Unpacker(arrays).unpack(contents)
     except Exception as error:
-        raise ValueError(f"{os.fspath(path)!r} {_reason(error)}") from error
+        raise ValueError(f"{path!r} {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:

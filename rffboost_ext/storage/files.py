@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -23,16 +24,19 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     Raises
     ------
-    TypeError
-        If `path` is not a path.
-    FileNotFoundError
-        If there is no folder to put it in.
+    TypeError, ValueError
+        If `path` is not a path, or empty.
+    FileNotFoundError, IsADirectoryError
+        If its folder does not exist, or it is a folder itself.
     OSError
         If it cannot be written; `path` is unchanged, unless only syncing the folder failed.
     """
-    target = Path(os.path.realpath(os.fspath(path)))
+    path = path_of(path)
+    target = Path(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"path must be that of a file, got {path!r}, a folder")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must be in an existing folder, got {os.fspath(path)!r}")
+        raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -40,10 +44,32 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
+    except OSError as error:
+        remove(temporary)
+        if error.errno is None:
+            raise
+        # Not the temporary file, of which the caller knows nothing.
+        raise OSError(error.errno, error.strerror, path) from error
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        remove(temporary)
         raise
     _sync_folder(target.parent)
+
+
+def remove(file: Path) -> None:
+    """Remove a file, if it is there and can be."""
+    with suppress(OSError):
+        file.unlink()
+
+
+def path_of(path: object) -> str:
+    """The path as text; a TypeError or ValueError if it is none, such as the number of an open file, or empty."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise TypeError(f"path must be a text or a path, got {path!r} of type {type(path).__name__}")
+    if not text:
+        raise ValueError("path must be that of a file, got ''")
+    return text
 
 
 def leftovers(path: str | os.PathLike[str]) -> list[Path]:
