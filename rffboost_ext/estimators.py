@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -18,6 +19,8 @@ from .evaluation import sets_of
 from .parameters import ATTRIBUTES, PARAMETERS
 from .targets import codes_of, encoded, labels_of, real_numbers, require_labels, squeeze
 from .training import Rows
+
+R = TypeVar("R", bound=Any)
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -234,6 +237,17 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         return tags
 
 
+def with_own_init(cls: R) -> R:
+    """A class with its own copy of the ``__init__`` that it inherits, so that errors of a call name this class."""
+    init = cls.__init__
+    own = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
+    own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
+    own.__qualname__ = f"{cls.__qualname__}.{init.__name__}"
+    cls.__init__ = own
+    return cls
+
+
+@with_own_init
 class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     __doc__ = f"""Boosting of random Fourier features, trees or any learner, for regression.
 
