@@ -92,8 +92,9 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
     if not isinstance(other, BaseRFFBoost) or type(other) is not type(first):
         raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")
     check_is_fitted(other)
-    facts = {
+    facts: dict[str, list[Any]] = {
         "losses": [model._loss_given or repr(model.loss_) for model in (first, other)],
+        "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],

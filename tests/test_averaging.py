@@ -75,3 +75,6 @@ def test_what_does_not_go_together_is_named():
         average([quantiles, RFFBoostQuantileRegressor((0.1, 0.8), BOOSTER).fit(X, Y)])
     with pytest.raises(ValueError, match="not fitted"):
         average([quantiles, RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER)])
+    one, two = (clone(BOOSTER).set_params(learner="tree").fit(X, y) for y in (Y, np.column_stack([Y, Y])))
+    with pytest.raises(ValueError, match="the numbers of outputs of models must agree, got 1 and 2"):
+        average([one, two])

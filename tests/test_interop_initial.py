@@ -167,6 +167,13 @@ def test_labels_are_the_users():
             ValueError,
             "classes of y",
         ),
+        (
+            RFFBoostRegressor(),
+            SIGNAL,
+            lambda: RFFBoostClassifier(n_estimators=2).fit(X, BINARY),
+            ValueError,
+            "init_model must be a regressor, as this one is, got a classifier: RFFBoostClassifier",
+        ),
     ],
 )
 def test_models_that_do_not_suit_are_named(shell, y, given, error, words):

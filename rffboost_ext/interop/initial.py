@@ -76,6 +76,8 @@ def initial_ensemble(
             f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
         )
     if given.classes is not None and not np.array_equal(given.classes, classes):  # type: ignore[arg-type]
+        if classes is None:
+            raise ValueError(f"init_model must be a regressor, as this one is, got a classifier: {model!r}")
         raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
     if given.response is not None:
         require_same_link(given.response, loss, n_outputs)
