@@ -54,7 +54,8 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
     estimator : RFFBoostRegressor, optional
         The booster, whose loss must be "auto"; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if None.
     random_state : int, RandomState or None, default=None
-        Seed of all boosters; where it is None, the booster's own.
+        Seed of all boosters; where it is None, the booster's own, and where that is None too, one that is drawn
+        for all. With a :class:`~rffboost_ext.Checkpoint` each draws its own then: its file is to know it again.
 
     Attributes
     ----------
@@ -141,7 +142,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
                 f"{type(self).__name__}: the loss of estimator must be 'auto', since that of each level is "
                 f"Quantile, got {booster.loss!r}"
             )
-        if self.random_state is None:
+        if self.random_state is None and (booster.random_state is not None or has_checkpoint(booster)):
             return booster
         return booster.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
 
@@ -189,6 +190,12 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         of_booster = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = of_booster.allow_nan, of_booster.categorical
         return tags
+
+
+def has_checkpoint(booster: RFFBoostRegressor) -> bool:
+    """Whether there is a checkpoint among the callbacks."""
+    given = booster.callbacks
+    return isinstance(given, Sequence) and any(isinstance(one, Checkpoint) for one in given)
 
 
 def own_checkpoints(callbacks: Any, number: int) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import betabinom
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, QuantileRegressor
@@ -324,3 +324,16 @@ def test_predictions_that_are_none_are_named(kind, error, message):
         ConformalRegressor(Given(kind), random_state=0).fit(np.zeros((60, 1)), np.arange(60.0))
     with pytest.raises(TypeError, match="estimator must be a regressor with fit and predict, got <class"):
         ConformalRegressor(Given).fit(np.zeros((60, 1)), np.arange(60.0))
+
+
+@pytest.mark.parametrize("given", [None, 3, np.random.RandomState(3)], ids=str)
+@pytest.mark.parametrize("inner", [None, 5, np.random.RandomState(5)], ids=str)
+def test_all_levels_have_one_seed(given, inner):
+    X, y = make_friedman1(60, random_state=0)
+    seeds = []
+    for _ in range(2):
+        booster = clone(CHEAP).set_params(random_state=inner, n_estimators=2)
+        model = RFFBoostQuantileRegressor((0.1, 0.5, 0.9), booster, random_state=given).fit(X, y)
+        (seed,) = {level._seed for level in model.estimators_}
+        seeds.append(seed)
+    assert (seeds[0] == seeds[1]) == (isinstance(given, int) or (given is None and inner is not None))
