@@ -76,17 +76,24 @@ def fingerprints(values: Array) -> Array:
 
 def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
     """X, y and weights without the rows of weight 0."""
+    weight = checked_weights(sample_weight, len(X))
+    kept = weight > 0.0
+    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> Array:
+    """Sample weights as float64 of shape (n,), ones for None, or a ValueError or TypeError that names them."""
     if sample_weight is None:
-        return X, y, np.ones(len(X))
+        return np.ones(n_samples)
     given = np.asarray(sample_weight)
     boxed = given.dtype == object and all(isinstance(value, Real) for value in given.ravel())
     if given.dtype.kind not in "biuf" and not boxed:
         raise TypeError(f"sample_weight must be real numbers, got an array of type {given.dtype}")
     weight = given.astype(np.float64)
     if weight.ndim == 0:
-        weight = np.full(len(X), float(weight))
-    if weight.shape != (len(X),):
-        raise ValueError(f"sample_weight must have one entry per row, shape ({len(X)},), got {weight.shape}")
+        weight = np.full(n_samples, float(weight))
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {weight.shape}")
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight must be finite, got NaN or infinity")
     if (weight < 0.0).any():
@@ -97,8 +104,7 @@ def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array,
         raise ValueError("sample_weight must have a finite sum, got infinity")
     if total <= 0.0:
         raise ValueError("sample_weight must not sum to zero")
-    kept = weight > 0.0
-    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+    return weight
 
 
 def warn_of_light(weight: Array) -> None:

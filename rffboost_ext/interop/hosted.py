@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite
 
 from ..core import Array, Loss
 from ..losses import LOSSES
+from ..rows import checked_weights
 from ..targets import real_numbers
 from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name, on_predictions
 from .reading import Reading, slope_of
@@ -46,11 +47,21 @@ class Hosted:
     objective: Any
     get_params: Any
 
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters of the host and of the loss, such as ``loss__quantile``, also where it is a name."""
+        inner = {name: params.pop(f"loss__{name}") for name in nested(params)}
+        if inner:
+            params["loss"] = LOSSES.make(params.get("loss", self.loss)).set_params(**inner)
+        super().set_params(**params)  # type: ignore[misc]
+        return self
+
     def _accept(self, y: Any, sample_weight: Any) -> None:
         """Set ``loss_`` and ``baseline_`` for class indices or real targets, or raise a ValueError."""
         name, loss = type(self).__name__, LOSSES.create(self.loss)
         if loss.task != self.task:
             raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
+        for inner in nested(self.get_params(deep=False)):
+            raise ValueError(f"{name}: loss__{inner} is set by set_params, or by an instance as loss")
         if not isinstance(self.objective, ArrayObjective) and self.objective not in self.untouched:
             raise ValueError(
                 f"{name}: objective must be left alone, the loss takes its place; got {self.objective!r}"
@@ -62,7 +73,7 @@ class Hosted:
         y = checked_target(name, self.task, y)
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
-        self.loss_, self.baseline_ = fitted_to(loss, y, sample_weight)
+        self.loss_, self.baseline_ = fitted_to(loss, y, checked_weights(sample_weight, len(y)))
 
     def _reading(self, n_outputs: int) -> Reading:
         """The conversion of the host's scores, of `n_outputs` outputs, to raw scores."""
@@ -80,6 +91,11 @@ class Hosted:
         if not callable(metrics):
             return metrics
         return on_predictions(metrics, self.loss_, self._reading(len(self.baseline_)))
+
+
+def nested(params: Any) -> list[str]:
+    """The parameters of a loss among those of an estimator, without their prefix."""
+    return [name.removeprefix("loss__") for name in params if name.startswith("loss__")]
 
 
 def checked_target(owner: str, task: str, y: Any) -> Array:
