@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xgboost as xgb
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.losses import Quantile
 
-from .interop_cases import BINARY, SIGNAL, X
+from .interop_cases import BINARY, CLASSES, SIGNAL, X
 
 lgb = pytest.importorskip("lightgbm")
 from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
@@ -75,3 +76,88 @@ def test_weights_that_cannot_be_are_named(host, weight, words):
     for model, y in ((regressor(host), SIGNAL), (CLASSIFIERS[host](**OWN[host]), BINARY)):
         with pytest.raises(ValueError, match=words):
             model.fit(X, y, sample_weight=weight)
+
+
+NATIVE = {
+    "xgboost": (xgb.XGBRegressor, xgb.XGBClassifier, "xgb_model"),
+    "lightgbm": (lgb.LGBMRegressor, lgb.LGBMClassifier, "init_model"),
+}
+FAR = SIGNAL + 100.0
+
+
+def starts(host, model, folder):
+    """An earlier model as it may be handed over."""
+    booster = model.get_booster() if host == "xgboost" else model.booster_
+    booster.save_model(folder / "m.txt" if host == "lightgbm" else folder / "m.json")
+    return model, booster, str(next(folder.iterdir()))
+
+
+@hosts
+@pytest.mark.parametrize("kind", [0, 1], ids=["regressor", "classifier"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_fits_that_go_on_keep_where_they_started(host, kind, tmp_path):
+    native, ours = NATIVE[host][kind], (REGRESSORS, CLASSIFIERS)[kind][host]
+    y, name = (FAR, BINARY)[kind], NATIVE[host][2]
+    score = {"output_margin": True} if host == "xgboost" else {"raw_score": True}
+    first = native(**OWN[host]).fit(X, y)
+    # Rows with another baseline: a fit that begins anew would begin there.
+    rows = np.argsort(y, kind="stable")[:300]
+    for given in starts(host, first, tmp_path):
+        wanted = native(**OWN[host]).fit(X[rows], y[rows], **{name: given})
+        model = ours(**OWN[host]).fit(X[rows], y[rows], **{name: given})
+        np.testing.assert_allclose(model.predict(X, **score), wanted.predict(X, **score), rtol=1e-3, atol=0.05)
+        still = ours(**OWN[host] | {"learning_rate": 1e-12}).fit(X[rows], y[rows], **{name: given})
+        np.testing.assert_allclose(still.predict(X, **score), first.predict(X, **score), rtol=1e-5, atol=1e-4)
+
+
+@hosts
+@pytest.mark.parametrize("loss", ["exponential", "log_loss"])
+def test_fits_that_go_on_from_ours_keep_its_baseline(host, loss, tmp_path):
+    params, name = OWN[host] | {"loss": loss}, NATIVE[host][2]
+    first = CLASSIFIERS[host](**params).fit(X, BINARY)
+    model = CLASSIFIERS[host](**params | {"learning_rate": 1e-12}).fit(X[:300], BINARY[:300], **{name: first})
+    np.testing.assert_allclose(model.predict_proba(X), first.predict_proba(X), rtol=1e-4)
+    longer = CLASSIFIERS[host](**params).fit(X, BINARY, **{name: first})
+    whole = CLASSIFIERS[host](**params | {"n_estimators": 60}).fit(X, BINARY)
+    np.testing.assert_allclose(longer.predict_proba(X), whole.predict_proba(X), atol=2e-3)
+
+
+def test_files_tell_the_loss_that_a_fit_goes_on_from(tmp_path):
+    first = regressor("xgboost", "poisson").fit(X, FAR)
+    first.save_model(tmp_path / "m.json")
+    still = regressor("xgboost", "poisson", learning_rate=1e-12)
+    still.fit(X[:9], FAR[:9], xgb_model=str(tmp_path / "m.json"))
+    np.testing.assert_allclose(still.predict(X), first.predict(X), rtol=1e-4)
+
+
+@hosts
+def test_earlier_models_that_do_not_go_with_the_loss_are_named(host):
+    native, name = NATIVE[host][0], NATIVE[host][2]
+    poisson = native(**OWN[host], objective="count:poisson" if host == "xgboost" else "poisson").fit(X, FAR)
+    with pytest.raises(ValueError, match=f"{name} reads its scores otherwise than loss"):
+        regressor(host).fit(X, FAR, **{name: poisson})
+    regressor(host, "poisson").fit(X, FAR, **{name: poisson})
+    several = NATIVE[host][1](**OWN[host]).fit(X, CLASSES)
+    with pytest.raises(ValueError, match=f"{name} must have 1 outputs, got 3"):
+        CLASSIFIERS[host](**OWN[host]).fit(X, BINARY, **{name: several})
+    with pytest.raises(TypeError, match=f"{name} must be a model of"):
+        regressor(host).fit(X, FAR, **{name: 3})
+
+
+def test_an_init_score_takes_the_place_of_the_baseline():
+    own, given = OWN["lightgbm"], np.full(400, 100.0)
+    wanted = lgb.LGBMRegressor(**own).fit(X, FAR, init_score=given).predict(X)
+    found = rlgb.LGBMRegressor(**own).fit(X, FAR, init_score=given).predict(X)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+@hosts
+def test_a_fit_that_fails_leaves_the_model_as_it_was(host):
+    model = regressor(host).fit(X, SIGNAL)
+    before, state = model.predict(X), set(vars(model))
+    with pytest.raises((ValueError, lgb.basic.LightGBMError)):
+        model.fit(X, FAR, **{NATIVE[host][2]: "there is no such file"})
+    with pytest.raises(ValueError):
+        model.fit(np.full(X.shape, "a"), FAR)
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert set(vars(model)) == state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +11,15 @@ from typing import Any
 import lightgbm
 import numpy as np
 
+from ..atomic import atomic
 from ..core import Array, Loss
 from ..targets import labels_of, squeeze
 from .hosted import PARAMETERS, Hosted
+from .lightgbm_text import TextModel, parsed
+from .links import LIGHTGBM, link_of
 from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading
+from .starts import Earlier, in_scores
 
 WITHOUT = "objective, class_weight, scale_pos_weight and is_unbalance"
 RANKING = {"auc", "average_precision"}
@@ -54,6 +60,7 @@ class Shell(Hosted):
         # The constructor passes the rest on as keywords, which scikit-learn does not inspect.
         return sorted({"loss", *cls._host()._get_param_names()})
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Fit to X (n, d) and y (n,); further arguments are LightGBM's.
 
@@ -64,14 +71,16 @@ class Shell(Hosted):
             Labels, or real targets.
         sample_weight : array-like of shape (n,), optional
         **kwargs
-            Arguments of LightGBM's ``fit``.
+            Arguments of LightGBM's ``fit``. A fit that goes on from an ``init_model`` keeps its baseline, which is
+            0 unless it is an estimator of ours; one with an ``init_score`` has none, and ``predict`` leaves the
+            score to the user, as LightGBM does.
 
         Raises
         ------
         ValueError, TypeError
-            If the loss is unknown, for another task, or not for such targets.
+            If the loss is unknown, for another task, not for such targets, or not that of an ``init_model``.
         """
-        self._prepare(y, sample_weight)
+        self._prepare(y, sample_weight, kwargs.get("init_model"), kwargs.get("init_score"))
         self._require_readable("eval_metric", kwargs.get("eval_metric"))
         for spelling in METRIC:
             self._require_readable(spelling, self._other_params.get(spelling))
@@ -102,7 +111,7 @@ class Shell(Hosted):
         raw = self._raw(X, **kwargs)
         return squeeze(raw) if raw_score else self._response(raw)
 
-    def _prepare(self, y: Any, sample_weight: Any) -> None:
+    def _prepare(self, y: Any, sample_weight: Any, model: Any, score: Any) -> None:
         """Set what LightGBM's own fit reads."""
         name, y = type(self).__name__, np.asarray(y)
         if getattr(self, "class_weight", None) is not None:
@@ -115,6 +124,11 @@ class Shell(Hosted):
                 raise ValueError(f"{name}: {spelling} must be left alone, the loss takes its place; got {given!r}")
         indices = np.unique(y, return_inverse=True)[1] if self.task == "classification" else y
         self._accept(indices.ravel(), sample_weight)
+        n_outputs = len(self.baseline_)
+        if model is not None:
+            self.baseline_ = earlier(model).baseline(name, self.loss_, n_outputs)
+        elif score is not None:
+            self.baseline_ = np.zeros(n_outputs)
         self.objective = self._objective = ArrayObjective(self.loss_, self._reading(len(self.baseline_)))
 
     def _require_readable(self, parameter: str, metrics: Any) -> None:
@@ -156,6 +170,31 @@ class Shell(Hosted):
 
     def _response(self, raw: Array) -> Array:
         return squeeze(self.loss_.inverse_link(raw))
+
+
+def earlier(model: Any) -> Earlier:
+    """The `init_model` of a fit: a model of LightGBM or the path of one."""
+    if isinstance(model, Shell):
+        n_outputs = len(model.baseline_)
+        slope = Hosted._reading(model, n_outputs).slope
+        return Earlier("init_model", slope * model.baseline_, in_scores(model.loss_, n_outputs))
+    if isinstance(model, str | os.PathLike):
+        booster = lightgbm.Booster(model_file=model)
+    else:
+        booster = model.booster_ if isinstance(model, lightgbm.LGBMModel) else model
+    if not isinstance(booster, lightgbm.Booster):
+        raise TypeError(f"init_model must be a model of LightGBM or the path of its file, got {model!r}")
+    text = parsed(booster.model_to_string(num_iteration=1))
+    start = np.zeros(booster.num_model_per_iteration())
+    return Earlier("init_model", start, None if text.objective == "custom" else response_of(text))
+
+
+def response_of(text: TextModel) -> Callable[[Array], Array]:
+    """From the scores of a model of LightGBM to what it predicts."""
+    link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
+    if text.squares:
+        return lambda scores: np.sign(scores) * scores**2
+    return lambda scores: link.response(slope * scores)
 
 
 def explains(asked: dict[str, Any]) -> bool:

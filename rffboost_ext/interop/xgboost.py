@@ -20,7 +20,7 @@ from .links import XGBOOST, link_of
 from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
 from .reading import slope_of
 from .recoding import with_coding
-from .xgboost_json import base_score, categories_of, number_of_outputs, parsed, read_rounds
+from .xgboost_json import categories_of, parsed, read_rounds
 
 try:
     from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
@@ -31,7 +31,7 @@ except ImportError as error:
     ) from error
 
 from .xgboost_estimators import XGBClassifier, XGBRegressor
-from .xgboost_start import base_score_of
+from .xgboost_start import base_score_of, start_of
 
 __all__ = [
     "CosineObjective",
@@ -155,14 +155,9 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     require("to_ensemble", "n_rounds", n_rounds, Integer(1) | OPTIONAL)
     booster = booster_of(model)
     learner = parsed(booster)
-    margin = link_of(XGBOOST, objective_name(learner), "XGBoost").margin
+    start = start_of(learner)
     rounds = read_rounds(learner)
     terms = tuple(rounds[: rounds_of(model, booster, len(rounds)) if n_rounds is None else n_rounds])
-    start = np.array(
-        np.broadcast_to(
-            margin(base_score(learner["learner_model_param"]["base_score"])), number_of_outputs(learner)
-        )
-    )
     ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
     require_equal(ensemble, booster)
     if isinstance(model, XGBClassifier | XGBRegressor):

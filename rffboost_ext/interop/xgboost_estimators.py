@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
+from ..atomic import atomic
 from ..core import Array, Loss
 from ..losses import LOSSES
 from ..targets import labels_of, squeeze
@@ -14,10 +15,8 @@ from .hosted import PARAMETERS, Hosted
 from .objectives import ArrayObjective
 from .reading import columns
 from .stored import described, restored
-from .xgboost_start import base_score_of
+from .xgboost_start import FITTED, GIVEN, base_score_of, earlier
 
-FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
-"""Attributes of the booster: the loss that was minimised, and the parameter."""
 WITHOUT = "objective, base_score and scale_pos_weight"
 
 
@@ -32,6 +31,7 @@ class Shell(Hosted):
     eval_metric: Any
     get_booster: Any
 
+    @atomic
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Fit to X (n, d) and y; further arguments are XGBoost's.
 
@@ -42,14 +42,14 @@ class Shell(Hosted):
             Classes 0 .. K-1, or real targets.
         sample_weight : array-like of shape (n,), optional
         **kwargs
-            Arguments of XGBoost's ``fit``.
+            Arguments of XGBoost's ``fit``. A fit that goes on from an ``xgb_model`` keeps its intercept.
 
         Raises
         ------
         ValueError, TypeError
-            If the loss is unknown, for another task, or not for such targets.
+            If the loss is unknown, for another task, not for such targets, or not that of an ``xgb_model``.
         """
-        self._prepare(y, sample_weight)
+        self._prepare(y, sample_weight, kwargs.get("xgb_model"))
         given = self.eval_metric
         self.eval_metric = self._own_metric() if given is None else self._shown(given)
         try:
@@ -108,7 +108,7 @@ class Shell(Hosted):
         # What XGBoost has read from the file is fitted state, not a parameter of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
-    def _prepare(self, y: Any, sample_weight: Any) -> None:
+    def _prepare(self, y: Any, sample_weight: Any, model: Any) -> None:
         """Set what XGBoost's own fit reads: objective and intercept."""
         if self.base_score is not None:
             raise ValueError(
@@ -117,6 +117,8 @@ class Shell(Hosted):
         self._accept(y, sample_weight)
         self._require_readable(self.eval_metric)
         n_outputs = len(self.baseline_)
+        if model is not None:
+            self.baseline_ = earlier(model, self.loss).baseline(type(self).__name__, self.loss_, n_outputs)
         reading = self._reading(n_outputs)
         many = self.task == "classification" and n_outputs > 1
         self._start = base_score_of(reading.slope * self.baseline_, "multi:softprob" if many else self.native)

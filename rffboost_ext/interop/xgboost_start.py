@@ -1,11 +1,22 @@
-"""Where XGBoost starts from: its ``base_score``."""
+"""Where XGBoost starts from: its ``base_score``, or an earlier model."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from ..core import Array
+import numpy as np
+from xgboost import Booster, XGBModel
+
+from ..core import Array, Loss
 from ..losses.margin import sigmoid
+from .links import XGBOOST, link_of
+from .starts import Earlier, in_scores
+from .stored import restored
+from .xgboost_json import base_score, number_of_outputs, parsed
+
+FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
+"""Attributes of the booster: the loss that was minimised, and the parameter."""
 
 
 def base_score_of(baseline: Array, objective: str) -> Any:
@@ -15,3 +26,29 @@ def base_score_of(baseline: Array, objective: str) -> Any:
     if (baseline == baseline[0]).all():
         return float(baseline[0])
     return [float(value) for value in baseline]
+
+
+def start_of(learner: dict[str, Any]) -> Array:
+    """Where the scores of a parsed model start, (C,)."""
+    objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]
+    margin = link_of(XGBOOST, objective, "XGBoost").margin(base_score(stored))
+    return np.array(np.broadcast_to(margin, number_of_outputs(learner)))
+
+
+def earlier(model: Any, at_hand: str | Loss) -> Earlier:
+    """The `xgb_model` of a fit: a model of XGBoost or the path of one, and a loss that it may be of."""
+    if isinstance(model, XGBModel):
+        booster = model.get_booster()
+    elif isinstance(model, Booster):
+        booster = model
+    elif isinstance(model, str | os.PathLike):
+        booster = Booster(model_file=model)
+    else:
+        raise TypeError(f"xgb_model must be a model of XGBoost or the path of its file, got {model!r}")
+    learner, loss = parsed(booster), booster.attr(FITTED)
+    start, objective = start_of(learner), learner["objective"]["name"]
+    if loss is not None:
+        return Earlier("xgb_model", start, in_scores(restored(loss, at_hand), len(start)))
+    # A callable leaves the default in the place of its name.
+    unknown = objective == "reg:squarederror" or (isinstance(model, XGBModel) and callable(model.objective))
+    return Earlier("xgb_model", start, None if unknown else XGBOOST[objective].response)

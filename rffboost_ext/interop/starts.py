@@ -1,0 +1,55 @@
+"""Where a fit of a host's estimator starts that goes on from an earlier model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import Array, Loss
+from .reading import slope_of
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A model that a fit goes on from.
+
+    Attributes
+    ----------
+    name : str
+        The parameter that it came as.
+    start : ndarray of shape (C,)
+        Where its scores start, in units of the host.
+    response : callable, optional
+        From its scores, the start included, to probabilities or means; None where it does not tell.
+    """
+
+    name: str
+    start: Array
+    response: Callable[[Array], Array] | None = None
+
+    def baseline(self, owner: str, loss: Loss, n_outputs: int) -> Array:
+        """The baseline of a fit with a loss that goes on from it, or a ValueError if such a fit cannot."""
+        if len(self.start) != n_outputs:
+            raise ValueError(f"{owner}: {self.name} must have {n_outputs} outputs, got {len(self.start)}")
+        slope = slope_of(loss, n_outputs)
+        raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
+        if self.response is not None and not agree(self.response(slope * raw), loss.inverse_link(raw)):
+            raise ValueError(
+                f"{owner}: {self.name} reads its scores otherwise than loss {loss!r} does: take the loss that it "
+                f"was trained with"
+            )
+        return self.start / slope
+
+
+def agree(found: Array, wanted: Array) -> bool:
+    """Whether two responses are one."""
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
+
+
+def in_scores(loss: Loss, n_outputs: int) -> Callable[[Array], Array]:
+    """The response of a loss as a function of a host's scores, (n, C)."""
+    slope = slope_of(loss, n_outputs)
+    return lambda scores: np.asarray(loss.inverse_link(scores / slope))
