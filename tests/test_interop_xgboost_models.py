@@ -11,6 +11,7 @@ import xgboost as xgb
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.interop import xgboost_start
 
 from .interop_cases import BINARY, SIGNAL, X
 
@@ -112,8 +113,8 @@ def test_models_of_any_unit_are_read(unit):
 @pytest.mark.parametrize("error", [1e-2, 1.0])
 def test_a_base_score_that_was_misread_is_found(unit, error, monkeypatch):
     model = xgb.XGBRegressor(n_estimators=20, n_jobs=1).fit(X, unit * (10.0 + SIGNAL))
-    right = rxgb.base_score
-    monkeypatch.setattr(rxgb, "base_score", lambda text: right(text) * (1.0 + error))
+    right = xgboost_start.base_score
+    monkeypatch.setattr(xgboost_start, "base_score", lambda text: right(text) * (1.0 + error))
     with pytest.raises(ValueError, match="could not be read"):
         rxgb.to_ensemble(model)
 
