@@ -59,7 +59,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,
         (n, K), or (n,) for the second of two classes, where lower is better unless its name ends with "_score"; a
         function ``scorer(estimator, X, y)``, by these names, where greater is better: X are the rows as learners
-        see them, numbers and codes of categories, and predictions are known for these only. Early stopping uses the
+        see them, numbers and codes of categories; predictions are known for these only. Early stopping uses the
         last one, also on rows that it holds out itself. Sample weights are passed to metrics that take
         ``sample_weight``, always to those that need it.
     callbacks : sequence of callable, optional

@@ -7,14 +7,14 @@ import pickle
 import numpy as np
 import pytest
 import xgboost as xgb
+from scipy.sparse import csr_matrix
 
-from rffboost_ext import Tree
+from rffboost_ext import Learner, Tree
 from rffboost_ext.interop import xgboost as rxgb
 
 from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, TWO, X
 
 X32 = X.astype(np.float32)
-HOLES = np.where(np.abs(X32) < 0.3, np.nan, X32)
 GROWN = {
     "plain": (BINARY, "log_loss", {}),
     "three classes": (CLASSES, "log_loss", {"num_class": 3}),
@@ -30,18 +30,17 @@ def hybrid_for(y, loss):
     return rxgb.CosineObjective(loss, Tree(2) if several else "rff_1")
 
 
-def grown(kind="plain", matrix=xgb.DMatrix, data=X32, rounds=12, **params):
+def grown(kind="plain", matrix=xgb.DMatrix, rounds=12, **params):
     y, loss, own = GROWN[kind]
-    hybrid, held = hybrid_for(y, loss), matrix(data, label=y)
-    hybrid.attach(held, np.nan_to_num(data))
+    hybrid, held = hybrid_for(y, loss), matrix(X32, label=y)
+    hybrid.attach(held, X32)
     return hybrid, xgb.train(PARAMS | own | params, held, rounds, obj=hybrid)
 
 
-@pytest.mark.parametrize("data", [X32, HOLES], ids=["full", "gaps"])
 @pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix])
 @pytest.mark.parametrize("kind", GROWN)
-def test_the_booster_of_the_training_is_taken(kind, matrix, data):
-    hybrid, booster = grown(kind, matrix, data)
+def test_the_booster_of_the_training_is_taken(kind, matrix):
+    hybrid, booster = grown(kind, matrix)
     for rounds in (1, 5, 11, 12):
         assert len(hybrid.bind(booster[:rounds]).ensemble_) == 2 * rounds
 
@@ -64,11 +63,10 @@ def test_a_stored_hybrid_knows_its_booster():
 
 
 @pytest.mark.parametrize("other", [{"eta": 0.1}, {"max_depth": 2}, {"seed": 1, "subsample": 0.9}])
-@pytest.mark.parametrize("data", [X32, HOLES], ids=["full", "gaps"])
-def test_boosters_of_another_training_are_refused(other, data):
-    hybrid, _ = grown(data=data)
+def test_boosters_of_another_training_are_refused(other):
+    hybrid, _ = grown()
     with pytest.raises(ValueError, match="from another training"):
-        hybrid.bind(grown(data=data, **other)[1])
+        hybrid.bind(grown(**other)[1])
 
 
 class TestLightGBM:
@@ -79,8 +77,8 @@ class TestLightGBM:
     def grown(self, rounds=12, construct=False, **params):
         from rffboost_ext.interop import lightgbm as rlgb
 
-        hybrid, data = rlgb.CosineObjective("log_loss"), self.lgb.Dataset(HOLES, BINARY, free_raw_data=False)
-        hybrid.attach(data.construct() if construct else data, np.nan_to_num(HOLES))
+        hybrid, data = rlgb.CosineObjective("log_loss"), self.lgb.Dataset(X, BINARY, free_raw_data=False)
+        hybrid.attach(data.construct() if construct else data, X)
         params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "objective": hybrid} | params
         return hybrid, self.lgb.train(params, data, rounds)
 
@@ -104,3 +102,86 @@ class TestLightGBM:
         hybrid, booster = self.grown(construct=True, boosting="dart")
         with pytest.raises(ValueError, match="boosting must be 'gbdt'"):
             hybrid.bind(booster)
+
+    @pytest.mark.parametrize("gain", [0.0, 1.0, 3.0, 1e9])
+    @pytest.mark.parametrize("every", [1, 3])
+    def test_rounds_without_a_tree_keep_their_cosine(self, gain, every):
+        from rffboost_ext.interop import lightgbm as rlgb
+
+        y, seen = np.cos(3.0 * X[:, 0]) + 0.1 * SIGNAL, {}
+        hybrid, data = (
+            rlgb.CosineObjective("squared_error", every=every),
+            self.lgb.Dataset(X, y, free_raw_data=False),
+        )
+        params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "objective": hybrid, "metric": "None"}
+        watch = {"valid_sets": [data], "feval": hybrid.metric, "callbacks": [self.lgb.record_evaluation(seen)]}
+        booster = self.lgb.train(params | {"min_gain_to_split": gain}, data, 20, **watch)
+        assert (booster.num_trees() < 20) == (gain > 0.0)
+        (shown,) = seen["training"].values()
+        for model in (hybrid.bind(booster), pickle.loads(pickle.dumps(hybrid)).bind(booster)):
+            assert np.mean((model.predict(X) - y) ** 2) / 2.0 == pytest.approx(shown[-1], rel=1e-6)
+        stages = [np.mean((raw[:, 0] - y) ** 2) / 2.0 for raw in hybrid.bind(booster).ensemble_.staged(X)]
+        for value in shown:
+            assert np.isclose(stages, value, rtol=1e-6).any()
+
+    def test_early_stopping_counts_rounds_without_a_tree(self):
+        from rffboost_ext.interop import lightgbm as rlgb
+
+        rng, seen = np.random.default_rng(0), {}
+        y = np.cos(3.0 * X[:, 0]) + rng.standard_normal(400)
+        hybrid, data = (
+            rlgb.CosineObjective("squared_error"),
+            self.lgb.Dataset(X[:200], y[:200], free_raw_data=False),
+        )
+        held = self.lgb.Dataset(X[200:], y[200:], reference=data, free_raw_data=False)
+        params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "objective": hybrid, "metric": "None"}
+        stop = [self.lgb.early_stopping(10, verbose=False), self.lgb.record_evaluation(seen)]
+        watch = {"valid_sets": [held], "feval": hybrid.metric, "callbacks": stop}
+        booster = self.lgb.train(params | {"min_gain_to_split": 8.0}, data, 100, **watch)
+        (shown,) = seen["valid_0"].values()
+        assert booster.best_iteration == np.argmin(shown) + 1 > booster.num_trees()
+        found = np.mean((hybrid.bind(booster).predict(X[200:]) - y[200:]) ** 2) / 2.0
+        assert found == pytest.approx(min(shown), rel=1e-6)
+
+
+GAPS = np.where(np.abs(X32) < 0.3, np.nan, X32)
+OTHER = X32.copy()
+OTHER[7, 2] += 1.0
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (lambda: xgb.DMatrix(GAPS, BINARY), "missing values, which cosines cannot take"),
+        (lambda: xgb.QuantileDMatrix(GAPS, BINARY), "missing values, which cosines cannot take"),
+        (lambda: xgb.QuantileDMatrix(np.round(X32), BINARY, missing=0.0), "missing values"),
+        (lambda: xgb.DMatrix(OTHER, BINARY), "row 7, column 2"),
+    ],
+)
+def test_features_that_the_trees_do_not_see_are_refused(matrix, words):
+    with pytest.raises(ValueError, match=words):
+        rxgb.CosineObjective().attach(matrix(), X32)
+
+
+def test_features_that_lightgbm_does_not_see_are_refused():
+    lgb = pytest.importorskip("lightgbm")
+    from rffboost_ext.interop import lightgbm as rlgb
+
+    for data, words in ((GAPS, "nan"), (OTHER, "row 7, column 2")):
+        for given in (data, csr_matrix(data)):
+            with pytest.raises(ValueError, match=words):
+                rlgb.CosineObjective().attach(lgb.Dataset(given, BINARY), X)
+    for given in (X, X32, csr_matrix(X)):
+        rlgb.CosineObjective().attach(lgb.Dataset(given, BINARY), X)
+
+
+class Wrong(Learner):
+    """Returns what is no term."""
+
+    def fit(self, round):
+        return np.cos(round.y)
+
+
+def test_parts_are_checked_as_in_our_own_loop():
+    with pytest.raises(TypeError, match="fit must return a Term"):
+        xgb.train(PARAMS, xgb.DMatrix(X32, BINARY), 2, obj=rxgb.CosineObjective("log_loss", Wrong()))

@@ -3,74 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from ..base import BaseRFFBoost
-from ..boosting import in_units
 from ..checks import EXTRAPOLATION, POSITIVE, Integer, require
-from ..core import Array, Learner, Loss, Round, Step, Term, check_composition
+from ..core import Array, Learner, Loss, Step, Term, check_composition
 from ..design import Design, moments, ranges
-from ..ensemble import Ensemble
 from ..learners import LEARNERS
 from ..losses import LOSSES
 from ..steps import STEPS, Shrunk, natural_step
 from .bound import fitted
+from .growth import Part, Training, interleaved
 from .objectives import fitted_to, labels, mean_loss, metric_name, targets, weighted_derivatives, weights
 from .reading import columns
 from .trace import Trace, spread
-
-
-@dataclass
-class Part:
-    """The running sum of the cosines on the rows of one matrix."""
-
-    X: Array
-    raw: Array
-    added: int = 0
-
-    def with_all(self, terms: Sequence[Term], lengths: Sequence[float]) -> Array:
-        """The sum over all terms so far, (n, C)."""
-        for term, length in zip(terms[self.added :], lengths[self.added :], strict=True):
-            self.raw = self.raw + length * term(self.X)
-        self.added = len(terms)
-        return self.raw
-
-
-@dataclass
-class Training:
-    """The state of one training: its rows, its start, and the cosines so far."""
-
-    loss: Loss
-    step: Step
-    design: Design
-    y: Array
-    weight: Array
-    start: Array
-    baseline: Array
-    raw: Array
-    trace: Trace
-    calls: int = 0
-    last: Array | None = None
-    terms: list[Term] = field(default_factory=list)
-    lengths: list[float] = field(default_factory=list)
-
-    def total(self, scores: Array) -> Array:
-        """The raw scores of both parts, given the host's: the baseline replaces the host's initial score."""
-        return scores - self.start + self.baseline + self.raw
-
-    def proceed(self, scores: Array) -> None:
-        """Record a call; a ValueError if the host has restarted from its initial scores."""
-        if self.last is not None and not (self.last == self.start).all() and (scores == self.start).all():
-            raise ValueError("a CosineObjective serves one training; make a new one for the next")
-        self.last = scores
-        self.trace.note(scores)
-        self.calls += 1
-
 
 DOC = """A loss as an objective that adds cosines of its own: in each round first a cosine, then the host's tree.
 
@@ -147,16 +96,17 @@ class CosineObjective(ABC):
     def _features(self, matrix: Any) -> Array:
         """The features of a matrix, (n, d), or an error that says how to provide them."""
 
-    def _check_attached(self, matrix: Any) -> None:  # noqa: B027
-        """Raise a ValueError if a matrix holds data that attached features cannot represent."""
+    @abstractmethod
+    def _check_attached(self, matrix: Any, X: Array) -> None:
+        """Raise a ValueError if a matrix is known to hold other features than those that are handed over."""
 
     @abstractmethod
     def _seen(self, matrix: Any, rows: Array) -> Array | None:
         """Some rows of a matrix as the host's trees see them; None if it does not return them."""
 
     @abstractmethod
-    def _rounds(self, booster: Any) -> tuple[list[Any], int]:
-        """The trees of a booster, one term per round, up to its best round; and its number of features."""
+    def _rounds(self, booster: Any) -> tuple[list[Term | None], int]:
+        """The tree of each round of a booster, up to its best, None where it has none; its number of features."""
 
     @abstractmethod
     def _names(self, booster: Any) -> Array | None:
@@ -175,16 +125,16 @@ class CosineObjective(ABC):
         Raises
         ------
         ValueError
-            If X is not of shape (n, d) with the rows and columns of the matrix, or not finite, or the matrix is of
-            a table with categories.
+            If X is not of shape (n, d) with the rows and columns of the matrix, or not finite, or the matrix has
+            other features, as far as it can be asked: trees and cosines see the same numbers.
         """
-        self._check_attached(matrix)
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         require_features(X, len(labels(matrix)))
         known = self._width(matrix)
         if known is not None and X.shape[1] != known:
             raise ValueError(f"CosineObjective: X must have the {known} columns of the matrix, got {X.shape[1]}")
+        self._check_attached(matrix, X)
         self._parts[matrix] = Part(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
@@ -202,7 +152,7 @@ class CosineObjective(ABC):
         training = self._training
         training.proceed(host)
         if (training.calls - 1) % self.every == 0:
-            self._grow(training, training.total(host))
+            training.grow(self.learner, host, self.random_state)
         total, weight = training.total(host), weights(matrix)
         gradient, hessian = weighted_derivatives(training.loss, training.y, total, weight)
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
@@ -279,24 +229,6 @@ class CosineObjective(ABC):
         check_composition(loss, self.learner, step, n_outputs)
         return Shrunk(step, self.learning_rate)
 
-    def _grow(self, training: Training, raw: Array) -> None:
-        index = len(training.terms)
-        rng = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(index,)))
-        design, loss = training.design, training.loss
-        derivatives = in_units(loss, loss.derivatives(training.y, raw))
-        state = design, loss, training.y, raw, *derivatives, training.weight
-        round = Round(*state, index, rng, training.step.shrinkage(index))
-        fitted = self.learner.fit(round)
-        output = design.output(fitted)
-        keep, length = training.step.move(round, output)
-        if keep != 1.0:
-            raise ValueError(
-                f"CosineObjective: step {training.step!r} shortens earlier rounds, which are the host's"
-            )
-        training.raw = training.raw + length * output
-        training.terms.append(design.restore(fitted).settled())
-        training.lengths.append(length)
-
     def _part(self, matrix: Any) -> Part:
         if matrix not in self._parts:
             self.attach(matrix, self._features(matrix))
@@ -310,27 +242,14 @@ class CosineObjective(ABC):
         self.__dict__.update(state, _parts=WeakKeyDictionary())
 
 
-def interleaved(training: Training, trees: Sequence[Term], every: int) -> Ensemble:
-    """The ensemble of both parts in training order."""
-    terms: list[Term] = []
-    lengths: list[float] = []
-    for index, tree in enumerate(trees):
-        if index % every == 0:
-            terms.append(training.terms[index // every])
-            lengths.append(training.lengths[index // every])
-        terms.append(tree)
-        lengths.append(1.0)
-    return Ensemble(training.baseline, tuple(terms), np.column_stack([np.ones(len(terms)), lengths]))
-
-
 def require_features(X: Array, n_samples: int) -> None:
     """Raise a ValueError unless X is (n_samples, d) and finite."""
     if X.ndim != 2 or len(X) != n_samples:
         raise ValueError(f"CosineObjective: X must have shape ({n_samples}, d), got {X.shape}")
     if not np.isfinite(X).all():
         raise ValueError(
-            "CosineObjective: features must be finite for cosines, got missing or infinite ones; impute them, or "
-            "hand over an imputed copy by attach(matrix, X)"
+            "CosineObjective: features must be finite for cosines, got missing or infinite ones; impute them "
+            "before the matrix is made"
         )
 
 
@@ -339,4 +258,15 @@ def require_outputs(loss: Loss, needed: int, found: int) -> None:
     if needed != found:
         raise ValueError(
             f"loss {loss!r} has {needed} outputs here, the host grows {found}: set num_class={needed}"
+        )
+
+
+def require_same(found: Array, X: Array) -> None:
+    """Raise a ValueError unless features that are handed over are those of the matrix, but for rounding."""
+    if not np.allclose(found, X, rtol=1e-6, atol=0.0):
+        rows, columns = np.nonzero(~np.isclose(found, X, rtol=1e-6, atol=0.0))
+        raise ValueError(
+            f"CosineObjective: X must hold the numbers of the matrix, got {X[rows[0], columns[0]]:g} where it has "
+            f"{found[rows[0], columns[0]]:g}, row {rows[0]}, column {columns[0]}: trees and cosines see the same "
+            f"features, so make the matrix of imputed ones"
         )

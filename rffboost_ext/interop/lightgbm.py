@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseRFFBoost
 from ..checks import OPTIONAL, Integer, require
-from ..core import Array, Loss
+from ..core import Array, Loss, Term
 from ..ensemble import Ensemble
 from ..losses import LOSSES
 from . import cosines, objectives
 from .bound import fitted
+from .growth import by_round
 from .lightgbm_text import parsed, read_rounds
 from .links import LIGHTGBM, link_of
 from .objectives import Metric, Objective, fitted_to, for_outputs, labels
@@ -203,6 +205,13 @@ class CosineObjective(cosines.CosineObjective):
             # It is not constructed before training.
             return None
 
+    def _check_attached(self, matrix: Dataset, X: Array) -> None:
+        # A file is read, and freed data are gone; objects are of a table whose columns are not all numbers.
+        data: Any = None if isinstance(matrix.data, str | Path | list) else matrix.data
+        found = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
+        if found.ndim == 2 and found.dtype.kind in "biuf":
+            cosines.require_same(found, X)
+
     def _features(self, matrix: Dataset) -> Array:
         if matrix.free_raw_data or isinstance(matrix.data, str):
             raise ValueError(
@@ -226,12 +235,14 @@ class CosineObjective(cosines.CosineObjective):
             require_lasting(params[spelling])
         return super()._begun(host, matrix)
 
-    def _rounds(self, booster: Booster) -> tuple[list[Any], int]:
+    def _rounds(self, booster: Booster) -> tuple[list[Term | None], int]:
         model = booster.model_to_string()
         require_lasting("dart" if "[boosting: dart]" in model else "gbdt")
         text = parsed(model)
         require_lasting("rf" if "average_output" in text.header else "gbdt")
-        return list(read_rounds(text)), booster.num_feature()
+        best = booster.best_iteration if booster.best_iteration > 0 else None
+        grew = [] if self._training is None else self._training.grew
+        return by_round(read_rounds(text), grew, best), booster.num_feature()
 
     def _names(self, booster: Booster) -> Array | None:
         return certain_names_of(booster)

@@ -36,8 +36,8 @@ class Trace:
         """Keep the scores, (n, C), with which a round begins."""
         self.scores.append(scores[self.rows])
 
-    def require_own(self, trees: Sequence[Term]) -> None:
-        """Raise a ValueError unless the scores came from these trees, one term per round.
+    def require_own(self, trees: Sequence[Term | None]) -> None:
+        """Raise a ValueError unless the scores came from these trees, one term per round or None.
 
         The scores after the last round that was started were never seen, so its tree is not checked.
         """
@@ -45,7 +45,7 @@ class Trace:
             return
         total, size = self.scores[0], np.abs(self.scores[0]).max()
         for index, (tree, wanted) in enumerate(zip(trees, self.scores[1:], strict=False)):
-            output = tree(self.X)
+            output = np.zeros_like(total) if tree is None else tree(self.X)
             total, size = total + output, size + np.abs(output).max()
             if np.abs(total - wanted).max() > TOLERANCE * size:
                 raise ValueError(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseRFFBoost
 from ..checks import OPTIONAL, Integer, require
-from ..core import Array, Loss
+from ..core import Array, Loss, Term
 from ..ensemble import Ensemble
 from ..losses import LOSSES
 from . import cosines
@@ -49,6 +49,8 @@ CATEGORIES = (
     "one-hot, or train on an array of codes with feature_types and hand that over by attach(matrix, codes)"
 )
 """Error message for categorical columns: one table cannot give trees categories and cosines numbers."""
+
+IMPUTE = "which cosines cannot take, and trees must see what they see: make the matrix of imputed features"
 
 
 def objective(loss: str | Loss) -> Objective:
@@ -206,9 +208,16 @@ class CosineObjective(cosines.CosineObjective):
         """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
         return self.evaluate(scores, matrix)
 
-    def _check_attached(self, matrix: DMatrix) -> None:
+    def _check_attached(self, matrix: DMatrix, X: Array) -> None:
         if not matrix.get_categories().empty():
             raise ValueError(CATEGORIES)
+        missing = X.size - matrix.num_nonmissing()
+        if missing:
+            raise ValueError(f"CosineObjective: the matrix has {missing} missing values, {IMPUTE}")
+        # A QuantileDMatrix has the bins of its features alone.
+        found = None if isinstance(matrix, QuantileDMatrix) else self._seen(matrix, np.arange(len(X)))
+        if found is not None:
+            cosines.require_same(found, X)
 
     def _width(self, matrix: DMatrix) -> int | None:
         return int(matrix.num_col())
@@ -223,10 +232,7 @@ class CosineObjective(cosines.CosineObjective):
             )
         rows, (n, d) = matrix.get_data(), (matrix.num_row(), matrix.num_col())
         if rows.nnz != n * d:
-            raise ValueError(
-                "CosineObjective: the matrix has missing values, which cosines cannot take: hand imputed features "
-                "over by attach(matrix, X)"
-            )
+            raise ValueError(f"CosineObjective: the matrix has {n * d - rows.nnz} missing values, {IMPUTE}")
         return np.asarray(rows.toarray())
 
     def _seen(self, matrix: DMatrix, rows: Array) -> Array | None:
@@ -240,9 +246,9 @@ class CosineObjective(cosines.CosineObjective):
             return None
         return with_gaps(found)
 
-    def _rounds(self, booster: Booster) -> tuple[list[Any], int]:
+    def _rounds(self, booster: Booster) -> tuple[list[Term | None], int]:
         learner = parsed(booster)
-        rounds: list[Any] = list(read_rounds(learner, kinds=("gbtree",)))
+        rounds: list[Term | None] = list(read_rounds(learner, kinds=("gbtree",)))
         return rounds[: best_round(booster, len(rounds))], booster.num_features()
 
     def _names(self, booster: Booster) -> Array | None:
