@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from xgboost import Booster, DMatrix, XGBModel
+from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
+from rffboost_ext.coding import Coding, is_categorical, is_table
 from rffboost_ext.core import Array
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
-from rffboost_ext.interop.xgboost_json import parsed
+from rffboost_ext.interop.recoding import with_coding
+from rffboost_ext.interop.xgboost_json import categories_of, number_of_outputs, parsed
 
-from .links import Sigmoid, Softmax, checked_link, evaluate, responses
+from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
 from .source import Source, names_of, read
 
 OBJECTIVES = responses(XGBOOST)
@@ -30,7 +33,7 @@ def _(model: XGBModel) -> Source:
             f"objective must be one of XGBoost's own, got {model.objective!r}: the model does not tell which link "
             f"a callable means. Put it as a Loss into rffboost_ext.interop.xgboost.XGBClassifier or XGBRegressor"
         )
-    if model.objective == "binary:logitraw":
+    if isinstance(model, XGBClassifier) and model.objective == "binary:logitraw":
         raise ValueError(
             "objective 'binary:logitraw' has no ONNX form here: XGBoost's estimator compares raw scores with 0.5; "
             "export its Booster, get_booster(), or fit with 'binary:logistic'"
@@ -45,44 +48,96 @@ def _(booster: Booster) -> Source:
 
 def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
     """The source of a model that XGBoost trained with one of our losses or a custom one."""
-    ensemble, loss = rxgb.to_ensemble(model).compact(), model.loss_
-    return Source(
-        estimator=type(model).__name__,
+    loss = model.loss_
+    return source(
+        model,
+        name=type(model).__name__,
+        read_scores=model._raw,
         loss=repr(loss),
-        ensemble=ensemble,
-        link=checked_link(loss, ensemble.n_outputs),
-        n_features=model.n_features_in_,
-        raw=lambda X: columns(model.predict(np.asarray(X), output_margin=True, validate_features=False)),
+        link=lambda n_outputs: checked_link(loss, n_outputs),
         response=loss.inverse_link,
         classes=getattr(model, "classes_", None),
         feature_names=names_of(model),
-        eps=float(np.finfo(np.float32).eps),
     )
 
 
 def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> Source:
     """The source of a model of scalar trees with one of XGBoost's own objectives."""
-    booster = rxgb.booster_of(model)
-    kind = rxgb.objective_name(parsed(booster))
+    learner = parsed(rxgb.booster_of(model))
+    kind, n_outputs = rxgb.objective_name(learner), number_of_outputs(learner)
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
-    ensemble, link = rxgb.to_ensemble(model), OBJECTIVES[kind]
-    if isinstance(link, Sigmoid) and ensemble.n_outputs > 1:
-        raise ValueError(f"objective {kind!r} of {ensemble.n_outputs} labels per row has no ONNX form here")
-    rounds = {"iteration_range": (0, len(ensemble)), "validate_features": False, "output_margin": True}
-    n_classes = {Sigmoid: 2, Softmax: ensemble.n_outputs}.get(type(link))
-    return Source(
-        estimator=name,
+    link = link_for(model, kind)
+    if isinstance(link, Sigmoid) and n_outputs > 1:
+        raise ValueError(f"objective {kind!r} of {n_outputs} labels per row has no ONNX form here")
+    classifies = not isinstance(model, XGBModel) or isinstance(model, XGBClassifier)
+    n_classes = {Sigmoid: 2, Softmax: n_outputs}.get(type(link)) if classifies else None
+    return source(
+        model,
+        name=name,
+        read_scores=columns,
         loss=kind,
-        ensemble=ensemble.compact(),
-        link=link,
-        n_features=booster.num_features(),
-        raw=lambda X: columns(booster.predict(DMatrix(np.asarray(X)), **rounds)),
+        link=lambda n_outputs: link,
         response=lambda scores: evaluate(link, scores),
         classes=None if n_classes is None else np.arange(n_classes),
         feature_names=feature_names,
-        eps=float(np.finfo(np.float32).eps),
     )
+
+
+def link_for(model: Booster | XGBModel, kind: str) -> Link:
+    """What a model makes of its raw scores: of an estimator the prediction of its class, whatever the objective.
+
+    Raises
+    ------
+    ValueError
+        If an estimator does not go with the objective.
+    """
+    link = OBJECTIVES[kind]
+    if not isinstance(model, XGBModel):
+        return link
+    return as_predicted(link, isinstance(model, XGBClassifier), kind, type(model).__name__)
+
+
+def source(
+    model: Booster | XGBModel,
+    name: str,
+    read_scores: Callable[[Array], Array],
+    link: Callable[[int], Link],
+    **facts: Any,
+) -> Source:
+    """The source of a model of scalar trees; tables bring categories in their own order, as XGBoost knows them."""
+    booster = rxgb.booster_of(model)
+    known = categories_of(parsed(booster))
+    plain = rxgb.to_ensemble(model)
+    ensemble, coding = with_coding(plain, known)
+    rounds = {"iteration_range": (0, len(plain)), "validate_features": False, "output_margin": True}
+    return Source(
+        estimator=name,
+        ensemble=ensemble.compact(),
+        link=link(ensemble.n_outputs),
+        n_features=booster.num_features(),
+        raw=lambda X: columns(read_scores(booster.predict(matrix(X, known, coding), **rounds))),
+        eps=float(np.finfo(np.float32).eps),
+        coding=coding,
+        **facts,
+    )
+
+
+def matrix(X: Any, known: Sequence[Array | None], coding: Coding | None) -> DMatrix:
+    """X for XGBoost: a table of categories as it is, else with the host's codes in their place."""
+    if coding is None:
+        return DMatrix(np.asarray(X))
+    if is_table(X) and all(is_categorical(X, j) for j in coding.coded):
+        return DMatrix(X, enable_categorical=True)
+    codes = coding(X)[0]
+    for j, categories in enumerate(known):
+        if categories is None:
+            continue
+        # Ours are in the order of the categories, those of the host in that of the table's type.
+        order, found = np.argsort(categories), np.isfinite(codes[:, j])
+        codes[found, j] = order[codes[found, j].astype(int)]
+    kinds = ["q" if entry is None else "c" for entry in known]
+    return DMatrix(codes, feature_types=kinds, enable_categorical=True)
 
 
 def columns(scores: Any) -> Array:

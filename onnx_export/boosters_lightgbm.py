@@ -13,7 +13,7 @@ from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop.lightgbm_text import parsed
 from rffboost_ext.interop.links import LIGHTGBM
 
-from .links import Sigmoid, Softmax, checked_link, evaluate, responses
+from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
 from .source import Source, names_of, read
 
 OBJECTIVES = responses(LIGHTGBM)
@@ -28,9 +28,15 @@ def _(model: LGBMModel) -> Source:
         raise ValueError(f"a classifier must know 2 classes to be exported, got {classes.tolist()}")
     if isinstance(model, rlgb.LGBMClassifier | rlgb.LGBMRegressor):
         loss = model.loss_
-        facts = {"loss": repr(loss), "link": checked_link(loss, ensemble.n_outputs), "response": loss.inverse_link}
+        facts: dict[str, Any] = {
+            "loss": repr(loss),
+            "link": checked_link(loss, ensemble.n_outputs),
+            "response": loss.inverse_link,
+        }
     else:
         facts = facts_of(model.booster_)
+        own = as_predicted(facts["link"], classes is not None, facts["loss"], type(model).__name__)
+        facts |= responding(own)
     return source(model, ensemble, model.n_features_in_, classes=classes, feature_names=names_of(model), **facts)
 
 
@@ -56,7 +62,12 @@ def facts_of(booster: Booster) -> dict[str, Any]:
             f"rffboost_ext.interop.lightgbm"
         )
     link = Sigmoid(model.slope) if kind == "binary" else OBJECTIVES[kind]
-    return {"loss": kind, "link": link, "response": lambda scores: evaluate(link, scores)}
+    return {"loss": kind} | responding(link)
+
+
+def responding(link: Link) -> dict[str, Any]:
+    """A link, and the same for arrays."""
+    return {"link": link, "response": lambda scores: evaluate(link, scores)}
 
 
 def source(model: Any, ensemble: Ensemble, n_features: int, **facts: Any) -> Source:

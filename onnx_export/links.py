@@ -67,10 +67,19 @@ class Exp(Link):
 
 @dataclass(frozen=True)
 class Logistic(Link):
-    """``1 / (1 + exp(-raw))``: a mean between 0 and 1."""
+    """``1 / (1 + exp(-slope raw))``: a mean between 0 and 1.
+
+    Parameters
+    ----------
+    slope : float, default=1.0
+        Log-odds per unit of raw score.
+    """
+
+    slope: float = 1.0
 
     def response(self, graph: Graph, raw: str) -> str:
-        return graph.node("Sigmoid", raw)
+        scaled = raw if self.slope == 1.0 else graph.node("Mul", raw, graph.constant(self.slope, "slope"))
+        return graph.node("Sigmoid", scaled)
 
 
 @dataclass(frozen=True)
@@ -232,3 +241,36 @@ RESPONSES: dict[Any, Link] = {
 def responses(objectives: dict[str, known.Link]) -> dict[str, Link]:
     """The link of each objective of a table, as nodes."""
     return {name: RESPONSES[link.response] for name, link in objectives.items()}
+
+
+BY_LABEL = ("multi:softmax",)
+"""Objectives by which a regressor of XGBoost predicts labels."""
+
+
+def as_predicted(link: Link, classifies: bool, objective: str, owner: str) -> Link:
+    """The link by which an estimator of another library predicts, whose class goes before its objective.
+
+    Parameters
+    ----------
+    link : Link
+        That of the objective.
+    classifies : bool
+        Whether the estimator is a classifier.
+    objective, owner : str
+        For the message.
+
+    Raises
+    ------
+    ValueError
+        If there is none: a classifier of means, which compares them with a half, or a regressor of labels.
+    """
+    if classifies and isinstance(link, Logistic):
+        return Sigmoid(link.slope)
+    if not classifies and isinstance(link, Sigmoid):
+        return Identity() if objective == "binary:logitraw" else Logistic(link.slope)
+    if (classifies and not isinstance(link, Sigmoid | Softmax)) or (not classifies and objective in BY_LABEL):
+        raise ValueError(
+            f"objective {objective!r} of a {owner} has no ONNX form here: it is for a "
+            f"{'regressor' if classifies else 'classifier'}; fit one of those, or export the Booster"
+        )
+    return link
