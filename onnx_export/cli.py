@@ -7,7 +7,6 @@ since loading one can run any code. Files of ``save_model`` and ONNX files hold 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +57,7 @@ def export(
 def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime") -> None:
     """Compare the ONNX file MODEL with the ESTIMATOR on the rows of DATA (CSV with a header)."""
     fitted = loaded(estimator)
-    rows = table(data, OnnxPredictor(model).text_columns)
+    rows = table(data, OnnxPredictor(model))
     X = columns_of(rows, list(getattr(fitted, "feature_names_in_", [])))
     report = verify_onnx(fitted, model, X, runtime=runtime)
     print(report)
@@ -78,7 +77,7 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     from pandas import DataFrame
 
     predictor = OnnxPredictor(model)
-    X = columns_of(table(data, predictor.text_columns), list(predictor.metadata.feature_names))
+    X = columns_of(table(data, predictor), list(predictor.metadata.feature_names))
     if proba and predictor.metadata.classes is None:
         raise ValueError(f"--proba needs a classifier, {model} holds {predictor.metadata.estimator}")
     if proba:
@@ -122,14 +121,14 @@ def unpickle(path: Path) -> Any:
         raise ValueError(f"{path} is not a pickled estimator: {error}") from error
 
 
-def table(path: Path, text: Collection[str] = ()) -> DataFrame:
-    """A CSV file with a header; the columns `text` are read verbatim, with only empty cells missing."""
+def table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
+    """A CSV file with a header; columns of text are read verbatim, with only empty cells missing."""
     try:
         import pandas
     except ImportError as error:
         raise ImportError("reading CSV needs pandas: pip install 'rffboost-ext[cli]'") from error
     rows = pandas.read_csv(path)
-    words = [name for name in rows.columns if name in text]
+    words = [] if predictor is None else predictor.text_headers(list(rows.columns))
     if words:
         rows[words] = pandas.read_csv(path, usecols=words, dtype=str, keep_default_na=False, na_values=[""])[words]
     return rows

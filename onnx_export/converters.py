@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import NodeProto, helper, numpy_helper
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
@@ -14,7 +14,9 @@ from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
 from .links import sides
 from .lowering import lower_ensemble
+from .model import ML_OPSET
 from .source import read
+from .transformers import watch_parsers
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -30,7 +32,8 @@ def register_skl2onnx() -> None:
     Then Pipeline, ColumnTransformer, CalibratedClassifierCV with sigmoid, OneVsRestClassifier, VotingClassifier
     with ``flatten_transform=False``, stacking, bagging and searches that hold our estimators can be exported.
     skl2onnx itself is wrong for CalibratedClassifierCV around a Pipeline, for isotonic and temperature calibration
-    and for FrozenEstimator; ONNX Runtime 1.31 does not run its SimpleImputer in float64.
+    and for FrozenEstimator; ONNX Runtime 1.31 does not run its SimpleImputer in float64. Where ours is a
+    transformer among other steps, which would be given its predictions, a ValueError says so.
 
     Examples
     --------
@@ -48,6 +51,7 @@ def register_skl2onnx() -> None:
     from skl2onnx import update_registered_converter
     from skl2onnx.common import shape_calculator as shapes
 
+    watch_parsers()
     update_registered_converter(
         RFFBoostClassifier,
         "RFFBoostClassifier",
@@ -118,6 +122,13 @@ def begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     return graph, lower_ensemble(source.ensemble, graph, graph.cast(x, dtype))
 
 
+def version_of(node: NodeProto, opset: int) -> int:
+    """The version of its operator set that a node needs; numbers in double precision are newer than trees."""
+    if not node.domain:
+        return opset
+    return ML_OPSET if any(entry.name.endswith("_as_tensor") for entry in node.attribute) else 1
+
+
 def merge(graph: Graph, container: Any) -> None:
     """Hand a finished graph over to skl2onnx."""
     for name, constant in graph.constants.items():
@@ -129,7 +140,7 @@ def merge(graph: Graph, container: Any) -> None:
             list(node.input),
             list(node.output),
             op_domain=node.domain,
-            op_version=1 if node.domain else graph.opset,
+            op_version=version_of(node, graph.opset),
             name=node.output[0],
             **{entry.name: helper.get_attribute_value(entry) for entry in node.attribute},
         )

@@ -17,6 +17,7 @@ from .inputs import input_names, rename_inputs
 from .model import ML_OPSET
 from .precision import single_precision
 from .source import Source
+from .transformers import require_no_terms
 
 
 @dataclass(frozen=True)
@@ -60,19 +61,24 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
         If `dtype` is "mixed", skl2onnx cannot convert a step, or it can in float32 only.
     """
     import skl2onnx
+    from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
 
     if dtype == "mixed":
         raise ValueError(
             "to_onnx: dtype must be 'float32' or 'float64' where steps other than StandardScaler come before the "
             "ensemble, got 'mixed'"
         )
+    if source.front is not None:
+        require_no_terms([step for _, step in source.front.steps])
     X = columns_of_fit(source, X)
     types = initial_types(source, X, dtype)
     try:
         model = skl2onnx.to_onnx(source.front, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
     # skl2onnx's errors have no common base class.
     except Exception as error:
-        advice = "; pass X, a few rows, where steps take columns by name" if X is None else ""
+        known = not isinstance(error, MissingConverter | MissingShapeCalculator)
+        needed = X is None and source.feature_names and known
+        advice = "; pass X, a few rows, where steps take columns by name" if needed else ""
         reason = str(error).strip().splitlines()[0]
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"

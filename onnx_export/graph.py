@@ -135,12 +135,15 @@ class Graph:
 
     def finish(self, x: str, name: str, dtype: DTypeLike) -> str:
         """Make `x` an output of the graph, of that name and type."""
+        # What is an output already goes by that name.
+        x = self._made.get(("output", x), x)
         if self.types[x] != np.dtype(dtype):
             self.node("Cast", x, name=name, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
         elif x in self._final:
             self.node("Identity", x, name=name)
         else:
             self._rename(x, name)
+            self._made["output", x] = name
         self._final.add(name)
         return name
 

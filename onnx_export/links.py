@@ -228,6 +228,13 @@ def evaluate(link: Link, raw: Array) -> Array:
     return np.asarray(results[0])
 
 
+def same_as_raw(link: Link) -> bool:
+    """Whether the response is the raw score itself, so that a graph has no output for each."""
+    graph = Graph(FLOAT64, opset=13)
+    raw = graph.input("raw", FLOAT64)
+    return link.response(graph, raw) == raw
+
+
 RESPONSES: dict[Any, Link] = {
     two_columns: Sigmoid(),
     sigmoid: Logistic(),

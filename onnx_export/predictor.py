@@ -93,10 +93,20 @@ class OnnxPredictor:
 
     @property
     def text_columns(self) -> list[str]:
-        """The inputs that take text, by name."""
+        """The columns that take text, by their names at the fit, else those of the inputs."""
         from onnx import TensorProto
 
-        return [name for name, kind in self._inputs.items() if kind == TensorProto.STRING]
+        known = self.metadata.feature_names
+        names = known if len(known) == len(self._inputs) else tuple(self._inputs)
+        return [n for n, kind in zip(names, self._inputs.values(), strict=True) if kind == TensorProto.STRING]
+
+    def text_headers(self, headers: list[str]) -> list[str]:
+        """Those of the headers of a table that are of columns of text; by place where the fit knew no names."""
+        if not self.metadata.feature_names:
+            places = zip(self._inputs, headers, strict=False)
+            return [header for name, header in places if name in self.text_columns]
+        known = {with_underscores(name): name for name in headers} | {name: name for name in headers}
+        return [known[name] for name in self.text_columns if name in known]
 
     @property
     def has_interval(self) -> bool:

@@ -211,6 +211,8 @@ def _(pipeline: Pipeline) -> Source:
 @read.register
 def _(search: BaseSearchCV) -> Source:
     check_is_fitted(search)
+    if not hasattr(search, "best_estimator_"):
+        raise ValueError(f"{type(search).__name__}: refit must be true to be exported, got {search.refit!r}")
     return read(search.best_estimator_)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import onnx
 from onnx import ModelProto
 from onnx.helper import make_empty_tensor_value_info
 from onnx.reference import ReferenceEvaluator
@@ -15,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from rffboost_ext.checks import Exactly, require
 from rffboost_ext.core import Array
 
+from .links import same_as_raw
 from .metadata import Metadata, metadata_of
 from .model import load
 from .predictor import feeds, open_session, run_session
@@ -48,11 +50,14 @@ class Comparison:
         decision boundary, for steps the difference relative to the largest absolute value of its column.
     tolerance : float
         Largest difference that round-off explains.
+    fault : str, default=""
+        What is wrong, where there is nothing to compare.
     """
 
     output: str
     error: float
     tolerance: float
+    fault: str = ""
 
     @property
     def passed(self) -> bool:
@@ -60,7 +65,7 @@ class Comparison:
         return self.error <= self.tolerance
 
     def __str__(self) -> str:
-        verdict = "ok" if self.passed else "MISMATCH"
+        verdict = "ok" if self.passed else self.fault or "MISMATCH"
         return f"{self.output:<14}error {self.error:9.3g}   tolerance {self.tolerance:9.3g}   {verdict}"
 
 
@@ -105,7 +110,8 @@ class Report:
         allowed = [comparison.tolerance for comparison in self.comparisons if comparison.output != "steps"]
         if self.rounding > NOTABLE * max(allowed, default=0.0):
             what = "rounding X and the steps" if "steps" in known else "rounding X"
-            lines.append(f"  {what} to float32 moves scores by up to {self.rounding:.3g}: see dtype='float64'")
+            kind, advice = ("float64", "") if self.dtype == "float64" else ("float32", ": see dtype='float64'")
+            lines.append(f"  {what} to {kind} moves scores by up to {self.rounding:.3g}{advice}")
         return "\n".join(lines)
 
 
@@ -214,7 +220,18 @@ def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Ar
             if runtime != "auto":
                 raise
     evaluator = ReferenceEvaluator(model)
-    return "reference", lambda feed: dict(zip(names, evaluator.run(names, feed), strict=True))
+
+    def run(feed: dict[str, Array]) -> dict[str, Array]:
+        try:
+            found: Any = evaluator.run(names, feed)
+        except TypeError as error:
+            raise ValueError(
+                f"verify_onnx: the reference evaluator of onnx {onnx.__version__} cannot run this file, such as "
+                f"trees in double precision: give runtime='onnxruntime'"
+            ) from error
+        return dict(zip(names, found, strict=True))
+
+    return "reference", run
 
 
 def rounded(X: Any, dtype: str) -> Any:
@@ -257,9 +274,20 @@ def compare(
         for name, (values, limit) in wanted.items()
         if name in outputs
     ]
+    found += unmatched(source, {*outputs} - {metadata.steps}, [extra.name for extra in source.extras])
     if source.classes is not None:
         found.append(Comparison("label", wrong_labels(source.classes, outputs["label"], raw, score), 0.0))
     return tuple(found)
+
+
+def unmatched(source: Source, given: set[str], extras: Sequence[str]) -> list[Comparison]:
+    """Outputs that either the file or the estimator has alone."""
+    if source.classes is None:
+        due = {"variable", *extras} | (set() if same_as_raw(source.link) else {"score"})
+    else:
+        due = {"label", "probabilities", "score", *extras}
+    faults = dict.fromkeys(due - given, "MISSING in the file") | dict.fromkeys(given - due, "NOT of the estimator")
+    return [Comparison(name, float("inf"), 0.0, fault) for name, fault in sorted(faults.items())]
 
 
 def distance(found: Array, wanted: Array) -> float:

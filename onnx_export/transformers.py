@@ -1,0 +1,69 @@
+"""Estimators of ours whose terms feed another step, in place of predictions: skl2onnx converts the latter only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from rffboost_ext.base import BaseRFFBoost
+
+
+def require_no_terms(steps: Iterable[Any]) -> None:
+    """Raise a ValueError if a step whose ``transform`` is used is an estimator of ours, or ends in one."""
+    for step in steps:
+        last = step
+        while isinstance(last, Pipeline):
+            last = last[-1]
+        if isinstance(last, BaseRFFBoost):
+            raise ValueError(
+                f"{type(last).__name__} is a transformer among other steps here: its predictions have a graph, "
+                f"its transform(X) has none; export the estimators one by one"
+            )
+
+
+def before_last(pipeline: Pipeline) -> list[Any]:
+    """The steps of a pipeline that transform."""
+    return [step for _, step in pipeline.steps[:-1]]
+
+
+def all_of_union(union: FeatureUnion) -> list[Any]:
+    """The parts of a union."""
+    return [step for _, step in union.transformer_list]
+
+
+def all_of_columns(columns: ColumnTransformer) -> list[Any]:
+    """The parts of a transformer of columns."""
+    return [step for _, step, _ in columns.transformers_]
+
+
+HOLDERS: dict[type, Callable[[Any], list[Any]]] = {
+    Pipeline: before_last,
+    FeatureUnion: all_of_union,
+    ColumnTransformer: all_of_columns,
+}
+"""What holds transformers, and how they are found in it."""
+
+
+def watch_parsers() -> None:
+    """Make skl2onnx look for our estimators in what holds transformers, before it takes that apart."""
+    from skl2onnx._parse import sklearn_parsers_map, update_registered_parser
+
+    for kind, held in HOLDERS.items():
+        parser = sklearn_parsers_map[kind]
+        if not hasattr(parser, "watched"):
+            update_registered_parser(kind, watched(parser, held))
+
+
+def watched(parser: Callable[..., Any], held: Callable[[Any], list[Any]]) -> Callable[..., Any]:
+    """A parser that refuses our estimators among the transformers that it is to take apart."""
+
+    # The names of the parameters are prescribed by skl2onnx.
+    def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+        require_no_terms(held(model))
+        return parser(scope, model, inputs, custom_parsers=custom_parsers)
+
+    parse.watched = True  # type: ignore[attr-defined]
+    return parse
