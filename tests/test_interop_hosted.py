@@ -161,3 +161,24 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(host):
         model.fit(np.full(X.shape, "a"), FAR)
     np.testing.assert_array_equal(model.predict(X), before)
     assert set(vars(model)) == state
+
+
+@hosts
+def test_rounds_that_a_model_does_not_have_are_named(host):
+    module = rxgb if host == "xgboost" else rlgb
+    for model in (NATIVE[host][0](**OWN[host]).fit(X, FAR), NATIVE[host][1](**OWN[host]).fit(X, CLASSES)):
+        assert len(module.to_ensemble(model, n_rounds=30)) == 30
+        with pytest.raises(ValueError, match=r"n_rounds must be .*30.*got 50"):
+            module.to_ensemble(model, n_rounds=50)
+
+
+def test_files_tell_losses_of_several_targets(tmp_path):
+    several = np.column_stack([SIGNAL, 1000.0 * FAR])
+    model = regressor("xgboost").fit(X, several)
+    model.save_model(tmp_path / "m.json")
+    loaded = rxgb.XGBRegressor()
+    loaded.load_model(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert repr(loaded.loss_) == repr(model.loss_)
+    again = clone(loaded).set_params(**OWN["xgboost"]).fit(X, several)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

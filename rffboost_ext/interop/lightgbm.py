@@ -144,13 +144,16 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     Raises
     ------
     ValueError
-        If the model was trained with linear_tree, categorical features or zero_as_missing.
+        If the model was trained with linear_tree, categorical features or zero_as_missing, or has fewer rounds
+        than asked for.
     TypeError
         If it is not a LightGBM model.
     """
-    require("to_ensemble", "n_rounds", n_rounds, Integer(1) | OPTIONAL)
-    terms = tuple(read_rounds(parsed(booster_of(model).model_to_string(num_iteration=n_rounds))))
-    width = terms[0].value.shape[1] if terms else booster_of(model).num_model_per_iteration()
+    booster = booster_of(model)
+    known = booster.num_trees() // booster.num_model_per_iteration()
+    require("to_ensemble", "n_rounds", n_rounds, Integer(1, known) | OPTIONAL)
+    terms = tuple(read_rounds(parsed(booster.model_to_string(num_iteration=n_rounds))))
+    width = terms[0].value.shape[1] if terms else booster.num_model_per_iteration()
     baseline, length = np.zeros(width), 1.0
     if isinstance(model, LGBMClassifier | LGBMRegressor):
         baseline, length = model.baseline_, 1.0 / slope_of(model.loss_, width)

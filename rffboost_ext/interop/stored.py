@@ -20,6 +20,10 @@ def as_data(value: Any) -> Any:
     if isinstance(value, Spec):
         params = {name: as_data(inner) for name, inner in value.get_params(deep=False).items()}
         return {"class": f"{type(value).__module__}.{type(value).__qualname__}", "params": params}
+    if isinstance(value, tuple):
+        return {"tuple": [as_data(inner) for inner in value]}
+    if isinstance(value, list):
+        return [as_data(inner) for inner in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return {"repr": repr(value)}
@@ -55,8 +59,12 @@ def restored(text: str, given: str | Loss) -> Loss:
 
 def made(data: Any) -> Any:
     """Inverse of :func:`as_data`; a KeyError if a class is not registered or only a ``repr`` was stored."""
+    if isinstance(data, list):
+        return [made(value) for value in data]
     if not isinstance(data, dict):
         return data
+    if "tuple" in data:
+        return tuple(made(value) for value in data["tuple"])
     known = {
         f"{cls.__module__}.{cls.__qualname__}": cls for cls in [*map(LOSSES.get, LOSSES.names()), *built_in()]
     }
