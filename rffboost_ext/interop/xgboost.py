@@ -121,38 +121,38 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
 def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> Ensemble:
     """An XGBoost model as an ensemble of ours: the same raw scores, with one term per boosting round.
 
-        Parameters
-        ----------
-        model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
-            Trees of any objective with a known link; gbtree or dart, with scalar leaves. Where it splits on
-            categories, the ensemble acts on their codes, as XGBoost does on arrays.
-        n_rounds : int, optional
-            Rounds to take, at most all; by default up to the best after early stopping, else all. A Booster's own
-        predict uses all, and continued training keeps the earlier best round: a UserWarning tells if rounds of a
-        Booster are left out.
+    Parameters
+    ----------
+    model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
+        Trees of any objective with a known link; gbtree or dart, with scalar leaves. Where it splits on
+        categories, the ensemble acts on their codes, as XGBoost does on arrays.
+    n_rounds : int, optional
+        Rounds to take, at most all; by default up to the best after early stopping, else all. A Booster's own
+    predict uses all, and continued training keeps the earlier best round: a UserWarning tells if rounds of a
+    Booster are left out.
 
-        Returns
-        -------
-        Ensemble
-            Raw scores equal the model's ``predict(output_margin=True)`` of these rounds up to round-off, missing
-            values included.
+    Returns
+    -------
+    Ensemble
+        Raw scores equal the model's ``predict(output_margin=True)`` of these rounds up to round-off, missing
+        values included.
 
-        Raises
-        ------
-        ValueError
-            If the model is linear (gblinear), has vector leaves, fewer rounds than asked for, an unknown objective, or
-        treats values other than NaN as missing.
-        TypeError
-            If it is not an XGBoost model.
+    Raises
+    ------
+    ValueError
+        If the model is linear (gblinear), has vector leaves, fewer rounds than asked for, an unknown objective, or
+    treats values other than NaN as missing.
+    TypeError
+        If it is not an XGBoost model.
 
-        Examples
-        --------
-        >>> import numpy as np, xgboost
-        >>> from rffboost_ext.interop import xgboost as rxgb
-        >>> X = np.arange(20.0)[:, None]
-        >>> model = xgboost.XGBRegressor(n_estimators=5).fit(X, X[:, 0])
-        >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
-        True
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = xgboost.XGBRegressor(n_estimators=5).fit(X, X[:, 0])
+    >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
+    True
     """
     booster = booster_of(model)
     learner = parsed(booster)
