@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -90,6 +91,8 @@ class Plan:
             lengths = [self._length(row, more, init) for row in models]
             models = [[trainers[k].again(0).fit(rows, n, (), init)] for k, n in zip(used, lengths, strict=True)]
         scores = joined([run.scores for run in fits[0]])
+        if init is not None and held is None and len(scores) > 2:
+            warn_of_seen(len(init), max(len(model) for row in models for model in row))
         shares = np.repeat(weight / len(models[0]), len(models[0]))
         return weighted_sum([model for row in models for model in row], shares), scores
 
@@ -118,6 +121,17 @@ class Plan:
         splits = [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
         return [split for split in splits if suits(loss, split[0])] or splits
+
+
+def warn_of_seen(given: int, found: int) -> None:
+    """Warn where a fit that was given rounds to go on from has hardly found more, as if they knew all rows."""
+    if found <= given + 1:
+        warnings.warn(
+            f"early stopping has found {found - given} rounds beyond the {given} that the fit goes on from, of "
+            f"init_model or a warm start: these may have seen the rows that it holds out; hand over an eval_set "
+            f"of other rows, or set early_stopping=False",
+            stacklevel=5,
+        )
 
 
 def stacked(

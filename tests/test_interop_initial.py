@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -204,3 +206,20 @@ def test_a_bound_booster_knows_its_columns_and_takes_its_gaps():
         bound.predict(table[["c", "b", "a"]])
     with pytest.raises(AttributeError, match="needs the rows of a fit, which a model that was grown"):
         _ = bound.feature_importances_
+
+
+def test_early_stopping_on_rows_that_the_model_has_seen_is_told():
+    booster = xgb.XGBRegressor(n_estimators=60, max_depth=6).fit(X, SIGNAL)
+    model = RFFBoostRegressor(random_state=0)
+    with pytest.warns(UserWarning, match=r"found [01] rounds beyond the 60 .* init_model .* eval_set of other"):
+        model.fit(X, SIGNAL, init_model=booster)
+    assert model.n_estimators_ <= 61
+    half = len(X) // 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other = xgb.XGBRegressor(n_estimators=60, max_depth=6).fit(X[:half], SIGNAL[:half])
+        model.fit(X[half:], SIGNAL[half:], init_model=other)
+        assert model.n_estimators_ > 61
+        model.fit(X, SIGNAL, init_model=booster, eval_set=[(X, SIGNAL)])
+        model.set_params(early_stopping=False, n_estimators=1).fit(X, SIGNAL, init_model=booster)
+        model.set_params(early_stopping=True).fit(X, SIGNAL, init_model=booster)
