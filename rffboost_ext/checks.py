@@ -8,9 +8,12 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as np
+
+R = TypeVar("R", bound=Any)
 
 
 class Check(ABC):
@@ -253,3 +256,13 @@ def require_all(owner: object, checks: Mapping[str, Check]) -> None:
     """Apply `checks` to the attributes of `owner` that they name."""
     for name, check in checks.items():
         require(type(owner).__name__, name, getattr(owner, name), check)
+
+
+def with_own_init(cls: R) -> R:
+    """A class with its own copy of the ``__init__`` that it inherits, so that errors of a call name this class."""
+    init = cls.__init__
+    own = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
+    own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
+    own.__qualname__ = f"{cls.__qualname__}.{init.__name__}"
+    cls.__init__ = own
+    return cls

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -13,14 +12,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from .atomic import atomic
 from .base import BaseRFFBoost
 from .callbacks import Callback
+from .checks import with_own_init
 from .class_weights import ClassWeight, class_factors
 from .core import Array, Learner, Loss, Step, multi_output_learners
 from .evaluation import sets_of
 from .parameters import ATTRIBUTES, PARAMETERS
 from .targets import codes_of, encoded, labels_of, real_numbers, require_labels, squeeze
 from .training import Rows
-
-R = TypeVar("R", bound=Any)
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -145,6 +143,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         ------
         ValueError, TypeError
             If a parameter, a part or the data are invalid; the message names it.
+        KeyboardInterrupt
+            If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
         parts = self._parts()
         require_labels(y)
@@ -220,15 +220,15 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         return labels_of(self._raw(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Raw scores after 1, 2, ... rounds."""
+        """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
         return map(squeeze, self._staged_raw(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
-        """Class probabilities after 1, 2, ... rounds."""
+        """Class probabilities after 1, 2, ... rounds; those of several models take turns."""
         return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predicted classes after 1, 2, ... rounds."""
+        """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
         return (labels_of(raw, self.classes_) for raw in self._staged_raw(X))
 
     def __sklearn_tags__(self) -> Any:
@@ -236,16 +236,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         several = self._fact("learner", "multi_output")
         tags.classifier_tags.multi_class = several and self._fact("loss", "multiclass")
         return tags
-
-
-def with_own_init(cls: R) -> R:
-    """A class with its own copy of the ``__init__`` that it inherits, so that errors of a call name this class."""
-    init = cls.__init__
-    own = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
-    own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
-    own.__qualname__ = f"{cls.__qualname__}.{init.__name__}"
-    cls.__init__ = own
-    return cls
 
 
 @with_own_init
@@ -311,6 +301,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         ------
         ValueError, TypeError
             If a parameter, a part or the data are invalid; the message names it.
+        KeyboardInterrupt
+            If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
         parts = self._parts()
         X, y, weight = self._taken(X, y, sample_weight, multi_output=True)
@@ -339,7 +331,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         return squeeze(self.loss_.inverse_link(raw))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Predictions after 1, 2, ... rounds."""
+        """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
         return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X))
 
     def __sklearn_tags__(self) -> Any:

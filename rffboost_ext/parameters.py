@@ -10,7 +10,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         How far to move in each round; "auto" chooses a step that suits loss and learner.
     n_estimators : int, optional
         Boosting rounds of each model that is trained, an upper limit with early stopping: a stack has several
-        models, and so more rounds in all. The default is 100, or 2,000 with early stopping.
+        models, and so more rounds in all. The default is 100, or 2,000 with early stopping, as with an ``eval_set``.
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with n_folds and
@@ -26,8 +26,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Custom types of terms are left as they are, unless they register with ``rffboost_ext.terms.hold``.
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the loss on held-out rows no longer improves. "auto" does so if fit is given an
-        ``eval_set``, or, except in a warm start, if the learner asks for it, as "auto", "mixture" and "rff_newton"
-        do, quality is "high", or n_folds or n_iter_no_change is given.
+        ``eval_set``, also in a warm start, or, except in a warm start, if the learner asks for it, as "auto",
+        "mixture", "rff_newton" and "rff_ridge" do, quality is "high", or n_folds or n_iter_no_change is given.
     validation_fraction : float, default=0.15
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 (half of
         fewer than 40), at most 20,000.
@@ -85,7 +85,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         with imputation by its mean. In columns that had some, trees send them where XGBoost would; for cosines
         they are imputed by a linear regression on the row's other numeric features, plus a missing indicator.
     n_jobs : int or None, default=None
-        Threads: None for one, -1 for all. The result does not depend on it.
+        Threads: None for one, -1 for all. The result does not depend on it. They share the passes over the rows in
+        fit, the growing of trees, and predictions of cosines; predictions of trees are made by one.
     verbose : int, default=0
         1 prints the training loss and the metrics on ``eval_set`` to standard error about ten times per fit, and
         at least every 50 rounds; k > 1 prints them every k rounds. Both announce when kernels are compiled, once
