@@ -92,8 +92,8 @@ class Mixture(Learner):
         for role, other in (("cosines", "trees"), ("trees", "cosines")):
             for name in set(learners[role].promises) - set(learners[other].promises):
                 raise ValueError(
-                    f"Mixture: {name} of {role} holds only where all rounds keep to it, and {other}, "
-                    f"{getattr(self, other)!r}, do not: cosines cannot; learner='tree' without quality='high' does"
+                    f"Mixture: {name} of {role} hold only where all rounds keep to them, and {other}, "
+                    f"{getattr(self, other)!r}, do not. Cosines cannot; learner='tree' without quality='high' does"
                 )
 
     @property
