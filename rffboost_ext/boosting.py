@@ -16,6 +16,13 @@ from .losses import LOSSES
 from .steps import STEPS, moved, natural_step
 from .vocabulary import check_answers, check_baseline, check_derivatives, check_target, outcome, pair
 
+PARAMETERS = {
+    "n_estimators": Integer(1),
+    "callbacks": CALLBACKS,
+    "random_state": Integer(0) | OPTIONAL,
+    "init": Instance(Ensemble) | OPTIONAL,
+}
+
 
 def boost(
     design: Design | Array,
@@ -83,10 +90,9 @@ def boost(
     """
     loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
     given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
-    require("boost", "n_estimators", n_estimators, Integer(1))
-    require("boost", "callbacks", callbacks, CALLBACKS)
-    require("boost", "random_state", random_state, Integer(0) | OPTIONAL)
-    require("boost", "init", init, Instance(Ensemble) | OPTIONAL)
+    given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
+    for name, check in PARAMETERS.items():
+        require("boost", name, given[name], check)
     design, y, weight = checked_data(design, y, weight)
     # An initial ensemble of several outputs has a number of classes, of which these rows may lack some.
     loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)

@@ -129,8 +129,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             stopping holds out a row with all of its weight, however large that is.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
-            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed. If
-            it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
+            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
+            If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
             stopping monitors the last set instead of holding out rows itself. A single set needs no list.
@@ -287,8 +287,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             stopping holds out a row with all of its weight, however large that is.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
-            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed. If
-            it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
+            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
+            If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
             stopping monitors the last set instead of holding out rows itself. A single set needs no list.

@@ -10,7 +10,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         How far to move in each round; "auto" chooses a step that suits loss and learner.
     n_estimators : int, optional
         Boosting rounds of each model that is trained, an upper limit with early stopping: a stack has several
-        models, and so more rounds in all. The default is 100, or 2,000 with early stopping, as with an ``eval_set``.
+        models, and so more rounds in all. The default is 100, or 2,000 with early stopping, which an ``eval_set``
+        turns on.
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with n_folds and

@@ -323,9 +323,8 @@ def test_sample_weights_that_are_no_numbers(weight):
 
 
 def test_labels_of_several_types():
-    labels = np.array(["1" if label else 0 for label in Y], dtype=object)
     with pytest.raises(TypeError, match="y must hold labels of one type, got int and str"):
-        RFFBoostClassifier(n_estimators=2).fit(X, labels)
+        RFFBoostClassifier(n_estimators=2).fit(X, np.array(["1" if label else 0 for label in Y], dtype=object))
 
 
 def test_sets_of_one_name_are_refused():
@@ -340,9 +339,8 @@ def test_targets_that_are_missing_in_an_array_of_objects():
 
 
 def test_weights_beyond_single_precision_are_named():
-    model, heavy = RFFBoostRegressor(learner="tree", n_estimators=2), np.full(len(X), 1e100)
     with pytest.raises(ValueError, match="tree: sample_weight must be at most"):
-        model.fit(X, Y.astype(float), sample_weight=heavy)
+        RFFBoostRegressor(learner="tree").fit(X, Y.astype(float), sample_weight=np.full(len(X), 1e100))
 
 
 def test_a_table_that_is_not_there_yet():
