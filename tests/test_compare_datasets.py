@@ -3,6 +3,7 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
@@ -187,3 +188,24 @@ def test_data_made_by_hand_are_checked():
         compare([Dataset("d", X, y)], "tree", protocol)
     with pytest.raises(TypeError, match="datasets must hold instances of Dataset, got tuple"):
         compare([(X, y)], ["tree"], protocol)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+@pytest.mark.parametrize("order", [range(40), range(40, 0, -1), [*range(0, 40, 2), *range(1, 40, 2)]], ids=str)
+def test_an_index_is_no_feature(again, order, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=40), "target": np.arange(40) % 2}, index=list(order))
+    table.to_csv(tmp_path / "rows.csv")
+    if again:
+        pd.read_csv(tmp_path / "rows.csv").to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(ValueError, match="numbers the rows, an index and no feature: leave it out"):
+        load("rows", tmp_path)
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    np.testing.assert_allclose(load("rows", tmp_path).X, table[["a"]])
+
+
+def test_a_folder_is_no_choice(tmp_path):
+    (tmp_path / "dirr.csv").mkdir()
+    with pytest.raises(ValueError, match="unknown data set 'dirr'") as caught:
+        load("dirr", tmp_path)
+    assert str(caught.value).count("dirr") == 1

@@ -80,9 +80,9 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     Raises
     ------
     ValueError
-        If there is no such data set, the file is not a CSV table, two columns have the same name, or it holds
-        missing or infinite values, a text column with too many values, or a target without exactly two values. The
-        message names the data set and the column.
+        If there is no such data set, the file is not a CSV table, two columns have the same name, the first column
+        is an index without a name, or it holds missing or infinite values, a text column with too many values, or
+        a target without exactly two values. The message names the data set and the column.
     """
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
@@ -131,7 +131,7 @@ def stem(path: Path) -> str:
 
 def stems(data_dir: str | Path | None) -> list[str]:
     """The names of the CSV files in a folder and directly below it."""
-    files = (path for folder in searched(data_dir) for path in folder.iterdir())
+    files = (path for folder in searched(data_dir) for path in folder.iterdir() if path.is_file())
     return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
 
 
@@ -183,10 +183,21 @@ def table(path: Path) -> Any:
         # Pandas takes columns without a name in the header for row labels.
         cells = len(header) + frame.index.nlevels
         raise ValueError(f"{str(path)!r} has {len(header)} names in its header and {cells} cells in each row")
+    require_no_index(path, frame)
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         what = "separated by commas, " if frame.shape[1] < 2 else ""
         raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, {what}got {frame.shape}")
     return frame.rename(columns=str)
+
+
+def require_no_index(path: Path, frame: Any) -> None:
+    """Raise a ValueError if a first column without a name has a number of its own for each row, an index."""
+    first = frame.columns[0]
+    if str(first).startswith("Unnamed: 0") and frame[first].dtype.kind == "i" and frame[first].is_unique:
+        raise ValueError(
+            f"{str(path)!r} has a first column without a name that numbers the rows, an index and no feature: "
+            f"leave it out, as DataFrame.to_csv(index=False) does"
+        )
 
 
 def labels(name: str, column: Any) -> Array:
