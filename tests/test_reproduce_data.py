@@ -15,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext.reproduce import data as data_module
 from rffboost_ext.reproduce.data import SOURCES, Data, MissingData, fetched, load, span_coordinates
+from rffboost_ext.reproduce.journal import Journal
+from rffboost_ext.reproduce.request import Request, reproduce
 from rffboost_ext.reproduce.splits import CrossValidated, Validated
 from rffboost_ext.reproduce.toys import TOYS
 
@@ -79,16 +81,16 @@ def frames(rows: int):
 
 
 def test_openml_must_have_the_same_set(monkeypatch):
-    load.cache_clear()
+    data_module.kept.cache_clear()
     monkeypatch.setattr(data_module, "fetched", lambda number: frames(768))
     found = load("pima", None)
     assert found.X.shape == (768, 8)
     assert found.y.sum() == 256
-    load.cache_clear()
+    data_module.kept.cache_clear()
     monkeypatch.setattr(data_module, "fetched", lambda number: frames(700))
     with pytest.raises(MissingData, match="another set: 700 x 8 instead of 768 x 8"):
         load("pima", None)
-    load.cache_clear()
+    data_module.kept.cache_clear()
 
 
 @pytest.mark.filterwarnings("ignore:A network error")
@@ -117,3 +119,38 @@ def test_files_come_first_and_below_the_folder(tmp_path):
     np.testing.assert_array_equal(found.y, found.X[:, 0] % 2)
     assert load("wine", tmp_path).X.shape == (SOURCES["wine"].n, SOURCES["wine"].d)
     np.testing.assert_array_equal(load("breast").X, load_breast_cancer().data)
+
+
+def written(folder, seed):
+    """A file in the place of a data set."""
+    folder.mkdir(exist_ok=True)
+    values = np.random.default_rng(seed).normal(size=(60, 2))
+    lines = "".join(f"{a:.3f},{b:.3f},{int(a > 0)}\n" for a, b in values)
+    (folder / "sonar.csv").write_text("a,b,target\n" + lines)
+    return folder
+
+
+def measured(out, folder, datasets=("sonar",)):
+    """The rows after a run."""
+    given = {"systems": ["LGBM"], "quick": True, "data_dir": folder}
+    page, failures = reproduce(Request("ecml2020-table2", out, 1, list(datasets), **given), lambda line: None)
+    assert not failures
+    return Journal(out / "ecml2020-table2-quick.csv").rows(), page
+
+
+def test_rows_of_other_data_are_measured_anew(tmp_path):
+    wanted, _ = measured(tmp_path / "alone", written(tmp_path / "b", 1))
+    first, _ = measured(tmp_path / "out", written(tmp_path / "a", 0))
+    again, _ = measured(tmp_path / "out", tmp_path / "a")
+    assert again == first
+    for folder in (tmp_path / "b", written(tmp_path / "a", 1)):
+        found, _ = measured(tmp_path / "out", folder)
+        assert {key: row.score for key, row in found.items()} == {key: row.score for key, row in wanted.items()}
+    lines = (tmp_path / "out" / "ecml2020-table2-quick.csv").read_text().splitlines()
+    assert len(lines) == 1 + 2 * len(wanted)
+    # Of a folder that is not given the page still shows what there is.
+    _, page = measured(tmp_path / "out", None, ["wine"])
+    assert "sonar" in page
+    (tmp_path / "a" / "sonar.csv").write_text("a,target\n1,0\n2,1\n")
+    _, page = measured(tmp_path / "out", tmp_path / "a", ["wine"])
+    assert "sonar" not in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from ..core import Array
 TARGET, SPLIT = "target", "split"
 SVMLIGHT = ".svm.gz"
 FORMATS = (*SUFFIXES, SVMLIGHT)
+BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,27 @@ def check_names(names: list[str]) -> None:
             raise ValueError(f"--datasets: unknown data set {unknown(repr(name), name, sorted(SOURCES))}")
 
 
-@lru_cache(maxsize=2)
+def fingerprint(name: str, data_dir: Path | None) -> str:
+    """What the file of a data set holds, as text; nothing where there is no file, or the set is a toy."""
+    path = located(SOURCES[name].stem, data_dir, FORMATS) if name in SOURCES else None
+    if path is None:
+        return ""
+    facts = path.stat()
+    return digest(path, facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=64)
+def digest(path: Path, changed: int, size: int) -> str:
+    """A checksum of a file, taken once as long as the file is what it was."""
+    with path.open("rb") as file:
+        found = 0
+        for block in iter(lambda: file.read(BLOCK), b""):
+            found = zlib.crc32(block, found)
+    return f"{found:08x}"
+
+
 def load(name: str, data_dir: Path | None = None) -> Data:
-    """The data set of that name, cached.
+    """The data set of that name, cached as long as its file does not change.
 
     Parameters
     ----------
@@ -141,6 +161,12 @@ def load(name: str, data_dir: Path | None = None) -> Data:
     MissingData
         If it is not available.
     """
+    return kept(name, data_dir, fingerprint(name, data_dir))
+
+
+@lru_cache(maxsize=2)
+def kept(name: str, data_dir: Path | None, content: str) -> Data:
+    """The data set, of which `content` is the fingerprint."""
     source = SOURCES[name]
     path = located(source.stem, data_dir, FORMATS)
     if path is not None:

@@ -94,9 +94,9 @@ class LetarteTarget(TunedTarget):
 
     def tasks(self, plan: Plan, rows: Mapping[Key, Row]) -> list[Task]:
         """The SVMs, and where those are done the rest."""
-        config = self.config(plan, SVM)
         found = []
         for dataset in plan.datasets:
+            config = self.config(plan, SVM, dataset)
             for split in range(1, plan.splits + 1):
                 row = rows.get((dataset, SVM, split, 1.0))
                 if row is None or row.config != config:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,7 @@ from .journal import Journal, Key, Row
 from .pages import environment
 from .running import Failure, run_all, told
 from .summary import as_frame
-from .target import Plan, Target
+from .target import DATA, Plan, Target
 from .targets import TARGETS
 
 NEEDED = ("matplotlib", "lightgbm")
@@ -218,8 +218,7 @@ def write(
 ) -> str:
     """Write page, figure and values of all rows so far; the page."""
     whole = request.whole()
-    configs = {system: target.config(whole, system) for system in whole.systems}
-    current = [row for row in rows.values() if configs.get(row.system) == row.config]
+    current = up_to_date(rows.values(), target, whole, request.plan().datasets)
     if not current:
         raise ValueError("nothing could be measured: " + "; ".join(told(failures)))
     frame = as_frame(current)
@@ -234,6 +233,24 @@ def write(
     contents = {".md": page.encode(), "-values.csv": values.encode(), ".png": picture}
     write_all({request.file(ending): content for ending, content in contents.items()})
     return page
+
+
+def up_to_date(rows: Iterable[Row], target: Target, whole: Plan, asked: Collection[str]) -> list[Row]:
+    """The rows of the present settings and files; of sets that are not asked for also those without a file now.
+
+    A page shows what earlier runs have measured, also of files in a folder that is not given this time.
+    """
+    known: dict[tuple[str, str], str] = {}
+    found = []
+    for row in rows:
+        if row.system not in whole.systems:
+            continue
+        key = row.system, row.dataset
+        config = known[key] = known.get(key) or target.config(whole, *key)
+        free = row.dataset not in asked and DATA not in config
+        if (row.config.partition(DATA)[0] if free else row.config) == config:
+            found.append(row)
+    return found
 
 
 def page_of(

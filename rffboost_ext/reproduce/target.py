@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..baselines.grids import Grid
-from .data import SOURCES, load
+from .data import SOURCES, fingerprint, load
 from .journal import Key, Row
 from .running import Task
 from .splits import Splitter
@@ -23,6 +23,10 @@ from .tuning import Path as SystemPath
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+DATA = " data "
+"""What is between the digests of settings and of a file in a configuration."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Target(ABC):
         self, plan: Plan, dataset: str, system: str, split: int, points: Sequence[float], given: float = 0.0
     ) -> Task:
         """One task."""
-        config = self.config(plan, system)
+        config = self.config(plan, system, dataset)
         cost = float(SOURCES[dataset].n) if dataset in SOURCES else float(points[0])
         where = plan.data_dir
         return Task(self.name, plan.quick, dataset, system, split, tuple(points), config, cost, where, given)
@@ -103,10 +107,12 @@ class Target(ABC):
         """The x of a system."""
         return plan.points
 
-    def config(self, plan: Plan, system: str) -> str:
-        """The configuration that rows must have: version, and a digest of the settings."""
+    def config(self, plan: Plan, system: str, dataset: str = "") -> str:
+        """The configuration that rows must have: version, and digests of the settings and of a data file."""
         digest = zlib.crc32(self.settings(plan, system).encode())
-        return f"rffboost-ext {version('rffboost-ext')} {digest:08x}"
+        made = f"rffboost-ext {version('rffboost-ext')} {digest:08x}"
+        content = fingerprint(dataset, plan.data_dir)
+        return f"{made}{DATA}{content}" if content else made
 
     @abstractmethod
     def settings(self, plan: Plan, system: str) -> str:
