@@ -301,3 +301,11 @@ def test_a_wrong_kernel_is_answered_with_all_names():
     X, y = np.eye(6), np.arange(6) % 2
     with pytest.raises(ValueError, match=r"kernel .* 'cauchy', 'gaussian', 'laplace', 'matern' .* 'lapalce'"):
         RandomFourier(3, kernel="lapalce").fit(X, y)
+
+
+@pytest.mark.parametrize("method", [GreedyKernel, PBLandmarks])
+@pytest.mark.filterwarnings("error")
+def test_a_beta_whose_exponents_would_overflow_is_named(method):
+    assert np.isfinite(method(beta=1e300, random_state=0).fit(X, BINARY).transform(X)).all()
+    with pytest.raises(ValueError, match=f"{method.__name__}: beta must be .*got 1e\\+308"):
+        method(beta=1e308).fit(X, BINARY)

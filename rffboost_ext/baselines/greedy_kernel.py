@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import NON_NEGATIVE, Integer, require_all
+from ..checks import Integer, Real, require_all
 from ..core import Array
 from ..learners import WEIGHTINGS, Spectrum, Weighting
 from ..learners.spectrum import GAMMA, bandwidth
@@ -179,7 +179,8 @@ class GreedyKernel(PairMap):
         "n_components": Integer(1),
         "n_candidates": Integer(1),
         "gamma": GAMMA,
-        "beta": NON_NEGATIVE,
+        # Its product with the root of the number of rows is finite.
+        "beta": Real(0.0, 1e300, inclusive=True),
     }
     losses_: Array
     probabilities_: Array

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from ..boosting import boost
-from ..checks import NON_NEGATIVE, Integer
+from ..checks import Integer, Real
 from ..core import Array, Optimizer, Round
 from ..ensemble import Ensemble
 from ..learners import RFFK, Match, Placement, Spectrum
@@ -209,7 +209,8 @@ class PBLandmarks(LandmarkMap):
     (178, 30)
     """
 
-    constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": NON_NEGATIVE}
+    # The product of beta with the root of the number of rows is finite.
+    constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
     ensemble_: Ensemble
 
     def __init__(
