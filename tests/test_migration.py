@@ -69,7 +69,7 @@ def small(package, shell, **params):
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("title", ["Parameters of the estimators", "Parameters of fit", "Parameters of trees"])
-def test_parameters_exist(title, package):
+def test_parameters_exist(title, package, capsys):
     names = {name for section, owner, name in CELLS if (section, owner) == (title, package)}
     assert names
     known = parameters(shells(package)[0])
@@ -79,7 +79,47 @@ def test_parameters_exist(title, package):
             for name in known:
                 value = getattr(Tree(), name)
                 RFFBoostClassifier(learner=learner).set_params(**{f"{prefix}__{name}": value})
+    if package == "lightgbm":
+        known |= understood(names - known, capsys)
     assert names <= known
+
+
+VALUES = {
+    "monotone_constraints": [1, 0, 0],
+    "interaction_constraints": [[0, 1], [2]],
+    "feature_fraction_bynode": 0.5,
+}
+
+
+def understood(names, capsys):
+    """The names that LightGBM itself takes, beside those that its estimators list."""
+    lightgbm = pytest.importorskip("lightgbm")
+    known = set()
+    for name in names:
+        model = lightgbm.LGBMRegressor(n_estimators=2, **{"verbose": 1} | {name: VALUES.get(name, 5)})
+        model.fit(X, Y, eval_set=[(X, Y)])
+        if "Unknown parameter" not in capsys.readouterr().out:
+            known.add(name)
+    return known
+
+
+def test_names_that_lightgbm_does_not_know_would_be_found(capsys):
+    assert understood({"max_bin", "max_bins_of_all"}, capsys) == {"max_bin"}
+
+
+def test_best_rounds_are_counted_as_the_page_says():
+    X_train, X_valid, y_train, y_valid = X[:40], X[40:], X[:40, 0] > 0.0, X[40:, 0] > 0.0
+    xgboost, catboost = shells("xgboost")[0], shells("catboost")[0]
+    lightgbm = shells("lightgbm")[0]
+    watch = {"eval_set": [(X_valid, y_valid)]}
+    one = xgboost(n_estimators=30, early_stopping_rounds=5, n_jobs=1).fit(X_train, y_train, verbose=False, **watch)
+    assert one.best_iteration == np.argmin(one.evals_result()["validation_0"]["logloss"])
+    two = catboost(iterations=30, early_stopping_rounds=5, verbose=False, allow_writing_files=False)
+    two.fit(X_train, y_train, **watch)
+    assert two.best_iteration_ == np.argmin(two.get_evals_result()["validation"]["Logloss"])
+    three = lightgbm(n_estimators=30, early_stopping_round=5, verbose=-1, min_child_samples=2)
+    three.fit(X_train, y_train, **watch)
+    assert three.best_iteration_ == np.argmin(three.evals_result_["valid_0"]["binary_logloss"]) + 1
 
 
 @pytest.mark.parametrize(("package", "name"), [(o, n) for s, o, n in CELLS if s == "Objectives"])
