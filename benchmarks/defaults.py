@@ -79,12 +79,13 @@ def variants() -> dict[str, dict[str, Any]]:
         "short steps": {"learning_rate": 0.1},
         "8 folds": {"n_folds": 8},
         "one model, refit": {"quality": "fast", "n_folds": 1, "refit": True},
-        "cosines only": {"learner": "rff_newton"},
+        "rff_newton only": {"learner": "rff_newton"},
+        "rff_ridge only": {"learner": "rff_ridge"},
         "trees only": {"learner": "tree", "early_stopping": True, "n_estimators": 2_000},
         "rate 0.05": {"learning_rate": 0.05},
-        "rate 0.2": {"learning_rate": 0.2},
+        "rate 0.3": {"learning_rate": 0.3},
         "patience 80": {"n_iter_no_change": 80},
-        "all rows in each round": of_stack(Mixture(cosines, subsample=1.0)),
+        "all rows, learners alternate": of_stack(Mixture(cosines, subsample=1.0)),
         "trees of depth 6": of_stack(Mixture(cosines, Tree(max_depth=6, colsample_bytree=0.6))),
         "trees see all features": of_stack(Mixture(cosines, Tree(max_depth=4))),
         "nodes see 0.6 of the features": of_stack(Mixture(cosines, Tree(max_depth=4, colsample_bynode=0.6))),
@@ -95,7 +96,7 @@ def variants() -> dict[str, dict[str, Any]]:
 
 def of_stack(learner: Any) -> dict[str, Any]:
     """Parameters by which a learner takes the place of the mixture in the stack of small sets."""
-    return {"learner": learner, "quality": "high"}
+    return {"learner": learner, "quality": "high", "learning_rate": 0.2, "n_iter_no_change": 15}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -100,7 +100,6 @@ def boost(
     start = beginning(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
-
     raw = scores_of(start, design, n_estimators, init_raw)
     if not len(start):
         check_answers(loss, y, raw)
