@@ -94,11 +94,11 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
     check_is_fitted(other)
     facts: dict[str, list[Any]] = {
         "losses": [model._loss_given or repr(model.loss_) for model in (first, other)],
-        "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
         "categories": [listed(model._coding) for model in (first, other)],
+        "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
     }
     for name, (one, two) in facts.items():
         if one != two:

@@ -74,10 +74,12 @@ class Ensemble:
             yield raw.copy()
 
     def outputs(self, X: Array) -> Array:
-        """The learned representation, (n, p): what each round has learned, cosines of equal frequency once."""
+        """The learned representation, (n, p): what each round has learned, cosines of a shared frequency once."""
         X = matrix(X)
         whole = {family: type(terms[0]).stack(terms) for family, terms in families(self.terms).items()}
-        joined = {family: less for family, term in whole.items() if (less := term.merged()) is not term}
+        # A cosine and a sine of one round stay two features; many rounds of one frequency do not.
+        merged = {family: term.merged() for family, term in whole.items()}
+        joined = {family: less for family, less in merged.items() if 2 * width(less, X) < width(whole[family], X)}
         parts = [*joined.values(), *(term for term in self.terms if term.family not in joined)]
         return np.hstack([term.features(X) for term in parts]) if parts else np.empty((len(X), 0))
 
@@ -189,6 +191,11 @@ def families(terms: Sequence[Term]) -> dict[Hashable, list[Term]]:
     for term in terms:
         found.setdefault(term.family, []).append(term)
     return found
+
+
+def width(term: Term, X: Array) -> int:
+    """Number of features that a term has learned."""
+    return int(term.features(X[:1]).shape[1])
 
 
 def matrix(X: Array) -> Array:
