@@ -102,11 +102,11 @@ def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
-        ({}, 60, False, 0.3, 24),
-        ({"n_iter_no_change": 5}, 60, False, 0.3, 24),
+        ({}, 60, False, 0.3, 15),
+        ({"n_iter_no_change": 5}, 60, False, 0.3, 15),
         ({"quality": "fast"}, 60, False, 0.2, 4),
         ({"quality": "fast"}, 49, False, 0.2, 4),
-        ({}, 49, False, 0.2, 15),
+        ({}, 49, False, 0.2, 12),
         ({}, 101, False, 0.1, 2),
         ({}, 60, True, 0.1, 3),
         ({"n_folds": 3}, 60, False, 0.1, 9),
