@@ -35,7 +35,7 @@ SETTLED = 0.2, 0.01
 # by -0.002, the time by 0.8.
 ALONE, MIXED = 2.0, (2.0, 3.0)
 # That of many cosines at once, in a model of their own. From 1,000 to 3,000 rows it adds 7.6 points on quantiles
-# of a Gaussian, which single cosines and trees learn slowly, and changes nothing on 16 other sets (-0.04 on average,
+# of a Gaussian, which single cosines and trees learn slowly, and changes nothing on 16 other sets (-0.04 points,
 # 3 to 6 splits each). With more rows it adds nothing (-0.1, standard error 0.13, 8 fits of 4 sets).
 OF_RIDGE = 1.5
 
