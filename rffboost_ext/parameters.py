@@ -53,8 +53,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     quality : "auto", "fast" or "high", default="auto"
         "auto" stacks the default learner with an "rff_newton" model in early stopping, and from 1,000 to 3,000
         rows with an "rff_ridge" model too, unless there is an ``init_model`` or a warm start; weights minimise the
-        loss on held-out rows. "high" always stacks, with five folds at a rate of 0.1. "fast" stacks all three with
-        up to 3,000 rows, in larger steps, and none with more. The result is one ensemble in any case.
+        loss on held-out rows. "high" always stacks, with five folds at a rate of 0.1. Where "fast" takes
+        larger steps, see learning_rate, it stacks all three; else it does not stack. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,
