@@ -76,10 +76,12 @@ class Ensemble:
     def outputs(self, X: Array) -> Array:
         """The learned representation, (n, p): what each round has learned, cosines of a shared frequency once."""
         X = matrix(X)
-        whole = {family: type(terms[0]).stack(terms) for family, terms in families(self.terms).items()}
         # A cosine and a sine of one round stay two features; many rounds of one frequency do not.
-        merged = {family: term.merged() for family, term in whole.items()}
-        joined = {family: less for family, less in merged.items() if 2 * width(less, X) < width(whole[family], X)}
+        joined = {
+            family: block
+            for (family, terms), block in zip(families(self.terms).items(), self._blocks[1], strict=True)
+            if 2 * width(block, X) < sum(width(term, X) for term in terms)
+        }
         parts = [*joined.values(), *(term for term in self.terms if term.family not in joined)]
         return np.hstack([term.features(X) for term in parts]) if parts else np.empty((len(X), 0))
 

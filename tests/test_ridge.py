@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import chisquare
 
-from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext import Cosines, Decay, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
 from rffboost_ext.kernels.ridge import ridge_pass
 from rffboost_ext.learners.newton import cosines_of
 from rffboost_ext.learners.ridge import EVEN, drawn_scale
@@ -84,6 +84,14 @@ def test_rounds_share_their_frequencies(learner) -> None:
     assert len(block.omega) <= learner.n_components * learner.n_scales
     assert model.transform(X).shape == (len(X), len(block.omega))
     np.testing.assert_allclose(model.predict(X), list(model.staged_predict(X))[-1], rtol=0, atol=1e-12)
+
+
+def test_joined_cosines_are_those_of_the_fitted_function() -> None:
+    rate = Decay(0.5, 0.9)
+    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=rate, n_estimators=40, **PLAIN).fit(X, SMOOTH)
+    (block,) = model.ensemble_.compact().terms
+    raw = model.ensemble_.baseline + model.transform(X) @ block.weight
+    np.testing.assert_allclose(raw[:, 0], model.predict(X), rtol=0, atol=1e-12)
 
 
 def test_cosines_of_equal_frequency_are_joined() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .calls import INLINED, INNER, KERNEL
 from .cosine import sine_cosine_of
+from .landmark import add_scaled, dot
 from .tiles import project_tile
 
 # Rows whose products are summed in the precision of the features before they join the float64 sums.
@@ -30,15 +31,6 @@ def features_pass(x, omega, features, first, last):  # type: ignore[no-untyped-d
         sine[:] = 0
         project_tile(x, omega[k], sine)
         sine_cosine_of(sine, features[k])
-
-
-@numba.njit(fastmath=True, **INLINED)
-def dot(one, other):  # type: ignore[no-untyped-def]
-    """The inner product of two rows."""
-    total = one.dtype.type(0)
-    for i in range(len(one)):
-        total += one[i] * other[i]
-    return total
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -60,13 +52,6 @@ def multiply(one, other, out):  # type: ignore[no-untyped-def]
     """Write the product of two rows entry by entry."""
     for i in range(len(out)):
         out[i] = one[i] * other[i]
-
-
-@numba.njit(fastmath=True, **INLINED)
-def add_multiple(values, factor, out):  # type: ignore[no-untyped-def]
-    """Add a multiple of one row to another."""
-    for i in range(len(out)):
-        out[i] += factor * values[i]
 
 
 @numba.njit(**INNER)
@@ -108,7 +93,7 @@ def solve_in_place(gram, slope):  # type: ignore[no-untyped-def]
         slope[i] = (slope[i] - dot(gram[i, :i], slope[:i])) / gram[i, i]
     for i in range(size - 1, -1, -1):
         slope[i] /= gram[i, i]
-        add_multiple(gram[i, :i], -slope[i], slope[:i])
+        add_scaled(gram[i, :i], -slope[i], slope[:i])
 
 
 @numba.njit(**KERNEL)
@@ -138,7 +123,7 @@ def combine_pass(features, amplitudes, out):  # type: ignore[no-untyped-def]
     for c in range(len(amplitudes)):
         sums[:] = 0.0
         for a in range(len(features)):
-            add_multiple(features[a], amplitudes[c, a], sums)
+            add_scaled(features[a], amplitudes[c, a], sums)
         for i in range(len(sums)):
             out[i, c] = sums[i]
 
@@ -156,8 +141,8 @@ def output_pass(tiles, omega, amplitudes, out, first, last):  # type: ignore[no-
             project_tile(tiles[t], omega[k], sine)
             sine_cosine_of(sine, cosine)
             for c in range(len(amplitudes)):
-                add_multiple(cosine, amplitudes[c, k], sums[c])
-                add_multiple(sine, amplitudes[c, K + k], sums[c])
+                add_scaled(cosine, amplitudes[c, k], sums[c])
+                add_scaled(sine, amplitudes[c, K + k], sums[c])
         start = t * size
         for i in range(min(size, len(out) - start)):
             for c in range(len(amplitudes)):

@@ -10,7 +10,7 @@ from ..checks import Integer, Real
 from ..core import Array, Learner, Round, Term
 from . import LEARNERS
 from .newton import MERGED, POOL_SIZE, SHARE
-from .subsampling import earned, sampled
+from .subsampling import earned, sampled, update
 from .tree import Tree
 
 
@@ -115,9 +115,7 @@ class Mixture(Learner):
         output = round.design.output(term)
         round.design.remember(term, output)
         if rest.any():
-            now = earned(round, output, rest)
-            old = now if np.isnan(books[kind]) else books[kind]
-            books[kind] = self.memory * old + (1.0 - self.memory) * now
+            update(books, kind, earned(round, output, rest), self.memory)
         return term
 
     def _draw(self, round: Round, books: Array) -> int:

@@ -10,7 +10,7 @@ from ..kernels import compiled
 from ..terms import Cosines
 from . import LEARNERS
 from .newton import MERGED, POOL_SIZE, Sample, cosines_of, rate_within_full_step, thinned
-from .subsampling import earned, sampled
+from .subsampling import earned, sampled, update
 
 # Probability that a round draws its scale evenly, whatever the scales have earned.
 EVEN = 0.05
@@ -103,9 +103,7 @@ class RFFRidge(Learner):
         seen, rest = sampled(round, self.subsample)
         amplitudes, output = self._fitted(seen, omega)
         if rest.any():
-            now = earned(round, output, rest)
-            old = now if np.isnan(gains[scale]) else gains[scale]
-            gains[scale] = self.memory * old + (1.0 - self.memory) * now
+            update(gains, scale, earned(round, output, rest), self.memory)
         rate = rate_within_full_step(self.relative_rate, round)
         term = cosines_of(omega, rate * amplitudes)
         round.design.remember(term, rate * output)
@@ -125,23 +123,19 @@ class RFFRidge(Learner):
     def _fitted(self, round: Round, omega: Array) -> tuple[Array, Array]:
         """Amplitudes (C, 2K) of given frequencies, and outputs (n, C) on all rows of the design."""
         kernels, tiles, n = compiled("ridge"), round.design.tiles, len(round.weight)
-        rows = np.arange(n) if n <= self.max_samples else thinned_rows(round, self.max_samples)
+        few = n <= self.max_samples
+        rows = np.arange(n) if few else thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
         sample = Sample.of(round, rows, np.arange(omega.shape[1]))
         features = np.empty((2 * len(omega), len(rows)), tiles.dtype)
         kernels.features_pass(sample.x, omega.astype(tiles.dtype), features, 0, len(omega))
         amplitudes, output = np.empty((len(sample.g), len(features))), np.empty_like(round.raw)
         kernels.ridge_pass(features, sample.g, sample.h, sample.penalty(self.l2 * len(omega)), amplitudes)
         amplitudes *= sample.size
-        if len(rows) == n:
+        if few:
             kernels.combine_pass(features, amplitudes, output)
         else:
             tiles.run(kernels.output_pass, tiles.blocks, omega.astype(tiles.dtype), amplitudes, output)
         return amplitudes, output
-
-
-def thinned_rows(round: Round, size: int) -> Array:
-    """About `size` of the rows that count."""
-    return thinned(round.rng, np.flatnonzero(round.weight), size)
 
 
 def drawn_scale(round: Round, gains: Array) -> int:

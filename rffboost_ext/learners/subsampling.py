@@ -46,3 +46,9 @@ def earned(round: Round, output: Array, weight: Array) -> float:
         gradient, round.hessian, weight, output, weight > 0.0
     )
     return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0
+
+
+def update(averages: Array, index: int, value: float, memory: float) -> None:
+    """Add a value to one of several moving averages, in place; one that has none yet is NaN."""
+    old = value if np.isnan(averages[index]) else averages[index]
+    averages[index] = memory * old + (1.0 - memory) * value
