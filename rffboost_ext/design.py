@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from .core import Array, Term
 from .parallel import N_JOBS, over_tiles
-from .terms import Expansion, Extent, expand, hold, restore
+from .terms import Cosines, Expansion, Extent, expand, hold, restore
 from .terms.dispatch import by_type
 from .tiles import Tiles
 
@@ -131,10 +132,20 @@ class Design:
     def restore(self, term: Term) -> Term:
         """The same function as a term of the original features."""
         if self.center is not None and self.scale is not None:
-            term = by_type(restore, term, self.center, self.scale)
+            term = self._sharing(by_type(restore, term, self.center, self.scale))
         if self.extent is not None:
             term = by_type(hold, term, self.extent)
         return term if self.expansion is None else by_type(expand, term, self.expansion)
+
+    def _sharing(self, term: Term) -> Term:
+        """The term; frequencies that equal those of the term before are the same array, which models have once."""
+        if not isinstance(term, Cosines) or len(term.omega) < 2:
+            return term
+        known = self._views.setdefault("frequencies", term.omega)
+        if known is term.omega or not np.array_equal(known, term.omega):
+            self._views["frequencies"] = term.omega
+            return term
+        return replace(term, omega=known)
 
 
 def ranges(X: Array) -> Extent:

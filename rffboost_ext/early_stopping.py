@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,6 +39,10 @@ class Patience:
     share: float = 0.0
     settled: float = 0.0
     worth: float = 0.0
+
+    def within(self, rounds: int | None) -> Patience:
+        """The same, but waiting for at most so many rounds; None for no such limit."""
+        return self if rounds is None else replace(self, rounds=min(self.rounds, rounds), share=0.0)
 
     def after(self, best_round: int) -> float:
         """Rounds to wait when `best_round` is the best so far."""

@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from typing import Any
@@ -44,6 +44,21 @@ def threads(n_jobs: int | None) -> Iterator[int]:
         yield number
     finally:
         N_JOBS.reset(token)
+
+
+@cache
+def _blas() -> Any:
+    # SciPy has a BLAS of its own: both have to be there when their threads are looked up.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def single_blas() -> AbstractContextManager[Any]:
+    """A context in which BLAS uses one thread: its results would depend on the number of threads."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limited
 
 
 def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:

@@ -34,10 +34,9 @@ SETTLED = 0.2, 0.01
 # of their own. Over 216 fits of 18 small sets accuracy changes by +0.1 points (standard error 0.06), the log loss
 # by -0.002, the time by 0.8.
 ALONE, MIXED = 2.0, (2.0, 3.0)
-# That of many cosines at once, in a model of their own. From 1,000 to 3,000 rows it adds 7.6 points on quantiles
-# of a Gaussian, which single cosines and trees learn slowly, and changes nothing on 16 other sets (-0.04 points,
-# 3 to 6 splits each). With more rows it adds nothing (-0.1, standard error 0.13, 8 fits of 4 sets).
-OF_RIDGE = 1.5
+# That of kernel machines, which take full steps where the rate is 0.2 or more, and the most rounds that their
+# early stopping waits for in a stack: what a few full steps do not find is not there.
+OF_RIDGE, WAIT_OF_RIDGE = 5.0, 6
 
 
 @dataclass(frozen=True)
@@ -63,15 +62,9 @@ class Pace:
 
 
 FINE = Pace(0.1, 40)
-# That of quality="fast" for up to 3,000 rows, where several models are averaged. Below 1,000, compared with the
-# defaults, fits take half of the time; over 394 fits of 38 sets accuracy changes by -0.04 points (standard error
-# 0.08).
-QUICK = Pace(0.2, 15, 4, 3)
 MIDDLING = 1_000
-# From 1,000 to 3,000 rows, where a fit takes seconds, more models with larger steps take 0.6 of the time of fewer
-# with smaller steps, at the same accuracy (36 fits of 9 sets: 0.00 points, standard error 0.11). Compared with
-# five folds, eight add 0.3 points (24 fits of 12 sets, 0.13).
-MIDDLE = Pace(0.3, 15, 8, 3)
+# Below `MIDDLING` rows, and from there to `FEW`: PLACEHOLDER
+QUICK, MIDDLE = Pace(0.2, 15, 5), Pace(0.3, 15, 4, 3)
 
 
 class PolicyEstimator(ComposedEstimator):
@@ -106,11 +99,11 @@ class PolicyEstimator(ComposedEstimator):
         """Whether a parameter is given that has no effect without early stopping."""
         return self.quality == "high" or not (is_auto(self.n_folds) and is_auto(self.n_iter_no_change))
 
-    def _n_kinds(self, init: Ensemble | None, pace: Pace) -> int:
+    def _n_kinds(self, n_samples: int, init: Ensemble | None, pace: Pace) -> int:
         """Kinds of models that early stopping trains: more than one is a stack."""
         if self.quality == "high":
-            return pace.n_kinds
-        single = not is_auto(self.learner) or self._is_one(init) or (self.quality == "fast" and pace is FINE)
+            return 3 if n_samples <= FEW else 2
+        single = not is_auto(self.learner) or self._is_one(init) or self.quality == "fast"
         return 1 if single else pace.n_kinds
 
     def _is_one(self, init: Ensemble | None) -> bool:
@@ -119,12 +112,11 @@ class PolicyEstimator(ComposedEstimator):
 
     def _pace(self, n_samples: int, held: Rows | None, init: Ensemble | None) -> Pace:
         """Default learning rate, patience and folds of early stopping for this number of rows."""
-        free = is_auto(self.learning_rate) and is_auto(self.n_folds) and is_auto(self.learner)
-        if not free or held is not None or self._is_one(init) or n_samples > FEW or self.quality == "high":
+        free = is_auto(self.learning_rate) and is_auto(self.learner)
+        several = held is None and not self._is_one(init) and n_samples <= FEW
+        if not (free and several) or self.quality == "high":
             return FINE
-        if self.quality == "fast":
-            return QUICK
-        return MIDDLE if n_samples >= MIDDLING else FINE
+        return MIDDLE if n_samples >= MIDDLING else QUICK
 
     def _rate(self, pace: Pace) -> float | Callable[[int], float]:
         """The learning rate, as a number or a function of the round."""
@@ -134,16 +126,19 @@ class PolicyEstimator(ComposedEstimator):
         self, trainer: Trainer, n_samples: int, init: Ensemble | None, pace: Pace = FINE
     ) -> list[Trainer]:
         """What is trained: one model, or the models of a stack."""
-        n_kinds = self._n_kinds(init, pace)
+        n_kinds, many = self._n_kinds(n_samples, init, pace), n_samples > FEW
         if n_kinds == 1:
             return [trainer]
-        mixed = Mixture(RFFNewton(relative_rate=MIXED[n_samples > FEW]))
-        first = replace(trainer, learner=mixed) if is_auto(self.learner) else trainer
-        kinds: tuple[Learner, ...] = RFFNewton(relative_rate=ALONE), RFFRidge(relative_rate=OF_RIDGE)
-        alone = kinds[: n_kinds - 1]
-        steps = [copy(trainer.step).set_params(step=self._step_for(trainer.loss, learner)) for learner in alone]
-        others = [replace(trainer, learner=each, step=step) for each, step in zip(alone, steps, strict=True)]
-        return [first, *others]
+        first = Mixture(RFFNewton(relative_rate=MIXED[many])) if is_auto(self.learner) else trainer.learner
+        cosines = self._beside(trainer, RFFNewton(relative_rate=ALONE))
+        machine = self._beside(trainer, RFFRidge(relative_rate=OF_RIDGE), WAIT_OF_RIDGE)
+        others = [cosines] if many else [machine, cosines]
+        return [replace(trainer, learner=first), *others[: n_kinds - 1]]
+
+    def _beside(self, trainer: Trainer, learner: Learner, most_waiting: int | None = None) -> Trainer:
+        """The same parts with another learner."""
+        step = copy(trainer.step).set_params(step=self._step_for(trainer.loss, learner))
+        return replace(trainer, learner=learner, step=step, most_waiting=most_waiting)
 
     def _most_folds(self, y: Array) -> int:
         """The most folds that each have a row of every class, as metrics may need; at least 2."""
@@ -164,7 +159,7 @@ class PolicyEstimator(ComposedEstimator):
         by_rows = (
             1
             if self._is_one(init)
-            else folds_for(n_samples, self._n_kinds(init, pace) > 1, self.quality == "high")
+            else folds_for(n_samples, self._n_kinds(n_samples, init, pace) > 1, self.quality == "high")
         )
         suitable = min(pace.n_folds or by_rows, max(1, n_samples // 2), most_folds or n_samples)
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)

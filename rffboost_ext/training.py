@@ -84,6 +84,8 @@ class Trainer:
         Imputation and encoding of columns with missing values or categories.
     extent : Extent, optional
         The range of what learners see, beyond which their terms are held constant.
+    most_waiting : int, optional
+        The most rounds without improvement that early stopping waits for, whatever its patience.
     """
 
     loss: Loss
@@ -98,6 +100,7 @@ class Trainer:
     error_on: Callable[[Array], Error] | None = None
     expansion: Expansion | None = None
     extent: Extent | None = None
+    most_waiting: int | None = None
 
     def fit(
         self,
@@ -193,6 +196,7 @@ class Trainer:
     ) -> Stopped:
         """Boost on `rows` while the loss on `held` falls; keep `beyond` times the best number of rounds."""
         before = self.start(rows) if init is None else init
+        patience = patience.within(self.most_waiting)
         watched = MeanLoss(self.loss) if self.error_on is None else self.error_on(held.X)
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)

@@ -92,6 +92,14 @@ def test_only_a_classifier_of_few_rows_is_settled() -> None:
     assert RFFBoostRegressor()._patience(1_000).settled == 0.0
 
 
+def test_patience_can_be_limited() -> None:
+    patience = Patience(40, 0.5, 0.2, 0.01)
+    assert patience.within(None) is patience
+    assert patience.within(6).after(1_000) == 6
+    assert Patience(4).within(6).after(1_000) == 4
+    assert patience.within(6).settled == 0.2
+
+
 def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "FEW", 100)
     patience = [RFFBoostClassifier()._plan(n, 10, None).patience for n in (100, 101)]
@@ -102,17 +110,18 @@ def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
-        ({}, 60, False, 0.3, 24),
-        ({"n_iter_no_change": 5}, 60, False, 0.3, 24),
-        ({"quality": "fast"}, 60, False, 0.2, 12),
-        ({"quality": "fast"}, 49, False, 0.2, 12),
-        ({}, 49, False, 0.1, 10),
+        ({}, 60, False, 0.3, 12),
+        ({}, 49, False, 0.2, 10),
+        ({"n_iter_no_change": 5}, 49, False, 0.2, 10),
+        ({"quality": "fast"}, 60, False, 0.3, 4),
+        ({"quality": "fast"}, 49, False, 0.2, 5),
         ({}, 101, False, 0.1, 2),
         ({}, 60, True, 0.1, 2),
-        ({"n_folds": 3}, 60, False, 0.1, 6),
-        ({"n_folds": 3, "quality": "fast"}, 60, False, 0.1, 3),
+        ({"n_folds": 3}, 49, False, 0.2, 6),
+        ({"n_folds": 3, "quality": "fast"}, 60, False, 0.3, 3),
         ({"early_stopping": False}, 60, False, 0.1, 1),
-        ({"quality": "high"}, 60, False, 0.1, 10),
+        ({"quality": "high"}, 60, False, 0.1, 15),
+        ({"quality": "high"}, 101, False, 0.1, 10),
         ({"learner": "mixture"}, 60, False, 0.1, 4),
         ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
         ({"learning_rate": 0.2}, 60, False, 0.2, 10),
@@ -143,7 +152,7 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int) -> None:
     model = make(quality=quality)
     pace = model._pace(n, None, None)
     patience = model._plan(n, 10, None, pace).patience.after(1)
-    longer = quality != "high" and n <= policy.FEW and (quality == "fast" or n >= policy.MIDDLING)
+    longer = quality != "high" and n <= policy.FEW
     assert (pace.rate > 0.1, patience < 40) == (longer, longer)
     assert pace.rate * patience > 2.9
 
@@ -151,7 +160,7 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int) -> None:
 @pytest.mark.filterwarnings("ignore:Only one class is present")
 @pytest.mark.parametrize("metric", ["roc_auc", "neg_log_loss"])
 def test_every_fold_has_a_row_of_the_rarest_class_where_a_metric_may_need_it(metric: str) -> None:
-    X = np.random.default_rng(0).normal(size=(policy.MIDDLING, 2))
+    X = np.random.default_rng(0).normal(size=(200, 2))
     y = np.array(["rare"] * 5 + ["often"] * (len(X) - 5))
     model = RFFBoostClassifier(n_estimators=2, eval_metric=metric, random_state=0)
     assert len(model.fit(X, y).validation_scores_) == 3

@@ -1,4 +1,4 @@
-"""Ridge regressions on random Fourier features: the closed form, the scales and the shared frequencies."""
+"""Kernel machines of random Fourier features: closed forms, the choice of the kernel, the shared frequencies."""
 
 from __future__ import annotations
 
@@ -7,91 +7,161 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from scipy.stats import chisquare
+from sklearn.kernel_ridge import KernelRidge
+from threadpoolctl import threadpool_limits
 
-from rffboost_ext import Cosines, Decay, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.kernels.ridge import ridge_pass
+from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
+from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
-from rffboost_ext.learners.ridge import EVEN, drawn_scale
+from rffboost_ext.learners.ridge import newton_target
+from rffboost_ext.terms import outputs_of_each
 
 from .cases import LOSS_CASES, make_round
 
 X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
 SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
 PLAIN = {"early_stopping": False, "random_state": 0}
+# One kernel and one penalty.
+FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "n_values": 1}
 
 
-def least_squares(round, omega, weight, l2):
-    """The amplitudes (C, 2K) by NumPy."""
-    z = round.design.X @ omega.T
-    basis = np.hstack([np.cos(z), np.sin(z)])
-    found = []
-    for c in range(round.raw.shape[1]):
-        curvature = basis.T @ ((weight * round.hessian[:, c])[:, None] * basis) + l2 * np.eye(basis.shape[1])
-        found.append(-np.linalg.solve(curvature, basis.T @ (weight * round.gradient[:, c])))
-    return basis, np.array(found)
+def waves(X, omega):
+    """Cosines and sines, (n, 2K)."""
+    z = X @ omega.T
+    return np.hstack([np.cos(z), np.sin(z)])
 
 
 @pytest.mark.parametrize("max_samples", [5_000, 60])
+@pytest.mark.parametrize("n_components", [6, 100])
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
-def test_amplitudes_minimise_the_penalised_expansion(case, max_samples) -> None:
+def test_a_round_minimises_the_penalised_expansion(case, n_components, max_samples) -> None:
+    """With fewer features than rows and with more, and on all rows as on a sample: its gradient is 0."""
     round = make_round(case, n=120, d=4)
-    learner = RFFRidge(n_components=6, l2=0.4, max_samples=max_samples)
-    omega = learner._frequencies(round)[1]
-    # Rows of weight 0 are not seen, wherever the sample is taken.
-    weight = np.where(np.arange(120) % 2, round.weight, 0.0)
-    amplitudes, output = learner._fitted(replace(round, weight=weight), omega)
-    basis, expected = least_squares(round, omega, weight, 0.4 * 6)
-    np.testing.assert_allclose(amplitudes, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
-    np.testing.assert_allclose(output, basis @ amplitudes.T, rtol=0, atol=1e-9 * np.abs(output).max() + 1e-12)
+    # Rows of weight 0 are not seen.
+    round = replace(round, weight=np.where(np.arange(120) % 2, round.weight, 0.0))
+    learner = RFFRidge(n_components=n_components, max_samples=max_samples)
+    target, size = newton_target(round)
+    omega, l2 = learner._kernel(round, target)
+    squares = learner._squares(round, omega, l2)
+    amplitudes = squares.solve(target[squares.rows])
+    used, basis = squares.rows, waves(round.design.X, omega)
+    weight = round.weight[used]
+    assert (weight > 0.0).all()
+    for c in range(target.shape[1]):
+        total = round.weight @ np.square(round.gradient[:, c])
+        curvature = round.weight @ (round.hessian[:, c] * np.square(round.gradient[:, c])) / total
+        a = size * amplitudes[c]
+        slope = basis[used].T @ (weight * (round.gradient[used, c] + curvature * (basis[used] @ a)))
+        scale = np.abs(basis[used].T @ (weight * round.gradient[used, c])).max()
+        np.testing.assert_allclose(slope + curvature * l2 * n_components * a, 0.0, atol=1e-8 * scale)
+    output = learner._output(round, squares, omega, amplitudes)
+    np.testing.assert_allclose(output, basis @ amplitudes.T, rtol=0, atol=1e-8 * np.abs(output).max())
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_amplitudes_are_a_term(n_outputs) -> None:
     rng = np.random.default_rng(1)
     omega, amplitudes = rng.normal(size=(5, 3)), rng.normal(size=(n_outputs, 10))
-    z = X @ omega.T
-    expected = np.hstack([np.cos(z), np.sin(z)]) @ amplitudes.T
+    expected = waves(X, omega) @ amplitudes.T
     np.testing.assert_allclose(cosines_of(omega, amplitudes)(X), expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("penalty", [0.0, 1e-3])
-def test_features_that_say_the_same_are_used_once(dtype, penalty) -> None:
+@pytest.mark.parametrize("n_rows", [8, 60])
+def test_least_squares_are_those_of_either_system(n_rows) -> None:
     rng = np.random.default_rng(2)
-    one = rng.normal(size=(1, 50)).astype(dtype)
-    features, g = np.repeat(one, 4, axis=0), one.copy()
-    amplitudes = np.empty((1, 4))
-    ridge_pass(features, g, np.ones((1, 50), dtype), penalty, amplitudes)
-    assert amplitudes.sum() == pytest.approx(-1.0, rel=1e-3)
+    features, weight = rng.normal(size=(20, n_rows)), rng.uniform(0.5, 2.0, n_rows)
+    target = rng.normal(size=(n_rows, 2))
+    squares = LeastSquares.of(np.arange(n_rows), features, weight, 0.3)
+    assert len(squares.factor[0]) == min(20, n_rows)
+    stacked = np.vstack([np.sqrt(weight)[:, None] * features.T, np.sqrt(0.3) * np.eye(20)])
+    wanted = np.vstack([np.sqrt(weight)[:, None] * target, np.zeros((20, 2))])
+    expected = np.linalg.lstsq(stacked, wanted, rcond=None)[0].T
+    np.testing.assert_allclose(squares.solve(target), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(squares.outputs(expected), features.T @ expected.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_error_of_left_out_rows_is_that_of_refits(n_outputs) -> None:
+    rng = np.random.default_rng(3)
+    Z, target, weight = rng.normal(size=(30, 2)), rng.normal(size=(30, n_outputs)), rng.uniform(0.5, 2.0, 30)
+    kernel, errors = np.exp(-0.7 * squared_distances(Z)), []
+    np.testing.assert_allclose(kernel, np.exp(-0.35 * cdist(Z, Z, "sqeuclidean")), rtol=1e-12)
+    for i in range(30):
+        rest = np.arange(30) != i
+        model = KernelRidge(alpha=0.2, kernel="precomputed")
+        model.fit(kernel[np.ix_(rest, rest)], target[rest], sample_weight=weight[rest])
+        errors.append(weight[i] * np.square(model.predict(kernel[[i]][:, rest]) - target[i]).sum())
+    assert left_out_error(kernel, target, weight, 0.2) == pytest.approx(sum(errors), rel=1e-9)
+
+
+def test_a_singular_system_has_an_infinite_error() -> None:
+    assert left_out_error(-np.eye(3), np.ones((3, 1)), np.ones(3), 0.5) == np.inf
+
+
+@pytest.mark.parametrize(("frequency", "gamma"), [(0.2, 0.01), (4.0, 10.0)])
+def test_the_kernel_that_suits_is_found(frequency, gamma) -> None:
+    Z = np.random.default_rng(4).normal(size=(200, 1))
+    found = best_kernel(Z, np.sin(frequency * Z), np.ones(200), np.array([0.01, 10.0]), np.array([1e-3]))
+    assert found == (gamma, 1e-3)
+
+
+def test_noise_asks_for_a_larger_penalty() -> None:
+    rng = np.random.default_rng(5)
+    Z, penalties = rng.normal(size=(200, 1)), np.array([1.0, 1e-4])
+    for noise, l2 in ((0.0, 1e-4), (1.0, 1.0)):
+        target = np.sin(Z) + noise * rng.normal(size=(200, 1))
+        assert best_kernel(Z, target, np.ones(200), np.array([1.0]), penalties)[1] == l2
 
 
 def test_many_features_are_the_kernel_machine() -> None:
-    """One full step from 0 is kernel ridge regression with the Gaussian kernel of the scale."""
-    y = SMOOTH - SMOOTH.mean()
-    learner = RFFRidge(n_components=4_000, gamma=(0.6, 0.6), n_scales=1, l2=0.5, subsample=1.0 - 1e-12)
-    model = RFFBoostRegressor(learner=learner, n_estimators=1, learning_rate=1.0, standardize=False, **PLAIN)
-    kernel = np.exp(-0.6 / 3.0 * cdist(X, X, "sqeuclidean"))
-    expected = kernel @ np.linalg.solve(kernel + 0.5 * np.eye(len(X)), y)
-    assert np.abs(model.fit(X, y).predict(X) - expected).max() < 0.05 * np.abs(expected).max()
+    """One full step from the mean is kernel ridge regression, with weights too."""
+    y, weight = SMOOTH - SMOOTH.mean(), np.random.default_rng(6).uniform(0.5, 2.0, len(X))
+    learner = RFFRidge(n_components=20_000, **FIXED)
+    params = {"n_estimators": 1, "learning_rate": 1.0, "standardize": False, "precision": "float64", **PLAIN}
+    model = RFFBoostRegressor(learner=learner, **params).fit(X, y, sample_weight=weight)
+    mean = np.average(y, weights=weight)
+    exact = KernelRidge(alpha=0.05, kernel="rbf", gamma=0.6 / 3.0).fit(X, y - mean, sample_weight=weight)
+    expected = exact.predict(X) + mean
+    assert np.abs(model.predict(X) - expected).max() < 0.03 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("learner", [RFFRidge(), RFFRidge(n_components=8, n_scales=2)])
+@pytest.mark.parametrize("learner", [RFFRidge(), RFFRidge(n_components=8)], ids=["default", "few"])
 def test_rounds_share_their_frequencies(learner) -> None:
-    model = RFFBoostRegressor(learner=learner, n_estimators=40, **PLAIN).fit(X, SMOOTH)
+    model = RFFBoostRegressor(learner=learner, n_estimators=20, **PLAIN).fit(X, SMOOTH)
+    assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
     (block,) = model.ensemble_.compact().terms
     assert isinstance(block, Cosines)
-    assert len(block.omega) <= learner.n_components * learner.n_scales
+    assert len(block.omega) == learner.n_components
     assert model.transform(X).shape == (len(X), len(block.omega))
-    np.testing.assert_allclose(model.predict(X), list(model.staged_predict(X))[-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.predict(X), list(model.staged_predict(X))[-1], rtol=0, atol=1e-9)
+
+
+def test_rounds_of_several_outputs_share_their_frequencies() -> None:
+    y = np.column_stack([SMOOTH, 1_000.0 * X[:, 2]])
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=8, **PLAIN).fit(X, y)
+    assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
+    (block,) = model.ensemble_.compact().terms
+    assert len(block.omega) == 2 * RFFRidge().n_components
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
+    rng = np.random.default_rng(7)
+    omega, center = rng.normal(size=(5, 3)), np.ones(3)
+    shared = [cosines_of(omega, rng.normal(size=(n_outputs, 10))).centered(None) for _ in range(4)]
+    moved = [replace(term, center=center) for term in shared]
+    for terms in (shared, moved, [*shared, moved[0]]):
+        expected = [term(X) for term in terms]
+        np.testing.assert_allclose(outputs_of_each(terms, X), expected, rtol=0, atol=1e-12)
 
 
 def test_joined_cosines_are_those_of_the_fitted_function() -> None:
     rate = Decay(0.5, 0.9)
-    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=rate, n_estimators=40, **PLAIN).fit(X, SMOOTH)
+    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=rate, n_estimators=20, **PLAIN).fit(X, SMOOTH)
     (block,) = model.ensemble_.compact().terms
     raw = model.ensemble_.baseline + model.transform(X) @ block.weight
-    np.testing.assert_allclose(raw[:, 0], model.predict(X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(raw[:, 0], model.predict(X), rtol=0, atol=1e-9)
 
 
 def test_cosines_of_equal_frequency_are_joined() -> None:
@@ -105,36 +175,49 @@ def test_cosines_of_equal_frequency_are_joined() -> None:
         assert joined.merged() is joined
 
 
-def test_scales_are_drawn_by_what_they_have_earned() -> None:
-    round = make_round(LOSS_CASES[0])
-    gains = np.array([0.0, 0.1, 0.2, np.nan, np.nan])
-    assert drawn_scale(round, gains) == 3
-    gains = np.array([0.0, 0.1, 0.3])
-    counts = np.bincount([drawn_scale(round, gains) for _ in range(4_000)], minlength=3)
-    odds = (1.0 - EVEN) * gains**2 / (gains**2).sum() + EVEN / 3.0
-    assert chisquare(counts, 4_000 * odds).pvalue > 1e-3
-    for nothing in (np.zeros(3), np.full(3, np.inf)):
-        assert {drawn_scale(round, nothing) for _ in range(60)} == {0, 1, 2}
+def test_weights_of_a_round_are_not_those_of_another() -> None:
+    """A mixture gives each round a sample of its own."""
+    round = make_round(LOSS_CASES[0], n=60)
+    learner, target = RFFRidge(n_components=8), newton_target(round)[0]
+    omega, l2 = learner._kernel(round, target)
+    first = learner._squares(round, omega, l2)
+    assert learner._squares(round, omega, l2) is first
+    other = replace(round, weight=np.where(np.arange(60) < 30, round.weight, 0.0))
+    assert learner._squares(other, omega, l2).rows.tolist() == list(range(30))
+    mixture = Mixture(RFFNewton(), RFFRidge(n_components=16))
+    assert RFFBoostRegressor(learner=mixture, n_estimators=60, **PLAIN).fit(X, SMOOTH).score(X, SMOOTH) > 0.9
 
 
-def test_the_scale_that_suits_is_found() -> None:
-    """A target of a high frequency is left to the narrow kernels, until it is learned."""
-    rng = np.random.default_rng(4)
-    Z = rng.normal(size=(600, 2))
-    learner, shares = RFFRidge(gamma=(0.01, 10.0), n_scales=2), []
-    for frequency in (0.3, 3.0):
-        y = np.sin(frequency * Z.sum(axis=1)) + 0.1 * rng.normal(size=600)
-        model = RFFBoostRegressor(learner=learner, n_estimators=30, learning_rate=0.05, **PLAIN).fit(Z, y)
-        shares.append(np.mean([np.square(term.omega).mean() > 1.0 for term in model.ensemble_.terms]))
-    assert shares[0] + 0.2 < shares[1] > 0.8
+@pytest.mark.parametrize("n", [150, 900])
+def test_blas_threads_do_not_matter(n) -> None:
+    Z = np.random.default_rng(8).normal(size=(n, 6))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            model = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(Z, np.sin(Z[:, 0]))
+            found.append(model.predict(Z))
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_target_that_is_reached_needs_no_step() -> None:
+    constant = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(X, np.ones(len(X)))
+    np.testing.assert_array_equal(constant.predict(X), 1.0)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_the_unit_of_the_target_does_not_matter(unit) -> None:
+    params = {"learner": "rff_ridge", "n_estimators": 20, **PLAIN}
+    expected = RFFBoostRegressor(**params).fit(X, SMOOTH).predict(X)
+    found = RFFBoostRegressor(**params).fit(X, unit * SMOOTH).predict(X) / unit
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
-        ({"subsample": 1.0}, "subsample must be a number > 0 and < 1, got 1.0"),
-        ({"l2": -1.0}, "l2 must be a number >= 0, got -1.0"),
+        ({"n_scored": 1}, "n_scored must be an integer >= 2, got 1"),
+        ({"l2": (0.0, 1.0)}, r"l2 must be a pair of positive numbers.*got \(0.0, 1.0\)"),
         ({"gamma": (3.0, 1.0)}, r"gamma must be a pair of positive numbers.*got \(3.0, 1.0\)"),
     ],
 )

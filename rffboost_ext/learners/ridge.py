@@ -2,56 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
-from ..checks import NON_NEGATIVE, POSITIVE, Inside, Integer, Interval, Real
+from ..checks import POSITIVE, Integer, Interval
 from ..core import Array, Learner, Round
 from ..kernels import compiled
+from ..parallel import single_blas
 from ..terms import Cosines
 from . import LEARNERS
-from .newton import MERGED, POOL_SIZE, Sample, cosines_of, rate_within_full_step, thinned
-from .subsampling import earned, sampled, update
+from .kernel_choice import best_kernel
+from .least_squares import LeastSquares
+from .newton import (
+    LEAST_CURVATURE,
+    MERGED,
+    POOL_SIZE,
+    Sample,
+    cosines_of,
+    rate_within_full_step,
+    thinned,
+)
 
-# Probability that a round draws its scale evenly, whatever the scales have earned.
-EVEN = 0.05
+# Fewer rows than this say little about a kernel.
+LEAST_SCORED = 160
 
 
 @LEARNERS.register("rff_ridge")
 class RFFRidge(Learner):
-    r"""K random Fourier features of one kernel per round, whose amplitudes are fitted together.
+    r"""K random Fourier features of one Gaussian kernel, whose amplitudes are fitted together: a kernel machine.
 
-    From the gradient g and the hessian H of any loss, the amplitudes of output c minimise
+    From the gradient g and the hessian H of any loss, the term of output c minimises
 
-    .. math:: \sum_i w_i \left( g_{ic} f_c(x_i) + \tfrac12 H_{ic} f_c(x_i)^2 \right)
-              + \tfrac{\lambda K}{2} \sum_k (a_{ck}^2 + b_{ck}^2), \qquad
+    .. math:: \sum_i w_i \left( g_{ic} f_c(x_i) + \tfrac{\kappa_c}{2} f_c(x_i)^2 \right)
+              + \tfrac{\kappa_c \lambda K}{2} \sum_k (a_{ck}^2 + b_{ck}^2), \qquad
               f_c(x) = \sum_k a_{ck} \cos(\omega_k \cdot x) + b_{ck} \sin(\omega_k \cdot x),
 
-    a Newton step in the span of the features (Rahimi and Recht, Random features for large-scale kernel machines,
-    NIPS 2007); the penalty is the squared norm in the space of their kernel. Over the rounds that is a kernel
-    machine regularised by early stopping, where :class:`~rffboost_ext.RFFNewton` searches for single frequencies.
+    where :math:`\kappa_c = \sum_i w_i H_{ic} g_{ic}^2 / \sum_i w_i g_{ic}^2` is the mean curvature along the
+    gradient (Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007). The penalty is the
+    squared norm in the space of the kernel. With the squared loss and a full step that is kernel ridge regression;
+    over several rounds every loss has its kernel machine. One curvature for all rows is what makes a round cheap:
+    the system is factored once for as long as the rows stay the same.
 
-    Frequencies are drawn once per fit, K for each of several scales of the Gaussian kernel: all rounds of a fit
-    share them, and a fitted model has at most K times `n_scales` of them for each model that it is the average of.
-    The scale of a round is drawn by what the scales have earned so far, on the rows that each round leaves out, as
-    :class:`~rffboost_ext.Mixture` draws its learner.
+    The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
+    has a closed form. The frequencies are drawn then, and all rounds of a fit share them: a fitted model has K of
+    them for each model that it is the average of.
 
     Parameters
     ----------
-    n_components : int, default=32
-        Frequencies of each scale, K.
+    n_components : int, default=512
+        Number of frequencies, K.
     gamma : pair of float, default=(0.03, 3.0)
         Range of the kernel parameter gamma: frequencies are ``N(0, 2 gamma / d)`` per standardised feature, d of
-        them. The scales are spread evenly over it, in proportion.
-    n_scales : int, default=5
-        Number of scales.
-    l2 : float, default=0.1
-        Penalty, lambda.
-    subsample : float, default=0.8
-        Share of the rows that a round is fitted to; the others measure it.
-    max_samples : int, default=5_000
-        Rows of these that a round is fitted to at most.
-    memory : float, default=0.8
-        Weight of the past in the moving averages of what scales earn.
+        them.
+    l2 : pair of float, default=(0.001, 1.0)
+        Range of the penalty, lambda.
+    n_values : int, default=4
+        Number of values of gamma, and of the penalty, that are compared, spread evenly in proportion.
+    n_scored : int, default=400
+        Most rows that they are compared on: a quarter of all, but at least 160, as far as there are so many.
+    max_samples : int, default=3_000
+        Most rows that a round is fitted to.
     relative_rate : float, default=1.0
         What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most.
     """
@@ -63,32 +74,29 @@ class RFFRidge(Learner):
     constraints = {
         "n_components": Integer(1),
         "gamma": Interval(),
-        "n_scales": Integer(1),
-        "l2": NON_NEGATIVE,
-        "subsample": Inside(0.0, 1.0),
+        "l2": Interval(),
+        "n_values": Integer(1),
+        "n_scored": Integer(2),
         "max_samples": Integer(1),
-        "memory": Real(0.0, 1.0, inclusive=True),
         "relative_rate": POSITIVE,
     }
 
     def __init__(
         self,
-        n_components: int = 32,
+        n_components: int = 512,
         gamma: tuple[float, float] = (0.03, 3.0),
-        n_scales: int = 5,
-        l2: float = 0.1,
-        subsample: float = 0.8,
-        max_samples: int = 5_000,
-        memory: float = 0.8,
+        l2: tuple[float, float] = (0.001, 1.0),
+        n_values: int = 4,
+        n_scored: int = 400,
+        max_samples: int = 3_000,
         relative_rate: float = 1.0,
     ) -> None:
         self.n_components = n_components
         self.gamma = gamma
-        self.n_scales = n_scales
         self.l2 = l2
-        self.subsample = subsample
+        self.n_values = n_values
+        self.n_scored = n_scored
         self.max_samples = max_samples
-        self.memory = memory
         self.relative_rate = relative_rate
 
     def merges_rows(self, n_samples: int) -> bool:
@@ -97,53 +105,75 @@ class RFFRidge(Learner):
 
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
-        gains = round.design.lasting((RFFRidge, "gains", self.n_scales), lambda: np.full(self.n_scales, np.nan))
-        scale = drawn_scale(round, gains)
-        omega = self._frequencies(round)[scale]
-        seen, rest = sampled(round, self.subsample)
-        amplitudes, output = self._fitted(seen, omega)
-        if rest.any():
-            update(gains, scale, earned(round, output, rest), self.memory)
-        rate = rate_within_full_step(self.relative_rate, round)
+        target, size = newton_target(round)
+        with single_blas():
+            omega, l2 = round.design.lasting((*self._key, "kernel"), lambda: self._kernel(round, target))
+            squares = self._squares(round, omega, l2)
+            amplitudes = squares.solve(target[squares.rows])
+            output = self._output(round, squares, omega, amplitudes)
+        rate = size * rate_within_full_step(self.relative_rate, round)
         term = cosines_of(omega, rate * amplitudes)
         round.design.remember(term, rate * output)
         return term
 
-    def _frequencies(self, round: Round) -> Array:
-        """The frequencies of all scales, (S, K, d), drawn in the first round."""
-        shape = self.n_scales, self.n_components, round.design.n_features
+    @property
+    def _key(self) -> tuple[Hashable, ...]:
+        """What identifies the frequencies and the systems of this learner."""
+        given = self.n_components, self.n_values, self.n_scored, self.max_samples
+        return RFFRidge, *self.gamma, *self.l2, *given
 
-        def draw() -> Array:
-            deviation = np.sqrt(2.0 * np.geomspace(*self.gamma, self.n_scales) / shape[-1])
-            return deviation[:, None, None] * round.rng.standard_normal(shape)
+    def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
+        """The frequencies (K, d) and the penalty that leaving one row out prefers."""
+        used = np.flatnonzero(round.weight)
+        rows = thinned(round.rng, used, min(self.n_scored, max(LEAST_SCORED, len(used) // 4)))
+        X, shape = columns_of(round, rows).T, (self.n_components, round.design.n_features)
+        # The smoothest first: it is the one that is kept where none is better.
+        gammas, penalties = np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2[::-1], self.n_values)
+        counts = 1.0 if round.output_weights is None else np.sqrt(round.output_weights)
+        gamma, l2 = best_kernel(X.astype(np.float64), counts * target[rows], round.weight[rows], gammas, penalties)
+        return np.sqrt(2.0 * gamma / shape[1]) * round.rng.standard_normal(shape), l2
 
-        omega: Array = round.design.lasting((RFFRidge, "frequencies", *self.gamma, *shape), draw)
-        return omega
+    def _squares(self, round: Round, omega: Array, l2: float) -> LeastSquares:
+        """The factored system of the rows that this round is fitted to: that of the round before, if it can be."""
+        used = np.flatnonzero(round.weight)
+        if len(used) > self.max_samples:
+            return squares_of(round, thinned(round.rng, used, self.max_samples), omega, l2)
+        known: dict[bytes, LeastSquares] = round.design.view((*self._key, "squares"), dict)
+        # A mixture gives each round weights of its own.
+        weights = round.weight.tobytes()
+        if weights not in known:
+            known.clear()
+            known[weights] = squares_of(round, used, omega, l2)
+        return known[weights]
 
-    def _fitted(self, round: Round, omega: Array) -> tuple[Array, Array]:
-        """Amplitudes (C, 2K) of given frequencies, and outputs (n, C) on all rows of the design."""
-        kernels, tiles, n = compiled("ridge"), round.design.tiles, len(round.weight)
-        few = n <= self.max_samples
-        rows = np.arange(n) if few else thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
-        sample = Sample.of(round, rows, np.arange(omega.shape[1]))
-        features = np.empty((2 * len(omega), len(rows)), tiles.dtype)
-        kernels.features_pass(sample.x, omega.astype(tiles.dtype), features, 0, len(omega))
-        amplitudes, output = np.empty((len(sample.g), len(features))), np.empty_like(round.raw)
-        kernels.ridge_pass(features, sample.g, sample.h, sample.penalty(self.l2 * len(omega)), amplitudes)
-        amplitudes *= sample.size
-        if few:
-            kernels.combine_pass(features, amplitudes, output)
-        else:
-            tiles.run(kernels.output_pass, tiles.blocks, omega.astype(tiles.dtype), amplitudes, output)
-        return amplitudes, output
+    def _output(self, round: Round, squares: LeastSquares, omega: Array, amplitudes: Array) -> Array:
+        """Outputs (n, C) on all rows of the design."""
+        if len(squares.rows) == len(round.raw):
+            return squares.outputs(amplitudes)
+        output, tiles = np.empty_like(round.raw), round.design.tiles
+        tiles.run(compiled("ridge").output_pass, tiles.blocks, omega.astype(tiles.dtype), amplitudes, output)
+        return output
 
 
-def drawn_scale(round: Round, gains: Array) -> int:
-    """A scale by what all have earned, (S,): one that was not tried yet, else with odds of the squared gains."""
-    chance, untried = round.rng.random(), np.flatnonzero(np.isnan(gains))
-    if len(untried):
-        return int(untried[0])
-    odds, even = np.square(gains), 1.0 / len(gains)
-    share = odds / odds.sum() if 0.0 < odds.sum() < np.inf else np.full(len(gains), even)
-    total = np.cumsum((1.0 - EVEN) * share + EVEN * even)
-    return min(int(np.searchsorted(total, chance)), len(gains) - 1)
+def newton_target(round: Round) -> tuple[Array, float]:
+    """What a full step aims at, ``-g_ic / kappa_c``, (n, C), at most 1 in size, and the unit that it is in."""
+    gradient = round.gradient / max(float(np.abs(round.gradient).max()), LEAST_CURVATURE)
+    weighted = round.weight[:, None] * np.square(gradient)
+    total, curvature = weighted.sum(axis=0), (weighted * round.hessian).sum(axis=0)
+    curvature = np.divide(curvature, total, out=np.ones_like(total), where=total > 0.0)
+    target = -round.gradient / np.maximum(curvature, LEAST_CURVATURE)
+    size = float(np.abs(target).max())
+    return (target / size, size) if size > 0.0 else (target, 1.0)
+
+
+def squares_of(round: Round, rows: Array, omega: Array, l2: float) -> LeastSquares:
+    """The system of some rows, ascending, for the cosines and sines of frequencies (K, d)."""
+    x = columns_of(round, rows)
+    features = np.empty((2 * len(omega), len(rows)), x.dtype)
+    compiled("ridge").features_pass(x, omega.astype(x.dtype), features, 0, len(omega))
+    return LeastSquares.of(rows, features, round.weight[rows], l2 * len(omega))
+
+
+def columns_of(round: Round, rows: Array) -> Array:
+    """Standardised features (d, m) of some rows, ascending, in the precision of the compiled passes."""
+    return Sample.of(round, rows, np.arange(round.design.n_features)).x
