@@ -14,10 +14,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         turns on.
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
-        :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with n_folds
-        and learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.3 with
-        8 folds from 1,000 rows on, or with quality="fast" 0.2 with 4 folds, with a patience of 15 rounds in
-        either case. With quality="high" it is always 0.1.
+        :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with
+        learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2 below
+        1,000 rows, with 5 folds, and 0.3 from there on, with 6, with a patience of 15 rounds in either case. With
+        quality="high" it is always 0.1.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble takes the original
         features in either case.
@@ -43,7 +43,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. With an ``eval_set`` a single model is monitored on that, whatever
-        n_folds is. "auto" is 8 where learning_rate="auto" is 0.3 and 4 where it is 0.2; 1 with an ``init_model``
+        n_folds is. "auto" is 5 where learning_rate="auto" is 0.2 and 6 where it is 0.3; 1 with an ``init_model``
         or a warm start; with up to 3,000 rows or quality="high" 5 for a stack and 4 otherwise; else 1; with an
         ``eval_metric`` at most as many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
@@ -51,10 +51,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is
         1 and there are fewer than 10,000 rows. Of a stack, each model is refitted.
     quality : "auto", "fast" or "high", default="auto"
-        "auto" stacks the default learner with an "rff_newton" model in early stopping, and from 1,000 to 3,000
-        rows with an "rff_ridge" model too, unless there is an ``init_model`` or a warm start; weights minimise the
-        loss on held-out rows. "high" always stacks, with five folds at a rate of 0.1. Where "fast" takes
-        larger steps, see learning_rate, it stacks all three; else it does not stack. The result is one ensemble.
+        In early stopping "auto" stacks the default learner with an "rff_ridge" model below 1,000 rows, with an
+        "rff_newton" model above 3,000, and with both in between, unless there is an ``init_model`` or a warm
+        start; weights minimise the loss on held-out rows. "high" always stacks, all three up to 3,000 rows, with
+        five folds at a rate of 0.1. "fast" does not stack. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,

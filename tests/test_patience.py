@@ -110,10 +110,10 @@ def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
-        ({}, 60, False, 0.3, 12),
+        ({}, 60, False, 0.3, 18),
         ({}, 49, False, 0.2, 10),
         ({"n_iter_no_change": 5}, 49, False, 0.2, 10),
-        ({"quality": "fast"}, 60, False, 0.3, 4),
+        ({"quality": "fast"}, 60, False, 0.3, 6),
         ({"quality": "fast"}, 49, False, 0.2, 5),
         ({}, 101, False, 0.1, 2),
         ({}, 60, True, 0.1, 2),
