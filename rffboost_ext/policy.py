@@ -37,6 +37,8 @@ ALONE, MIXED = 2.0, (2.0, 3.0)
 # That of kernel machines, which take full steps where the rate is 0.2 or more, and the most rounds that their
 # early stopping waits for in a stack: what a few full steps do not find is not there.
 OF_RIDGE, WAIT_OF_RIDGE = 5.0, 6
+# Their frequencies, below `MIDDLING` rows and from there on: twice as many add 0.1 points below, and nothing above.
+COMPONENTS = 512, 256
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,11 @@ class Pace:
 FINE = Pace(0.1, 40)
 MIDDLING = 1_000
 # Below `MIDDLING` rows, and from there to `FEW`. Below, compared with steps of 0.1, a patience of 40 and cosines
-# alone in the place of kernel machines, accuracy changes by +0.45 points (161 fits of 38 sets, standard error 0.16)
-# at 0.55 of the time; a third kind of models changes it by -0.16 (0.09) and steps of 0.15 by 0.00 (0.06), at 1.2 and
-# 1.1 times the time. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five classes
-# of 30 features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight no more.
+# alone in the place of kernel machines, accuracy changes by +0.45 points (161 fits of 38 sets, standard error
+# 0.16) at 0.55 of the time; a third kind of models changes it by -0.16 (0.09) and steps of 0.15 by 0.00 (0.06), at
+# 1.2 and 1.1 times the time. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five
+# classes of 30 features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight
+# no more.
 QUICK, MIDDLE = Pace(0.2, 15, 5), Pace(0.3, 15, 6, 3)
 
 
@@ -135,8 +138,8 @@ class PolicyEstimator(ComposedEstimator):
             return [trainer]
         first = Mixture(RFFNewton(relative_rate=MIXED[many])) if is_auto(self.learner) else trainer.learner
         cosines = self._beside(trainer, RFFNewton(relative_rate=ALONE))
-        machine = self._beside(trainer, RFFRidge(relative_rate=OF_RIDGE), WAIT_OF_RIDGE)
-        others = [cosines] if many else [machine, cosines]
+        machine = RFFRidge(COMPONENTS[n_samples >= MIDDLING], relative_rate=OF_RIDGE)
+        others = [cosines] if many else [self._beside(trainer, machine, WAIT_OF_RIDGE), cosines]
         return [replace(trainer, learner=first), *others[: n_kinds - 1]]
 
     def _beside(self, trainer: Trainer, learner: Learner, most_waiting: int | None = None) -> Trainer:

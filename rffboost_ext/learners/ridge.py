@@ -25,7 +25,7 @@ from .newton import (
 )
 
 # Fewer rows than this say little about a kernel.
-LEAST_SCORED = 160
+LEAST_SCORED = 128
 
 
 @LEARNERS.register("rff_ridge")
@@ -50,7 +50,7 @@ class RFFRidge(Learner):
 
     Parameters
     ----------
-    n_components : int, default=512
+    n_components : int, default=256
         Number of frequencies, K.
     gamma : pair of float, default=(0.03, 3.0)
         Range of the kernel parameter gamma: frequencies are ``N(0, 2 gamma / d)`` per standardised feature, d of
@@ -59,8 +59,8 @@ class RFFRidge(Learner):
         Range of the penalty, lambda.
     n_values : int, default=4
         Number of values of gamma, and of the penalty, that are compared, spread evenly in proportion.
-    n_scored : int, default=400
-        Most rows that they are compared on: a quarter of all, but at least 160, as far as there are so many.
+    n_scored : int, default=256
+        Most rows that they are compared on: a quarter of all, but at least 128, as far as there are so many.
     max_samples : int, default=3_000
         Most rows that a round is fitted to.
     relative_rate : float, default=1.0
@@ -83,11 +83,11 @@ class RFFRidge(Learner):
 
     def __init__(
         self,
-        n_components: int = 512,
+        n_components: int = 256,
         gamma: tuple[float, float] = (0.03, 3.0),
         l2: tuple[float, float] = (0.001, 1.0),
         n_values: int = 4,
-        n_scored: int = 400,
+        n_scored: int = 256,
         max_samples: int = 3_000,
         relative_rate: float = 1.0,
     ) -> None:
