@@ -37,7 +37,7 @@ ALONE, MIXED = 2.0, (2.0, 3.0)
 # That of kernel machines, which take full steps where the rate is 0.2 or more, and the most rounds that their
 # early stopping waits for in a stack: what a few full steps do not find is not there.
 OF_RIDGE, WAIT_OF_RIDGE = 5.0, 6
-# Their frequencies, below `MIDDLING` rows and from there on: twice as many add 0.1 points below, and nothing above.
+# Their frequencies, below `MIDDLING` rows and from there on: twice as many add 0.1 points below, nothing above.
 COMPONENTS = 512, 256
 
 
