@@ -6,9 +6,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
+from threading import Lock
 from typing import Any
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
@@ -55,10 +56,38 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-def single_blas() -> AbstractContextManager[Any]:
-    """A context in which BLAS uses one thread: its results would depend on the number of threads."""
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limited
+class SingleBlas:
+    """A context in which BLAS uses one thread: its results would depend on the number of threads.
+
+    The number is that of the process: where several threads are within the context, the last one restores it.
+    """
+
+    def __init__(self) -> None:
+        self._limits: Any = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget who is within."""
+        self._lock, self._within = Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._within:
+                self._limits = _blas().limit(limits=1, user_api="blas")
+            self._within += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._within -= 1
+            if not self._within:
+                self._limits.restore_original_limits()
+
+
+SINGLE_BLAS = SingleBlas()
+
+if hasattr(os, "register_at_fork"):
+    # A thread that was within does not leave in a forked child.
+    os.register_at_fork(after_in_child=SINGLE_BLAS.reset)
 
 
 def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:

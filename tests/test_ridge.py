@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
 from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
 from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
 from rffboost_ext.learners.ridge import newton_target
+from rffboost_ext.parallel import SINGLE_BLAS
 from rffboost_ext.terms import outputs_of_each
 
 from .cases import LOSS_CASES, make_round
@@ -197,6 +198,19 @@ def test_blas_threads_do_not_matter(n) -> None:
             model = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(Z, np.sin(Z[:, 0]))
             found.append(model.predict(Z))
     np.testing.assert_array_equal(*found)
+
+
+def test_the_last_thread_gives_blas_its_threads_back() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with SINGLE_BLAS:
+            with SINGLE_BLAS:
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == before
 
 
 def test_a_target_that_is_reached_needs_no_step() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import POSITIVE, Integer, Interval
 from ..core import Array, Learner, Round
 from ..kernels import compiled
-from ..parallel import single_blas
+from ..parallel import SINGLE_BLAS
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import best_kernel
@@ -106,7 +106,7 @@ class RFFRidge(Learner):
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
         target, size = newton_target(round)
-        with single_blas():
+        with SINGLE_BLAS:
             omega, l2 = round.design.lasting((*self._key, "kernel"), lambda: self._kernel(round, target))
             squares = self._squares(round, omega, l2)
             amplitudes = squares.solve(target[squares.rows])
