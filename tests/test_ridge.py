@@ -82,6 +82,13 @@ def test_least_squares_are_those_of_either_system(n_rows) -> None:
     np.testing.assert_allclose(squares.outputs(expected), features.T @ expected.T, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("largest", [1e6, 1e12, 1e30])
+def test_weights_may_be_far_apart(largest) -> None:
+    weight = np.where(np.arange(len(X)) % 2, largest, 1.0 / largest)
+    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=0.5, n_estimators=20, **PLAIN)
+    assert model.fit(X, SMOOTH, sample_weight=weight).score(X[1::2], SMOOTH[1::2]) > 0.9
+
+
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_the_error_of_left_out_rows_is_that_of_refits(n_outputs) -> None:
     rng = np.random.default_rng(3)

@@ -36,13 +36,11 @@ class LeastSquares:
     @classmethod
     def of(cls, rows: Array, features: Array, weight: Array, l2: float) -> LeastSquares:
         """Factor the system for a penalty lambda, which must not be 0."""
-        from scipy.linalg import cho_factor
-
         scaled = features * np.sqrt(weight).astype(features.dtype)
         by_rows = scaled.shape[1] < scaled.shape[0]
         system = (scaled.T @ scaled if by_rows else scaled @ scaled.T).astype(np.float64)
-        system[np.diag_indices_from(system)] += l2
-        return cls(rows, features, weight, cho_factor(system, lower=True, overwrite_a=True, check_finite=False))
+        rounding = float(np.finfo(features.dtype).eps) * float(np.trace(system))
+        return cls(rows, features, weight, factored(system, l2, rounding))
 
     def solve(self, target: Array) -> Array:
         """The amplitudes a, (C, p), for targets (m, C)."""
@@ -61,3 +59,18 @@ class LeastSquares:
     def outputs(self, amplitudes: Array) -> Array:
         """What amplitudes (C, p) give on the rows, (m, C)."""
         return (self.features.T @ amplitudes.T.astype(self.features.dtype)).astype(np.float64)
+
+
+def factored(system: Array, l2: float, rounding: float) -> tuple[Array, bool]:
+    """The Cholesky factor of a system with a penalty, which covers rounding where that makes it indefinite."""
+    from scipy.linalg import LinAlgError, cho_factor
+
+    diagonal = np.diag_indices_from(system)
+    for penalty in (l2, l2 + rounding):
+        penalised = system.copy()
+        penalised[diagonal] += penalty
+        try:
+            return cho_factor(penalised, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            continue
+    raise ValueError("sample_weight: weights are too far apart for the cosines to be fitted together")
