@@ -218,7 +218,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
             callbacks = self._callbacks(history)
             try:
                 if stops:
-                    trainers = self._trainers(trainer, len(rows), init, pace)
+                    trainers = self._trainers(trainer, len(rows), init)
                     plan = self._plan(len(rows), n_rounds, init, pace, self._most_folds(rows.y))
                     fitted = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble, self.validation_scores_ = fitted

@@ -53,8 +53,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks the default learner with an "rff_ridge" model below 1,000 rows, with an
         "rff_newton" model above 3,000, and with both in between, unless there is an ``init_model`` or a warm
-        start; weights minimise the loss on held-out rows. "high" always stacks, all three up to 3,000 rows, with
-        five folds at a rate of 0.1. "fast" does not stack. The result is one ensemble.
+        start; weights minimise the loss on held-out rows. "high" always stacks, also a learner that is given in
+        the place of the default one, with five folds on any number of rows and a rate of 0.1. "fast" does not
+        stack. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,

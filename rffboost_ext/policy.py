@@ -53,14 +53,11 @@ class Pace:
         Rounds without improvement after which a fit ends.
     n_folds : int, optional
         Number of folds; None to choose it by the number of rows.
-    n_kinds : int, default=2
-        Kinds of models in a stack.
     """
 
     rate: float
     patience: int
     n_folds: int | None = None
-    n_kinds: int = 2
 
 
 FINE = Pace(0.1, 40)
@@ -71,7 +68,7 @@ MIDDLING = 1_000
 # 1.2 and 1.1 times the time. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five
 # classes of 30 features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight
 # no more.
-QUICK, MIDDLE = Pace(0.2, 15, 5), Pace(0.3, 15, 6, 3)
+QUICK, MIDDLE = Pace(0.2, 15, 5), Pace(0.3, 15, 6)
 
 
 class PolicyEstimator(ComposedEstimator):
@@ -106,12 +103,12 @@ class PolicyEstimator(ComposedEstimator):
         """Whether a parameter is given that has no effect without early stopping."""
         return self.quality == "high" or not (is_auto(self.n_folds) and is_auto(self.n_iter_no_change))
 
-    def _n_kinds(self, n_samples: int, init: Ensemble | None, pace: Pace) -> int:
+    def _n_kinds(self, n_samples: int, init: Ensemble | None) -> int:
         """Kinds of models that early stopping trains: more than one is a stack."""
-        if self.quality == "high":
-            return 3 if n_samples <= FEW else 2
         single = not is_auto(self.learner) or self._is_one(init) or self.quality == "fast"
-        return 1 if single else pace.n_kinds
+        if single and self.quality != "high":
+            return 1
+        return 3 if MIDDLING <= n_samples <= FEW else 2
 
     def _is_one(self, init: Ensemble | None) -> bool:
         """Whether to train a single model: from another one, or so that a warm start can continue from it."""
@@ -129,11 +126,9 @@ class PolicyEstimator(ComposedEstimator):
         """The learning rate, as a number or a function of the round."""
         return pace.rate if isinstance(self.learning_rate, str) else self.learning_rate
 
-    def _trainers(
-        self, trainer: Trainer, n_samples: int, init: Ensemble | None, pace: Pace = FINE
-    ) -> list[Trainer]:
+    def _trainers(self, trainer: Trainer, n_samples: int, init: Ensemble | None) -> list[Trainer]:
         """What is trained: one model, or the models of a stack."""
-        n_kinds, many = self._n_kinds(n_samples, init, pace), n_samples > FEW
+        n_kinds, many = self._n_kinds(n_samples, init), n_samples > FEW
         if n_kinds == 1:
             return [trainer]
         first = Mixture(RFFNewton(relative_rate=MIXED[many])) if is_auto(self.learner) else trainer.learner
@@ -163,11 +158,8 @@ class PolicyEstimator(ComposedEstimator):
         most_folds: int | None = None,
     ) -> Plan:
         """The plan of early stopping for this number of rows."""
-        by_rows = (
-            1
-            if self._is_one(init)
-            else folds_for(n_samples, self._n_kinds(n_samples, init, pace) > 1, self.quality == "high")
-        )
+        stacks, one = self._n_kinds(n_samples, init) > 1, self._is_one(init)
+        by_rows = 1 if one else folds_for(n_samples, stacks, self.quality == "high")
         suitable = min(pace.n_folds or by_rows, max(1, n_samples // 2), most_folds or n_samples)
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
         single = n_folds == 1 and n_samples < NO_REFIT
