@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,14 +25,14 @@ class LeastSquares:
         Their features, in the precision of the products.
     weight : ndarray of shape (m,)
         Sample weights, positive.
-    factor : tuple
-        The Cholesky factor of the system, as SciPy has it.
+    factor : ndarray of shape (p, p) or (m, m)
+        The Cholesky factor of the smaller system, as :func:`cholesky` gives it.
     """
 
     rows: Array
     features: Array
     weight: Array
-    factor: tuple[Array, bool]
+    factor: Array
 
     @classmethod
     def of(cls, rows: Array, features: Array, weight: Array, l2: float) -> LeastSquares:
@@ -40,17 +41,19 @@ class LeastSquares:
         by_rows = scaled.shape[1] < scaled.shape[0]
         system = (scaled.T @ scaled if by_rows else scaled @ scaled.T).astype(np.float64)
         rounding = float(np.finfo(features.dtype).eps) * float(np.trace(system))
-        return cls(rows, features, weight, factored(system, l2, rounding))
+        factor = cholesky(system, (l2, l2 + rounding))
+        if factor is None:
+            raise ValueError("sample_weight: weights are too far apart for the cosines to be fitted together")
+        return cls(rows, features, weight, factor)
 
     def solve(self, target: Array) -> Array:
         """The amplitudes a, (C, p), for targets (m, C)."""
-        from scipy.linalg import cho_solve
+        from scipy.linalg.lapack import dpotrs
 
-        weighted = self.weight[:, None] * target
-        if len(self.factor[0]) == len(self.features):
-            return np.asarray(cho_solve(self.factor, self._summed(weighted), check_finite=False).T)
+        if len(self.factor) == len(self.features):
+            return np.asarray(dpotrs(self.factor, self._summed(self.weight[:, None] * target), lower=1)[0].T)
         root = np.sqrt(self.weight)[:, None]
-        return self._summed(root * cho_solve(self.factor, root * target, check_finite=False)).T
+        return self._summed(root * dpotrs(self.factor, root * target, lower=1)[0]).T
 
     def _summed(self, values: Array) -> Array:
         """The features (p, m) times values (m, C)."""
@@ -61,16 +64,19 @@ class LeastSquares:
         return (self.features.T @ amplitudes.T.astype(self.features.dtype)).astype(np.float64)
 
 
-def factored(system: Array, l2: float, rounding: float) -> tuple[Array, bool]:
-    """The Cholesky factor of a system with a penalty, which covers rounding where that makes it indefinite."""
-    from scipy.linalg import LinAlgError, cho_factor
+def cholesky(system: Array, penalties: Sequence[float]) -> Array | None:
+    """The lower Cholesky factor of a symmetric system plus the first of the penalties with which it is definite.
+
+    None if there is none. What lies above the diagonal is not to be read.
+    """
+    from scipy.linalg.lapack import dpotrf
 
     diagonal = np.diag_indices_from(system)
-    for penalty in (l2, l2 + rounding):
+    for penalty in penalties:
         penalised = system.copy()
         penalised[diagonal] += penalty
-        try:
-            return cho_factor(penalised, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            continue
-    raise ValueError("sample_weight: weights are too far apart for the cosines to be fitted together")
+        # LAPACK works on columns: what it is handed is the transpose, which is the same matrix.
+        factor, failed = dpotrf(penalised.T, lower=1, clean=0, overwrite_a=1)
+        if not failed:
+            return np.asarray(factor)
+    return None

@@ -117,18 +117,25 @@ class Cosines(Term):
         if min(2, n_outputs) * len(first) >= len(self.omega):
             return self
         omega, pairs = self.omega[first], np.zeros((2, len(first), n_outputs))
-        for pair, part in zip(pairs, (np.cos(self.phase), np.sin(self.phase)), strict=True):
-            np.add.at(pair, place, part[:, None] * self.weight)
+        for pair, weight in zip(pairs, self.pairs, strict=True):
+            np.add.at(pair, place, weight)
         if n_outputs == 1:
             return replace(self, omega=omega, phase=np.arctan2(*pairs[::-1])[:, 0], weight=np.hypot(*pairs))
-        phase = np.repeat([0.0, 0.5 * np.pi], len(first))
+        return self.with_pairs(omega, pairs)
+
+    @property
+    def pairs(self) -> Array:
+        """Weights of the cosine and of the sine of each frequency, that without phases are the same: (2, M, C)."""
+        return np.stack([part(self.phase)[:, None] * self.weight for part in (np.cos, np.sin)])
+
+    def with_pairs(self, omega: Array, pairs: Array) -> Cosines:
+        """The sum of a cosine and a sine of each frequency (M, d), with weights (2, M, C)."""
+        phase = np.repeat([0.0, 0.5 * np.pi], len(omega))
         return replace(self, omega=np.concatenate([omega, omega]), phase=phase, weight=np.concatenate(pairs))
 
     def centered(self, center: Array | None) -> Cosines:
         """The same function with x measured from `center` (None for the origin)."""
-        if self.center is center or (
-            self.center is not None and center is not None and np.array_equal(self.center, center)
-        ):
+        if same(self.center, center):
             return self
         shift = (0.0 if center is None else center) - (0.0 if self.center is None else self.center)
         return replace(
@@ -146,6 +153,11 @@ class Cosines(Term):
 @hold.register
 def _(term: Cosines, extent: Extent) -> Term:
     return replace(term, extent=extent)
+
+
+def same(one: Array | None, other: Array | None) -> bool:
+    """Whether two arrays are equal, or neither is there."""
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
 def require_columns(X: Array, n_features: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import Array, Term
 from ..parallel import N_JOBS, over_tiles
-from .cosines import Cosines, require_columns
+from .cosines import Cosines, require_columns, same
 from .expanded import Expanded
 from .trees import Trees
 
@@ -53,30 +53,16 @@ def share_frequencies(terms: Sequence[Cosines]) -> bool:
     """Whether several terms differ in nothing but their phases and weights, each having several cosines."""
     first = terms[0]
     return len(terms) > 1 < len(first.omega) and all(
-        np.array_equal(term.omega, first.omega) and same_center(term, first) for term in terms[1:]
+        same(term.omega, first.omega) and same(term.center, first.center) for term in terms[1:]
     )
-
-
-def same_center(one: Cosines, other: Cosines) -> bool:
-    """Whether two terms measure x from the same point."""
-    if one.center is None or other.center is None:
-        return one.center is other.center
-    return np.array_equal(one.center, other.center)
 
 
 def side_by_side(terms: Sequence[Cosines]) -> Cosines:
     """The outputs of terms that share their frequencies as those of one term, in their order."""
-    first, phase, weight = terms[0], [term.phase for term in terms], [term.weight for term in terms]
-    if all(np.array_equal(other, phase[0]) for other in phase):
-        return replace(first, weight=np.hstack(weight))
-    pairs = [
-        np.hstack([part(angle)[:, None] * w for angle, w in zip(phase, weight, strict=True)])
-        for part in (np.cos, np.sin)
-    ]
-    omega = np.concatenate([first.omega, first.omega])
-    return replace(
-        first, omega=omega, phase=np.repeat([0.0, 0.5 * np.pi], len(first.omega)), weight=np.vstack(pairs)
-    )
+    first = terms[0]
+    if all(same(term.phase, first.phase) for term in terms):
+        return replace(first, weight=np.hstack([term.weight for term in terms]))
+    return first.with_pairs(first.omega, np.concatenate([term.pairs for term in terms], axis=2))
 
 
 def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
