@@ -55,7 +55,10 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, max_sampl
         a = size * amplitudes[c]
         slope = basis[used].T @ (weight * (round.gradient[used, c] + curvature * (basis[used] @ a)))
         scale = np.abs(basis[used].T @ (weight * round.gradient[used, c])).max()
-        np.testing.assert_allclose(slope + curvature * l2 * n_components * a, 0.0, atol=1e-8 * scale)
+        # The intercept is penalised as one cosine is in a kernel of one.
+        penalty = np.full(len(a), l2 * n_components)
+        penalty[0] = l2
+        np.testing.assert_allclose(slope + curvature * penalty * a, 0.0, atol=1e-8 * scale)
     output = learner._output(round, squares, omega, amplitudes)
     np.testing.assert_allclose(output, basis @ amplitudes.T, rtol=0, atol=1e-8 * np.abs(output).max())
 
@@ -73,9 +76,10 @@ def test_least_squares_are_those_of_either_system(n_rows) -> None:
     rng = np.random.default_rng(2)
     features, weight = rng.normal(size=(20, n_rows)), rng.uniform(0.5, 2.0, n_rows)
     target = rng.normal(size=(n_rows, 2))
-    squares = LeastSquares.of(np.arange(n_rows), features, weight, 0.3)
-    assert len(squares.factor[0]) == min(20, n_rows)
-    stacked = np.vstack([np.sqrt(weight)[:, None] * features.T, np.sqrt(0.3) * np.eye(20)])
+    unit = rng.uniform(0.5, 2.0, 20)
+    squares = LeastSquares.of(np.arange(n_rows), features, weight, unit, 0.3)
+    assert len(squares.factor) == min(20, n_rows)
+    stacked = np.vstack([np.sqrt(weight)[:, None] * features.T, np.sqrt(0.3) * np.diag(1.0 / unit)])
     wanted = np.vstack([np.sqrt(weight)[:, None] * target, np.zeros((20, 2))])
     expected = np.linalg.lstsq(stacked, wanted, rcond=None)[0].T
     np.testing.assert_allclose(squares.solve(target), expected, rtol=0, atol=1e-10)
@@ -129,8 +133,8 @@ def test_many_features_are_the_kernel_machine() -> None:
     params = {"n_estimators": 1, "learning_rate": 1.0, "standardize": False, "precision": "float64", **PLAIN}
     model = RFFBoostRegressor(learner=learner, **params).fit(X, y, sample_weight=weight)
     mean = np.average(y, weights=weight)
-    exact = KernelRidge(alpha=0.05, kernel="rbf", gamma=0.6 / 3.0).fit(X, y - mean, sample_weight=weight)
-    expected = exact.predict(X) + mean
+    exact = KernelRidge(alpha=0.05, kernel=lambda one, other: 1.0 + np.exp(-0.2 * np.square(one - other).sum()))
+    expected = exact.fit(X, y - mean, sample_weight=weight).predict(X) + mean
     assert np.abs(model.predict(X) - expected).max() < 0.03 * np.abs(expected).max()
 
 
@@ -140,7 +144,8 @@ def test_rounds_share_their_frequencies(learner) -> None:
     assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
     (block,) = model.ensemble_.compact().terms
     assert isinstance(block, Cosines)
-    assert len(block.omega) == learner.n_components
+    # One of them is the intercept.
+    assert len(block.omega) == 1 + learner.n_components
     assert model.transform(X).shape == (len(X), len(block.omega))
     np.testing.assert_allclose(model.predict(X), list(model.staged_predict(X))[-1], rtol=0, atol=1e-9)
 
@@ -150,7 +155,7 @@ def test_rounds_of_several_outputs_share_their_frequencies() -> None:
     model = RFFBoostRegressor(learner="rff_ridge", n_estimators=8, **PLAIN).fit(X, y)
     assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
     (block,) = model.ensemble_.compact().terms
-    assert len(block.omega) == 2 * RFFRidge().n_components
+    assert len(block.omega) == 2 * (1 + RFFRidge().n_components)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])

@@ -19,14 +19,14 @@ def best_kernel(X: Array, target: Array, weight: Array, gammas: Array, penalties
     weight : ndarray of shape (m,)
         Positive sample weights.
     gammas, penalties : ndarray of shape (s,) and (t,)
-        What is compared; of equally good ones, the first is kept. The kernel is ``exp(-gamma |x - x'|^2 / d)``.
+        What is compared; of equally good ones, the first is kept. The kernel is ``1 + exp(-gamma |x - x'|^2 / d)``.
 
     Returns
     -------
     gamma, l2 : float
     """
     distances = squared_distances(X)
-    kernels = (np.exp(-gamma * distances) for gamma in gammas)
+    kernels = (1.0 + np.exp(-gamma * distances) for gamma in gammas)
     errors = [[left_out_error(kernel, target, weight, l2) for l2 in penalties] for kernel in kernels]
     narrowness, cost = np.unravel_index(np.argmin(errors), np.shape(errors))
     return float(gammas[narrowness]), float(penalties[cost])

@@ -12,7 +12,7 @@ from ..core import Array
 
 @dataclass(frozen=True)
 class LeastSquares:
-    r"""Minimises :math:`\sum_i w_i (a \cdot \phi_i - z_i)^2 + \lambda |a|^2`, factored once for all targets z.
+    r"""Minimises :math:`\sum_i w_i (a \cdot \phi_i - z_i)^2 + \lambda \sum_k a_k^2 / u_k^2`, factored once for all z.
 
     Of the two systems that give the same a, with a row for each feature or for each row of the data, it is the
     smaller one.
@@ -25,6 +25,8 @@ class LeastSquares:
         Their features, in the precision of the products.
     weight : ndarray of shape (m,)
         Sample weights, positive.
+    unit : ndarray of shape (p,)
+        What amplitudes are measured in, u: the larger, the less the penalty holds them.
     factor : ndarray of shape (p, p) or (m, m)
         The Cholesky factor of the smaller system, as :func:`cholesky` gives it.
     """
@@ -32,28 +34,32 @@ class LeastSquares:
     rows: Array
     features: Array
     weight: Array
+    unit: Array
     factor: Array
 
     @classmethod
-    def of(cls, rows: Array, features: Array, weight: Array, l2: float) -> LeastSquares:
+    def of(cls, rows: Array, features: Array, weight: Array, unit: Array, l2: float) -> LeastSquares:
         """Factor the system for a penalty lambda, which must not be 0."""
         scaled = features * np.sqrt(weight).astype(features.dtype)
+        scaled *= unit[:, None].astype(features.dtype)
         by_rows = scaled.shape[1] < scaled.shape[0]
         system = (scaled.T @ scaled if by_rows else scaled @ scaled.T).astype(np.float64)
         rounding = float(np.finfo(features.dtype).eps) * float(np.trace(system))
         factor = cholesky(system, (l2, l2 + rounding))
         if factor is None:
             raise ValueError("sample_weight: weights are too far apart for the cosines to be fitted together")
-        return cls(rows, features, weight, factor)
+        return cls(rows, features, weight, unit, factor)
 
     def solve(self, target: Array) -> Array:
         """The amplitudes a, (C, p), for targets (m, C)."""
         from scipy.linalg.lapack import dpotrs
 
+        unit = self.unit[:, None]
         if len(self.factor) == len(self.features):
-            return np.asarray(dpotrs(self.factor, self._summed(self.weight[:, None] * target), lower=1)[0].T)
+            pull = unit * self._summed(self.weight[:, None] * target)
+            return np.asarray((unit * dpotrs(self.factor, pull, lower=1)[0]).T)
         root = np.sqrt(self.weight)[:, None]
-        return self._summed(root * dpotrs(self.factor, root * target, lower=1)[0]).T
+        return np.asarray((unit**2 * self._summed(root * dpotrs(self.factor, root * target, lower=1)[0])).T)
 
     def _summed(self, values: Array) -> Array:
         """The features (p, m) times values (m, C)."""

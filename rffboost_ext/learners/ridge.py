@@ -35,18 +35,19 @@ class RFFRidge(Learner):
     From the gradient g and the hessian H of any loss, the term of output c minimises
 
     .. math:: \sum_i w_i \left( g_{ic} f_c(x_i) + \tfrac{\kappa_c}{2} f_c(x_i)^2 \right)
-              + \tfrac{\kappa_c \lambda K}{2} \sum_k (a_{ck}^2 + b_{ck}^2), \qquad
-              f_c(x) = \sum_k a_{ck} \cos(\omega_k \cdot x) + b_{ck} \sin(\omega_k \cdot x),
+              + \tfrac{\kappa_c \lambda}{2} \Bigl( a_{c0}^2 + K \sum_k (a_{ck}^2 + b_{ck}^2) \Bigr), \qquad
+              f_c(x) = a_{c0} + \sum_k a_{ck} \cos(\omega_k \cdot x) + b_{ck} \sin(\omega_k \cdot x),
 
     where :math:`\kappa_c = \sum_i w_i H_{ic} g_{ic}^2 / \sum_i w_i g_{ic}^2` is the mean curvature along the
     gradient (Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007). The penalty is the
-    squared norm in the space of the kernel. With the squared loss and a full step that is kernel ridge regression;
-    over several rounds every loss has its kernel machine. One curvature for all rows is what makes a round cheap:
+    squared norm in the space of the kernel, which is 1, for the intercept, plus a Gaussian: what lies apart from all
+    rows need not be like their mean. With the squared loss and a full step that is kernel ridge regression; over
+    several rounds every loss has its kernel machine. One curvature for all rows is what makes a round cheap:
     the system is factored once for as long as the rows stay the same.
 
     The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
     has a closed form. The frequencies are drawn then, and all rounds of a fit share them: a fitted model has K of
-    them for each model that it is the average of.
+    them, and the intercept, for each model that it is the average of.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ class RFFRidge(Learner):
         return RFFRidge, *self.gamma, *self.l2, *given
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
-        """The frequencies (K, d) and the penalty that leaving one row out prefers."""
+        """The frequencies (1 + K, d), of which the first is 0, and the penalty that leaving one row out prefers."""
         used = np.flatnonzero(round.weight)
         rows = thinned(round.rng, used, min(self.n_scored, max(LEAST_SCORED, len(used) // 4)))
         X, shape = columns_of(round, rows).T, (self.n_components, round.design.n_features)
@@ -131,7 +132,8 @@ class RFFRidge(Learner):
         gammas, penalties = np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2[::-1], self.n_values)
         counts = 1.0 if round.output_weights is None else np.sqrt(round.output_weights)
         gamma, l2 = best_kernel(X.astype(np.float64), counts * target[rows], round.weight[rows], gammas, penalties)
-        return np.sqrt(2.0 * gamma / shape[1]) * round.rng.standard_normal(shape), l2
+        omega = np.sqrt(2.0 * gamma / shape[1]) * round.rng.standard_normal(shape)
+        return np.concatenate([np.zeros((1, shape[1])), omega]), l2
 
     def _squares(self, round: Round, omega: Array, l2: float) -> LeastSquares:
         """The factored system of the rows that this round is fitted to: that of the round before, if it can be."""
@@ -167,11 +169,14 @@ def newton_target(round: Round) -> tuple[Array, float]:
 
 
 def squares_of(round: Round, rows: Array, omega: Array, l2: float) -> LeastSquares:
-    """The system of some rows, ascending, for the cosines and sines of frequencies (K, d)."""
+    """The system of some rows, ascending, for the cosines and sines of frequencies (1 + K, d), the first being 0."""
     x = columns_of(round, rows)
     features = np.empty((2 * len(omega), len(rows)), x.dtype)
     compiled("ridge").features_pass(x, omega.astype(x.dtype), features, 0, len(omega))
-    return LeastSquares.of(rows, features, round.weight[rows], l2 * len(omega))
+    # The kernel is the sum of the squared units: 1 for the cosine of frequency 0, and 1 in all for the others.
+    unit = np.full(len(features), (len(omega) - 1) ** -0.5)
+    unit[0] = 1.0
+    return LeastSquares.of(rows, features, round.weight[rows], unit, l2)
 
 
 def columns_of(round: Round, rows: Array) -> Array:
