@@ -153,9 +153,11 @@ def verify_onnx(
     MismatchError
         If the error of an output exceeds its tolerance and `raise_on_mismatch` is set. It is a ValueError.
     ValueError, TypeError
-        If the file is not readable or does not match the estimator or X.
+        If the file is not readable or does not match the estimator or X, or X has no row.
     """
     require("verify_onnx", "runtime", runtime, Exactly(RUNTIMES))
+    if not len(X):
+        raise ValueError("verify_onnx: X must have at least one row, got none")
     source, proto = read(estimator), load(model)
     metadata = metadata_of(proto)
     feed = feeds(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
@@ -165,10 +167,10 @@ def verify_onnx(
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     outputs = run(feed)
     seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
-    whole = source.raw(seen) if len(seen) else np.empty((0, source.ensemble.n_outputs))
+    whole = source.raw(seen)
     inner, features, steps = behind_steps(source, metadata, outputs, seen, whole)
-    raw = inner.raw(features) if steps and len(seen) else whole
-    rounding = distance(source.raw(X), raw) if len(seen) else 0.0
+    raw = inner.raw(features) if steps else whole
+    rounding = distance(source.raw(X), raw)
     found = (*compare(inner, metadata, outputs, features, raw), *steps)
     report = Report(len(seen), runtime, metadata.dtype, found, rounding)
     if raise_on_mismatch and not report.passed:
@@ -193,11 +195,11 @@ def behind_steps(
     if not metadata.steps:
         return source, X, ()
     found, dtype = outputs[metadata.steps].astype(np.float64), metadata.dtype
-    wanted = source.features(X).astype(np.float64) if len(X) else found
+    wanted = source.features(X).astype(np.float64)
     size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
     error = distance(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
-    if len(X) and not consistent(source, raw, wanted):
+    if not consistent(source, raw, wanted):
         error = float("inf")
     inner = replace(source, front=None, raw=source.ensemble.raw)
     return inner, found, (Comparison("steps", error, STEPS * EPS[dtype]),)
@@ -261,9 +263,7 @@ def compare(
 ) -> tuple[Comparison, ...]:
     """Each output compared with the estimator's, whose raw scores of X are `raw`."""
     eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
-    score = score_tolerance(source, X, metadata.dtype) if len(X) else 0.0
-    blank = outputs.get("probabilities", outputs.get("variable", raw))
-    response = source.response(raw) if len(X) else np.empty_like(blank)
+    score, response = score_tolerance(source, X, metadata.dtype), source.response(raw)
     allowed = response_tolerance(source, raw, score, eps)
     wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
     for extra in source.extras:

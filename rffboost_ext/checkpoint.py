@@ -50,8 +50,9 @@ class Checkpoint:
 
     "The same bits" are those of an uninterrupted fit with checkpoints at the same rounds. They equal those of a
     fit without checkpoints if learners keep state across rounds only in ``Design.lasting``, as the Fourier
-    learners do. The tree learner keeps an XGBoost booster with the sum of its trees in float32, which restarts
-    after a checkpoint, as after a warm start: a nearly tied split may then be decided differently.
+    learners do. The tree learner keeps an XGBoost booster with the sum of its trees in float32, and bins that are
+    found with the weights of its first round. Both begin anew after a checkpoint, as after a warm start: a nearly
+    tied split may then be decided differently, and with sample weights other thresholds may be found.
 
     Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
 
@@ -116,8 +117,9 @@ class StoredJournal(Journal):
     def _find(self) -> None:
         """Load the contents of the file, if it belongs to this fit."""
         from .storage import document, leftovers
+        from .storage.files import place_of
 
-        if not os.path.exists(self.path):
+        if not place_of(self.path).exists():
             return
         found = document.read(self.path, KIND)
         differing = sorted(
@@ -134,10 +136,8 @@ class StoredJournal(Journal):
             file.unlink(missing_ok=True)
 
     def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
-        """The seeds of the fit, from the file; a new file is first written with those just drawn."""
-        if self._seeds is None:
-            self._seeds = drawn
-            self._write()
+        """The seeds of the fit: those of the file, if it has any."""
+        self._seeds = self._seeds or drawn
         return self._seeds
 
     def resume(self, growth: Growth) -> None:
@@ -147,11 +147,16 @@ class StoredJournal(Journal):
             growth.restore(self.models[self._begun - 1])
 
     def watch(self, progress: Progress) -> None:
-        """Raise a TypeError after the first round, not only at the first writing, if its term cannot be stored."""
+        """Write a new file after the first round; a TypeError if its term cannot be stored.
+
+        Not before it: the file of a fit that is done must survive one that is refused.
+        """
         if not self._tried:
             from .storage.values import Packer
 
             Packer().pack(progress.term.settled(), "the term of the first round")
+            if not self.models:
+                self._write()
             self._tried = True
 
     def note(self, growth: Growth) -> None:

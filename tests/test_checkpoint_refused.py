@@ -52,6 +52,23 @@ def test_where_there_are_no_checkpoints(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_fit_that_is_refused_leaves_the_file_alone(tmp_path):
+    stopped = ROUNDS | {"early_stopping": True, "n_estimators": 4}
+    for done in (False, True):
+        before = [file.read_bytes() for file in tmp_path.iterdir()]
+        with pytest.raises(ValueError, match="n_folds must be at most the number of rows"):
+            fitted(tmp_path / "file", stopped | {"n_folds": len(X) + 1})
+        with pytest.raises(ValueError, match="learning_rate"):
+            fitted(tmp_path / "file", stopped | {"learning_rate": no_rate})
+        assert [file.read_bytes() for file in tmp_path.iterdir()] == before
+        assert len(before) == done
+        fitted(tmp_path / "file", stopped | {"early_stopping": False})
+
+
+def no_rate(index):
+    return 0.0
+
+
 class Constant(Term):
     """A term that nobody has entered."""
 

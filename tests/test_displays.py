@@ -225,6 +225,25 @@ def test_frequencies_are_those_of_the_ensemble(moons):
     assert set(display.round) == set(range(1, 9))
 
 
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
+    data = X.copy()
+    data[:3, 2] = np.nan if gaps else 0.0
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
+    model.set_params(learner__n_components=9).fit(data, np.column_stack([Y, X[:, 0]])[:, :n_outputs])
+    display = FrequencyDisplay.from_estimator(model)
+    (block,) = model.ensemble_.compact().terms
+    block = block.term if gaps else block
+    waves = [w for w in np.unique(block.omega, axis=0) if w.any()]
+    assert len(display.omega) == len(waves) == 9
+    for w in waves:
+        (amplitude,) = display.amplitude[(display.omega == w[:2]).all(axis=1)]
+        same = block.weight[(block.omega == w).all(axis=1)]
+        assert amplitude == pytest.approx(np.linalg.norm(same))
+    assert set(display.round) == {1}
+
+
 def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):
     X, _, model = moons
     points = landmarks(model.ensemble_)

@@ -46,7 +46,7 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, max_sampl
     omega, l2 = learner._kernel(round, target)
     squares = learner._squares(round, omega, l2)
     amplitudes = squares.solve(target[squares.rows])
-    used, basis = squares.rows, waves(round.design.X, omega)
+    used, basis = squares.rows, np.hstack([np.ones((120, 1)), waves(round.design.X, omega)])
     weight = round.weight[used]
     assert (weight > 0.0).all()
     for c in range(target.shape[1]):
@@ -55,7 +55,7 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, max_sampl
         a = size * amplitudes[c]
         slope = basis[used].T @ (weight * (round.gradient[used, c] + curvature * (basis[used] @ a)))
         scale = np.abs(basis[used].T @ (weight * round.gradient[used, c])).max()
-        # The intercept is penalised as one cosine is in a kernel of one.
+        # The intercept is penalised like the cosine of a kernel of one.
         penalty = np.full(len(a), l2 * n_components)
         penalty[0] = l2
         np.testing.assert_allclose(slope + curvature * penalty * a, 0.0, atol=1e-8 * scale)
@@ -84,6 +84,16 @@ def test_least_squares_are_those_of_either_system(n_rows) -> None:
     expected = np.linalg.lstsq(stacked, wanted, rcond=None)[0].T
     np.testing.assert_allclose(squares.solve(target), expected, rtol=0, atol=1e-10)
     np.testing.assert_allclose(squares.outputs(expected), features.T @ expected.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:.*sample_weight")
+@pytest.mark.parametrize("unit", [1e-300, 1e39, 1e200])
+def test_equal_weights_may_have_any_size(unit) -> None:
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=5, **PLAIN)
+    expected = model.fit(X, SMOOTH, sample_weight=np.ones(len(X))).predict(X)
+    assert np.isfinite(model.fit(X, SMOOTH, sample_weight=np.full(len(X), unit)).predict(X)).all()
+    found = model.fit(X, SMOOTH, sample_weight=np.full(len(X), 2.0)).predict(X)
+    assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("largest", [1e6, 1e12, 1e30])
@@ -155,7 +165,7 @@ def test_rounds_of_several_outputs_share_their_frequencies() -> None:
     model = RFFBoostRegressor(learner="rff_ridge", n_estimators=8, **PLAIN).fit(X, y)
     assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
     (block,) = model.ensemble_.compact().terms
-    assert len(block.omega) == 2 * (1 + RFFRidge().n_components)
+    assert len(block.omega) == 1 + 2 * RFFRidge().n_components
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
@@ -182,10 +192,11 @@ def test_cosines_of_equal_frequency_are_joined() -> None:
     for n_outputs in (1, 2):
         omega = np.repeat(rng.normal(size=(4, 3)), 5, axis=0)
         term = Cosines(omega, rng.uniform(-3.0, 3.0, 20), rng.normal(size=(20, n_outputs)), center=np.ones(3))
-        joined = term.merged()
-        assert len(joined.omega) == 4 * n_outputs
-        np.testing.assert_allclose(joined(X), term(X), rtol=0, atol=1e-12)
-        assert joined.merged() is joined
+        for given in (term, replace(term, omega=np.asfortranarray(omega))):
+            joined = given.merged()
+            assert len(joined.omega) == 4 * n_outputs
+            np.testing.assert_allclose(joined(X), term(X), rtol=0, atol=1e-12)
+            assert joined.merged() is joined
 
 
 def test_weights_of_a_round_are_not_those_of_another() -> None:

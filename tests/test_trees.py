@@ -182,6 +182,28 @@ def test_a_tree_sees_its_share_of_the_columns_whatever_was_drawn_before(share):
     assert len(np.unique(np.concatenate(seen))) == 10
 
 
+def test_a_tree_sees_all_columns_whatever_was_drawn_before():
+    """Trees of both kinds grow on one matrix, which keeps the columns of the last one."""
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    y = X @ np.arange(1.0, 7.0)
+    learner = Mixture(Tree(3, colsample_bytree=0.2), Tree(3), subsample=1.0)
+    fitted = boost(X, y[:, None], loss="squared_error", learner=learner, n_estimators=8, random_state=0)
+    for k in range(1, 8, 2):
+        raw = fitted[:k].raw(X)
+        alone = boost(X, y[:, None] - raw, loss="squared_error", learner=Tree(3), n_estimators=1)
+        assert fitted.terms[k].feature.tolist() == alone.terms[0].feature.tolist()
+
+
+def test_rows_without_a_positive_count_do_not_set_the_unit():
+    """The baseline of such a sample is 0, and gradients there are far from those of the round."""
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    y = np.append(np.full(3, 1_000.0), np.zeros(197))
+    for seed in range(8):
+        params = {"learner": Mixture(subsample=0.5), "early_stopping": False, "random_state": seed}
+        model = RFFBoostRegressor("tweedie", n_estimators=5, **params).fit(X, y)
+        assert np.isfinite(model.predict(X)).all()
+
+
 def test_features_beyond_float32_are_named():
     X, y = make_data(LOSS_CASES[0], n=50)
     X[7, 1] = -1e39

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,22 +117,43 @@ class FrequencyDisplay:
 
 
 def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
-    """Frequency (M, d), amplitude (M,) over all outputs, and round (M,), from 1, of each cosine."""
-    rounds = list(zip(ensemble.terms, ensemble.lengths, strict=True))
-    known = [(t, of_numbers(term), length) for t, (term, length) in enumerate(rounds, 1)]
-    found = [(t, term, length) for t, term, length in known if isinstance(term, Cosines)]
+    """Frequency (M, d), amplitude (M,) over all outputs, and first round (M,), from 1, of the cosines.
+
+    Rounds that share a frequency make one cosine. That of frequency 0 is an intercept, and left out.
+    """
+    found: dict[Hashable, list[tuple[int, Term, float]]] = {}
+    for t, (term, length) in enumerate(zip(ensemble.terms, ensemble.lengths, strict=True), 1):
+        if isinstance(cosines_in(term), Cosines):
+            found.setdefault(term.family, []).append((t, term, length))
     if not found:
         raise ValueError("FrequencyDisplay: estimator must have rounds of cosines, got none")
-    omega = np.concatenate([term.omega for _, term, _ in found])
-    amplitude = np.concatenate([abs(length) * np.linalg.norm(term.weight, axis=1) for _, term, length in found])
-    return omega, amplitude, np.repeat([t for t, _, _ in found], [len(term.omega) for _, term, _ in found])
+    omega, amplitude, round = zip(*(joined(rounds) for rounds in found.values()), strict=True)
+    return np.concatenate(omega), np.concatenate(amplitude), np.concatenate(round)
 
 
-def of_numbers(term: Term) -> Term:
-    """A term, or the cosines of an expansion with their frequencies in the numeric columns."""
-    if not isinstance(term, Expanded) or not isinstance(term.term, Cosines):
-        return term
-    expansion, cosines = term.expansion, term.term
-    omega = np.zeros((len(cosines.omega), expansion.n_features))
-    omega[:, expansion.numbers] = cosines.omega[:, : len(expansion.numbers)]
-    return Cosines(omega, cosines.phase, cosines.weight)
+def joined(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:
+    """Frequencies, amplitudes and first rounds of terms of one family with their rounds and lengths."""
+    terms = [cosines_in(term).scaled(length).centered(None) for _, term, length in rounds]
+    omega, pairs = np.concatenate([term.omega for term in terms]), np.hstack([term.pairs for term in terms])
+    round = np.repeat([t for t, _, _ in rounds], [len(term.omega) for term in terms])
+    distinct, first, place = np.unique(omega, axis=0, return_index=True, return_inverse=True)
+    sums = np.zeros((len(distinct), 2, pairs.shape[2]))
+    np.add.at(sums, place.ravel(), pairs.swapaxes(0, 1))
+    order = np.argsort(first)
+    order = order[distinct[order].any(axis=1)]
+    return of_numbers(distinct[order], rounds[0][1]), np.linalg.norm(sums, axis=(1, 2))[order], round[first[order]]
+
+
+def cosines_in(term: Term) -> Any:
+    """A term, or that behind an expansion."""
+    return term.term if isinstance(term, Expanded) else term
+
+
+def of_numbers(omega: Array, term: Term) -> Array:
+    """Frequencies in the numeric columns of the data, of those of the columns that a term sees."""
+    if not isinstance(term, Expanded):
+        return omega
+    expansion = term.expansion
+    found = np.zeros((len(omega), expansion.n_features))
+    found[:, expansion.numbers] = omega[:, : len(expansion.numbers)]
+    return found

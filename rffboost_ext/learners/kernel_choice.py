@@ -19,7 +19,8 @@ def best_kernel(X: Array, target: Array, weight: Array, gammas: Array, penalties
     weight : ndarray of shape (m,)
         Positive sample weights.
     gammas, penalties : ndarray of shape (s,) and (t,)
-        What is compared; of equally good ones, the first is kept. The kernel is ``1 + exp(-gamma |x - x'|^2 / d)``.
+        What is compared; of equally good ones, the first is kept. The kernel is
+        ``1 + exp(-gamma |x - x'|^2 / d)``.
 
     Returns
     -------

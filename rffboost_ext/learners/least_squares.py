@@ -12,10 +12,10 @@ from ..core import Array
 
 @dataclass(frozen=True)
 class LeastSquares:
-    r"""Minimises :math:`\sum_i w_i (a \cdot \phi_i - z_i)^2 + \lambda \sum_k a_k^2 / u_k^2`, factored once for all z.
+    r"""Minimises :math:`\sum_i w_i (a \cdot \phi_i - z_i)^2 + \lambda \sum_k a_k^2 / u_k^2` for many targets z.
 
-    Of the two systems that give the same a, with a row for each feature or for each row of the data, it is the
-    smaller one.
+    The system is factored once. Of the two that give the same a, with a row for each feature or for each row of
+    the data, it is the smaller one.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class LeastSquares:
     features : ndarray of shape (p, m)
         Their features, in the precision of the products.
     weight : ndarray of shape (m,)
-        Sample weights, positive.
+        Sample weights, positive, as shares of the largest.
     unit : ndarray of shape (p,)
         What amplitudes are measured in, u: the larger, the less the penalty holds them.
     factor : ndarray of shape (p, p) or (m, m)
@@ -40,6 +40,9 @@ class LeastSquares:
     @classmethod
     def of(cls, rows: Array, features: Array, weight: Array, unit: Array, l2: float) -> LeastSquares:
         """Factor the system for a penalty lambda, which must not be 0."""
+        # In single precision weights are to be numbers of order 1.
+        largest = weight.max()
+        weight, l2 = weight / largest, l2 / largest
         scaled = features * np.sqrt(weight).astype(features.dtype)
         scaled *= unit[:, None].astype(features.dtype)
         by_rows = scaled.shape[1] < scaled.shape[0]

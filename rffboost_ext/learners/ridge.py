@@ -40,9 +40,9 @@ class RFFRidge(Learner):
 
     where :math:`\kappa_c = \sum_i w_i H_{ic} g_{ic}^2 / \sum_i w_i g_{ic}^2` is the mean curvature along the
     gradient (Rahimi and Recht, Random features for large-scale kernel machines, NIPS 2007). The penalty is the
-    squared norm in the space of the kernel, which is 1, for the intercept, plus a Gaussian: what lies apart from all
-    rows need not be like their mean. With the squared loss and a full step that is kernel ridge regression; over
-    several rounds every loss has its kernel machine. One curvature for all rows is what makes a round cheap:
+    squared norm in the space of the kernel, which is 1, for the intercept, plus a Gaussian: what lies apart from
+    all rows need not be like their mean. With the squared loss and a full step that is kernel ridge regression;
+    over several rounds every loss has its kernel machine. One curvature for all rows is what makes a round cheap:
     the system is factored once for as long as the rows stay the same.
 
     The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
@@ -113,7 +113,7 @@ class RFFRidge(Learner):
             amplitudes = squares.solve(target[squares.rows])
             output = self._output(round, squares, omega, amplitudes)
         rate = size * rate_within_full_step(self.relative_rate, round)
-        term = cosines_of(omega, rate * amplitudes)
+        term = with_intercept(omega, rate * amplitudes)
         round.design.remember(term, rate * output)
         return term
 
@@ -124,7 +124,7 @@ class RFFRidge(Learner):
         return RFFRidge, *self.gamma, *self.l2, *given
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
-        """The frequencies (1 + K, d), of which the first is 0, and the penalty that leaving one row out prefers."""
+        """The frequencies (K, d) and the penalty that leaving one row out prefers."""
         used = np.flatnonzero(round.weight)
         rows = thinned(round.rng, used, min(self.n_scored, max(LEAST_SCORED, len(used) // 4)))
         X, shape = columns_of(round, rows).T, (self.n_components, round.design.n_features)
@@ -132,8 +132,7 @@ class RFFRidge(Learner):
         gammas, penalties = np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2[::-1], self.n_values)
         counts = 1.0 if round.output_weights is None else np.sqrt(round.output_weights)
         gamma, l2 = best_kernel(X.astype(np.float64), counts * target[rows], round.weight[rows], gammas, penalties)
-        omega = np.sqrt(2.0 * gamma / shape[1]) * round.rng.standard_normal(shape)
-        return np.concatenate([np.zeros((1, shape[1])), omega]), l2
+        return np.sqrt(2.0 * gamma / shape[1]) * round.rng.standard_normal(shape), l2
 
     def _squares(self, round: Round, omega: Array, l2: float) -> LeastSquares:
         """The factored system of the rows that this round is fitted to: that of the round before, if it can be."""
@@ -153,8 +152,9 @@ class RFFRidge(Learner):
         if len(squares.rows) == len(round.raw):
             return squares.outputs(amplitudes)
         output, tiles = np.empty_like(round.raw), round.design.tiles
-        tiles.run(compiled("ridge").output_pass, tiles.blocks, omega.astype(tiles.dtype), amplitudes, output)
-        return output
+        intercept, waves = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
+        tiles.run(compiled("ridge").output_pass, tiles.blocks, omega.astype(tiles.dtype), waves, output)
+        return output + intercept
 
 
 def newton_target(round: Round) -> tuple[Array, float]:
@@ -169,14 +169,20 @@ def newton_target(round: Round) -> tuple[Array, float]:
 
 
 def squares_of(round: Round, rows: Array, omega: Array, l2: float) -> LeastSquares:
-    """The system of some rows, ascending, for the cosines and sines of frequencies (1 + K, d), the first being 0."""
+    """The system of some rows, ascending, for the intercept, and cosines and sines of frequencies (K, d)."""
     x = columns_of(round, rows)
-    features = np.empty((2 * len(omega), len(rows)), x.dtype)
-    compiled("ridge").features_pass(x, omega.astype(x.dtype), features, 0, len(omega))
-    # The kernel is the sum of the squared units: 1 for the cosine of frequency 0, and 1 in all for the others.
-    unit = np.full(len(features), (len(omega) - 1) ** -0.5)
+    features = np.ones((1 + 2 * len(omega), len(rows)), x.dtype)
+    compiled("ridge").features_pass(x, omega.astype(x.dtype), features[1:], 0, len(omega))
+    # Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
+    unit = np.full(len(features), len(omega) ** -0.5)
     unit[0] = 1.0
     return LeastSquares.of(rows, features, round.weight[rows], unit, l2)
+
+
+def with_intercept(omega: Array, amplitudes: Array) -> Cosines:
+    """The term of frequencies (K, d) with amplitudes (C, 1 + 2K): an intercept is a cosine of frequency 0."""
+    constant = Cosines(np.zeros((1, omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
+    return Cosines.stack([constant, cosines_of(omega, amplitudes[:, 1:])])
 
 
 def columns_of(round: Round, rows: Array) -> Array:

@@ -178,8 +178,8 @@ class Grower:
         params = learner.native(design.original.shape[1])
         require_single_precision(design.original)
         self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
-        # Column weights belong to the matrix: learners that set none use another matrix.
-        kind = Grower, learner.max_bin, self.share < 1.0
+        # Column weights belong to the matrix: a learner that sets none and draws columns by them has another one.
+        kind = Grower, learner.max_bin, self.share == 1.0 and learner.draws
         self.matrix = design.view(kind, lambda: binned(round, learner.max_bin))
         # Seeded per iteration: XGBoost's default stream is global to the process, shared with other boosters.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
@@ -294,9 +294,8 @@ class GrownTree(Term):
     factor: float | Array = 1.0
 
     def __call__(self, X: Array) -> Array:
-        rounds = (self.index, self.index + 1)
-        out = self.forest.booster.inplace_predict(X, iteration_range=rounds, predict_type="margin")
-        return self.factor * out.reshape(len(X), -1).astype(np.float64)
+        # Not by XGBoost, whose thresholds are those before they are moved.
+        return self.settled()(X)
 
     def scaled(self, factor: float) -> GrownTree:
         return replace(self, factor=factor * self.factor)

@@ -20,6 +20,8 @@ def units_of_targets(round: Round) -> Array:
     spread = np.sqrt(round.mean(np.square(first_gradient(round)).T))
     size = np.sqrt(round.mean(np.square(round.gradient / LARGEST_SIZE).T)) * LARGEST_SIZE
     small, large = (spread > 0.0) & (spread < SMALLEST_SPREAD), size > LARGEST_SIZE
+    # At the baseline of a sample without a positive count, gradients are tiny, and in this round they need not be.
+    spread = np.maximum(spread, np.minimum(size, 1.0))
     units = np.ones(round.raw.shape[1])
     units[:] = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=small)))
     return np.where(large, np.exp2(np.floor(np.log2(size, out=np.zeros_like(size), where=large))), units)

@@ -31,12 +31,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     OSError
         If it cannot be written; `path` is unchanged, unless only syncing the folder failed.
     """
-    path = path_of(path)
-    target = Path(os.path.realpath(path))
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"path must be that of a file, got {path!r}, a folder")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
+    target = place_of(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -49,11 +44,22 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         if error.errno is None:
             raise
         # Not the temporary file, of which the caller knows nothing.
-        raise OSError(error.errno, error.strerror, path) from error
+        raise OSError(error.errno, error.strerror, path_of(path)) from error
     except BaseException:
         remove(temporary)
         raise
     _sync_folder(target.parent)
+
+
+def place_of(path: str | os.PathLike[str]) -> Path:
+    """Where `path` leads; an OSError if no file can be there."""
+    path = path_of(path)
+    target = Path(os.path.realpath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"path must be that of a file, got {path!r}, a folder")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
+    return target
 
 
 def remove(file: Path) -> None:

@@ -112,7 +112,8 @@ class Cosines(Term):
     def merged(self) -> Cosines:
         """Cosines of equal frequency joined: into one where there is one output, else into a cosine and a sine."""
         n_outputs = self.weight.shape[1]
-        keys = np.ascontiguousarray(self.omega).view(f"V{self.omega.strides[0]}").ravel()
+        rows = np.ascontiguousarray(self.omega)
+        keys = rows.view(f"V{rows.strides[0]}").ravel()
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         if min(2, n_outputs) * len(first) >= len(self.omega):
             return self
@@ -121,7 +122,10 @@ class Cosines(Term):
             np.add.at(pair, place, weight)
         if n_outputs == 1:
             return replace(self, omega=omega, phase=np.arctan2(*pairs[::-1])[:, 0], weight=np.hypot(*pairs))
-        return self.with_pairs(omega, pairs)
+        joined = self.with_pairs(omega, pairs)
+        # A constant has no sine.
+        used = joined.weight.any(axis=1) | joined.omega.any(axis=1)
+        return replace(joined, omega=joined.omega[used], phase=joined.phase[used], weight=joined.weight[used])
 
     @property
     def pairs(self) -> Array:

@@ -39,7 +39,7 @@ def assert_exported(model, X=X, dtypes=DTYPES, **options):
         graph = to_onnx(model, X, dtype=dtype, **options)
         verify_onnx(model, graph, X, raise_on_mismatch=True)
         verify_onnx(model, graph, X[:9], runtime="reference", raise_on_mismatch=True)
-        assert verify_onnx(model, graph, X[:0]).passed
+        assert len(OnnxPredictor(graph).predict(X[:0])) == 0
     predictor = OnnxPredictor(to_onnx(model, X, dtype="float64", **options))
     np.testing.assert_allclose(predictor.predict(X), model.predict(X), atol=1e-9)
     if hasattr(model, "predict_interval"):
