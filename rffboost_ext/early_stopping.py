@@ -40,9 +40,9 @@ class Patience:
     settled: float = 0.0
     worth: float = 0.0
 
-    def within(self, rounds: int | None) -> Patience:
-        """The same, but waiting for at most so many rounds; None for no such limit."""
-        return self if rounds is None else replace(self, rounds=min(self.rounds, rounds), share=0.0)
+    def within(self, rounds: int) -> Patience:
+        """The same, but waiting for at most so many rounds."""
+        return replace(self, rounds=min(self.rounds, rounds), share=0.0)
 
     def after(self, best_round: int) -> float:
         """Rounds to wait when `best_round` is the best so far."""
@@ -58,6 +58,22 @@ class Patience:
             return False
         least, before = min(errors), min(errors[: -self.rounds])
         return least < self.settled * errors[0] and before - least < self.worth * errors[0]
+
+
+@dataclass(frozen=True)
+class Haste:
+    """Limits to the patience with a model that takes few long steps.
+
+    Parameters
+    ----------
+    rounds : int
+        The most rounds without improvement to wait for.
+    tol : float
+        The least decrease that counts as an improvement, as a share of the error before the first round.
+    """
+
+    rounds: int
+    tol: float
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from .boosting import Interrupted, beginning, boost
 from .callbacks import Callback, KeepScores
 from .core import Array, Learner, Loss, Step
 from .design import Design
-from .early_stopping import EarlyStopping, Error, MeanLoss, Patience
+from .early_stopping import EarlyStopping, Error, Haste, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
 from .journal import Growth, Journal, Relay
@@ -84,8 +84,8 @@ class Trainer:
         Imputation and encoding of columns with missing values or categories.
     extent : Extent, optional
         The range of what learners see, beyond which their terms are held constant.
-    most_waiting : int, optional
-        The most rounds without improvement that early stopping waits for, whatever its patience.
+    haste : Haste, optional
+        Limits to the patience of early stopping.
     """
 
     loss: Loss
@@ -100,7 +100,7 @@ class Trainer:
     error_on: Callable[[Array], Error] | None = None
     expansion: Expansion | None = None
     extent: Extent | None = None
-    most_waiting: int | None = None
+    haste: Haste | None = None
 
     def fit(
         self,
@@ -196,7 +196,8 @@ class Trainer:
     ) -> Stopped:
         """Boost on `rows` while the loss on `held` falls; keep `beyond` times the best number of rounds."""
         before = self.start(rows) if init is None else init
-        patience = patience.within(self.most_waiting)
+        if self.haste is not None:
+            patience, tol = patience.within(self.haste.rounds), max(tol, self.haste.tol)
         watched = MeanLoss(self.loss) if self.error_on is None else self.error_on(held.X)
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)

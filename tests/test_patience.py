@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, policy, stopping
 from rffboost_ext.callbacks import Progress
-from rffboost_ext.early_stopping import EarlyStopping, Patience, best_round
+from rffboost_ext.early_stopping import EarlyStopping, Haste, Patience, best_round
 from rffboost_ext.steps import Shrunk
 from rffboost_ext.training import Rows, Trainer
 
@@ -94,10 +95,28 @@ def test_only_a_classifier_of_few_rows_is_settled() -> None:
 
 def test_patience_can_be_limited() -> None:
     patience = Patience(40, 0.5, 0.2, 0.01)
-    assert patience.within(None) is patience
     assert patience.within(6).after(1_000) == 6
     assert Patience(4).within(6).after(1_000) == 4
     assert patience.within(6).settled == 0.2
+
+
+def test_haste_limits_patience_and_tolerance() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    rows = Rows(X, np.sin(X[:, :1]) + 0.5 * rng.normal(size=(200, 1)), np.ones(200))
+    parts = (
+        LOSSES.create("squared_error"),
+        LEARNERS.create("rff_1"),
+        Shrunk(STEPS.create("line_search"), 0.1),
+        True,
+    )
+    trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
+    kept, out = rows.take(np.arange(100)), rows.take(np.arange(100, 200))
+    for haste, wait, tol in ((None, 9, 1e-6), (Haste(4, 0.0), 4, 1e-6), (Haste(20, 1e-2), 9, 1e-2)):
+        run = replace(trainer, haste=haste).fit_stopping(kept, out, 400, Patience(9, 0.2), 1e-6)
+        best = best_round(run.scores.tolist(), tol)
+        assert len(run.ensemble) == best
+        assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if haste is None else wait)
 
 
 def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
