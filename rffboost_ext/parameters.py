@@ -39,6 +39,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         20 % of its initial value also stops when as many rounds reduce it by less than 1 % of that value.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the validation loss before the first round.
+        The "rff_ridge" models of a stack wait for 6 rounds at most, for improvements of 1e-3 at least.
     n_folds : "auto" or int, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
