@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks import defaults
 from benchmarks.defaults import Found, Key
-from rffboost_ext import RFFBoostClassifier
+from rffboost_ext import Mixture, RFFBoostClassifier
 from rffboost_ext.compare.protocol import SYSTEM_SEED
 from rffboost_ext.compare.records import Records
 
@@ -72,6 +72,18 @@ def test_scores_are_those_of_the_estimator(monkeypatch: pytest.MonkeyPatch, tmp_
     wanted = 100.0 * model.fit(X_train, y_train).score(X_test, y_test)
     run(tmp_path)
     assert float(rows_of(tmp_path)[0]["score"]) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_variant_of_the_mixture_changes_that_of_the_stack_alone() -> None:
+    X, y = load_wine(return_X_y=True)
+
+    def scores(parameters: dict[str, object]) -> np.ndarray:
+        model = defaults.estimator("multiclass", 1, parameters | {"n_estimators": 12})
+        return model.fit(X, y).decision_function(X)
+
+    same, other = ({defaults.MIXTURE: {"subsample": share}} for share in (Mixture().subsample, 1.0))
+    np.testing.assert_array_equal(scores(same), scores({}))
+    assert (scores(other) != scores({})).any()
 
 
 def test_the_table_has_paired_differences() -> None:
