@@ -106,7 +106,7 @@ def score_tolerance(source: Source, X: Any, dtype: str) -> float:
         return eps * baseline * float(times) + sum(rounding(term, features, eps) for term in terms)
 
     graph = bound(EPS["float64" if dtype == "mixed" else dtype])
-    if dtype == "mixed" and len(features):
+    if dtype == "mixed":
         graph += EPS["float32"] * float(np.nanmax(np.abs(source.ensemble.raw(features)), initial=0.0))
     return graph + bound(source.eps)
 
@@ -123,8 +123,6 @@ def response_tolerance(source: Source, raw: Array, score: float, eps: float) -> 
     eps : float
         Precision of the output itself.
     """
-    if not len(raw):
-        return 0.0
     exact = source.response(raw)
     moved = np.zeros(len(exact))
     for shift in score * np.eye(raw.shape[1]):

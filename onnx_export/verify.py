@@ -156,11 +156,11 @@ def verify_onnx(
         If the file is not readable or does not match the estimator or X, or X has no row.
     """
     require("verify_onnx", "runtime", runtime, Exactly(RUNTIMES))
-    if not len(X):
-        raise ValueError("verify_onnx: X must have at least one row, got none")
     source, proto = read(estimator), load(model)
     metadata = metadata_of(proto)
     feed = feeds(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
+    if not len(next(iter(feed.values()))):
+        raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
     runtime, run = runner(with_steps(proto, metadata), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
@@ -300,8 +300,6 @@ def distance(found: Array, wanted: Array) -> float:
 
 def wrong_labels(classes: Array, found: Array, raw: Array, tolerance: float) -> float:
     """The fraction of rows whose label differs although the raw score is clear of the decision boundary."""
-    if not len(raw):
-        return 0.0
     if raw.shape[1] == 1:
         index, gap = (raw[:, 0] > 0.0).astype(int), np.abs(raw[:, 0])
     else:

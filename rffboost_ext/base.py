@@ -139,6 +139,8 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     def transform(self, X: Any) -> Array:
         """The learned representation, (n, p): each cosine, and each output of the other kinds of terms.
 
+        Cosines of a frequency that many rounds share are joined. The intercept of "rff_ridge" is a column, too.
+
         Parameters
         ----------
         X : array-like of shape (n, d)

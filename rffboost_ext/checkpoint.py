@@ -32,7 +32,8 @@ class Checkpoint:
 
     To be passed to an estimator in ``callbacks``. If a fit is killed, run the same script again: it resumes from
     the file and gives the same bits as if it had not been killed. The file is replaced atomically. It is kept when
-    the fit is done: the same fit run again loads its model from there, a different fit overwrites it.
+    the fit is done: the same fit run again loads its model from there, a different fit overwrites it once its
+    first round is done.
 
     Parameters
     ----------
@@ -52,7 +53,8 @@ class Checkpoint:
     fit without checkpoints if learners keep state across rounds only in ``Design.lasting``, as the Fourier
     learners do. The tree learner keeps an XGBoost booster with the sum of its trees in float32, and bins that are
     found with the weights of its first round. Both begin anew after a checkpoint, as after a warm start: a nearly
-    tied split may then be decided differently, and with sample weights other thresholds may be found.
+    tied split may then be decided differently, and with sample weights, or rows that occur several times, other
+    thresholds may be found.
 
     Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
 
@@ -62,6 +64,9 @@ class Checkpoint:
         In fit, before any work: if the file belongs to another, unfinished fit, is damaged, or is not a
         checkpoint; if a parameter, such as ``learning_rate``, or a part is or holds a function that cannot be
         pickled by name, such as a lambda.
+    OSError
+        In fit, before any work: if the path is a folder, or not in one that exists. After the first round: if the
+        file cannot be written.
     TypeError
         In fit, after the first round: if a custom type of term is not registered for storage; see
         :func:`~rffboost_ext.storable`.
@@ -115,12 +120,17 @@ class StoredJournal(Journal):
         self._find()
 
     def _find(self) -> None:
-        """Load the contents of the file, if it belongs to this fit."""
-        from .storage import document, leftovers
-        from .storage.files import place_of
+        """Load the contents of the file, if it is there and belongs to this fit."""
+        from .storage import leftovers, place_of
 
-        if not place_of(self.path).exists():
-            return
+        if place_of(self.path).exists():
+            self._read()
+        for file in leftovers(self.path):
+            file.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        from .storage import document
+
         found = document.read(self.path, KIND)
         differing = sorted(
             name for name in self.fit.keys() | found["fit"] if self.fit.get(name) != found["fit"].get(name)
@@ -132,8 +142,6 @@ class StoredJournal(Journal):
                 f"Checkpoint: {self.path!r} is of another fit that is not done, which differs in "
                 f"{', '.join(differing)}; delete it or give another path"
             )
-        for file in leftovers(self.path):
-            file.unlink(missing_ok=True)
 
     def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
         """The seeds of the fit: those of the file, if it has any."""

@@ -132,7 +132,8 @@ class Design:
     def restore(self, term: Term) -> Term:
         """The same function as a term of the original features."""
         if self.center is not None and self.scale is not None:
-            term = self._sharing(by_type(restore, term, self.center, self.scale))
+            term = by_type(restore, term, self.center, self.scale)
+        term = self._sharing(term)
         if self.extent is not None:
             term = by_type(hold, term, self.extent)
         return term if self.expansion is None else by_type(expand, term, self.expansion)

@@ -37,9 +37,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         learning_rate="auto" is more than 0.1; with more than 3,000 rows, a tenth of the rounds up to the best one,
         if that is more. With up to 3,000 rows and no ``eval_metric``, a classifier whose validation loss is below
         20 % of its initial value also stops when as many rounds reduce it by less than 1 % of that value.
+        "rff_ridge" models that are stacked beside the learner wait for 6 rounds at most.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the validation loss before the first round.
-        The "rff_ridge" models of a stack wait for 6 rounds at most, for improvements of 1e-3 at least.
+        For "rff_ridge" models that are stacked beside the learner it is at least 1e-3.
     n_folds : "auto" or int, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out

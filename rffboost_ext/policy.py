@@ -36,7 +36,8 @@ SETTLED = 0.2, 0.01
 ALONE, MIXED = 2.0, (2.0, 3.0)
 # That of kernel machines, which take full steps where the rate is 0.2 or more, and the limits of their patience in
 # a stack: what a few full steps do not find is not there. Compared with a tolerance of 1e-4 accuracy changes by
-# -0.02 points (72 fits of 18 sets, standard error 0.01), the time of all models by 0.9.
+# -0.02 points (72 fits of 18 sets, standard error 0.01), the time of all models by 0.9. At lower rates steps are
+# shorter; six of them add up before a gain counts as none.
 OF_RIDGE, HASTE = 5.0, Haste(6, 1e-3)
 # Their frequencies, below `MIDDLING` rows and from there on: twice as many add 0.1 points below, nothing above.
 COMPONENTS = 512, 256

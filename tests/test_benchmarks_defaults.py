@@ -74,7 +74,7 @@ def test_scores_are_those_of_the_estimator(monkeypatch: pytest.MonkeyPatch, tmp_
     assert float(rows_of(tmp_path)[0]["score"]) == pytest.approx(wanted, rel=1e-12)
 
 
-def test_a_variant_of_the_mixture_changes_that_of_the_stack_alone() -> None:
+def test_a_variant_of_the_mixture_changes_that_of_the_stack() -> None:
     X, y = load_wine(return_X_y=True)
 
     def scores(parameters: dict[str, object]) -> np.ndarray:

@@ -151,7 +151,7 @@ def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) ->
         ({"learning_rate": 0.2}, 49, False, 0.2, 10),
     ],
 )
-def test_few_rows_are_learned_in_longer_steps(monkeypatch, params, n, held, rate, n_models) -> None:
+def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
     monkeypatch.setattr(policy, "FEW", 100)
     monkeypatch.setattr(stopping, "FEW", 100)
     monkeypatch.setattr(policy, "MIDDLING", 50)

@@ -18,10 +18,11 @@ LARGEST, SMALLEST = 110.0, 4.0
 
 
 class FrequencyDisplay:
-    """The learned frequencies in the plane of two features: a dot for each cosine, and its mirror image.
+    """The learned frequencies in the plane of two features: a dot for each frequency, and its mirror image.
 
     A cosine of frequency omega is also one of -omega. The area of a dot is proportional to the amplitude, its
-    colour is the round. Dots on an axis are cosines that do not depend on one of the two features.
+    colour is the first round that has it. Dots on an axis are cosines that do not depend on one of the two
+    features; an intercept, which has frequency 0, is left out.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class FrequencyDisplay:
     amplitude : ndarray of shape (M,)
         Amplitudes, in units of the raw score.
     round : ndarray of shape (M,)
-        The round of each cosine, from 1.
+        The first round of each frequency, from 1.
     names : pair of str
         The features.
 
@@ -96,7 +97,7 @@ class FrequencyDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
         self.ax_ = axes_or_new(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
-        area = np.maximum(LARGEST * self.amplitude / self.amplitude.max(), SMALLEST)
+        area = np.maximum(LARGEST * self.amplitude / (self.amplitude.max() or 1.0), SMALLEST)
         # Small dots last, so that large ones do not hide them.
         order = np.argsort(-area, kind="stable")
         both = np.concatenate([self.omega[order], -self.omega[order]])
@@ -105,7 +106,7 @@ class FrequencyDisplay:
         self.ax_.axhline(0.0, color="0.75", linewidth=0.8, zorder=0)
         self.ax_.axvline(0.0, color="0.75", linewidth=0.8, zorder=0)
         self.dots_ = self.ax_.scatter(*both.T, **(looks | kwargs))
-        self.figure_.colorbar(self.dots_, ax=self.ax_, label="boosting round", pad=0.02)
+        self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02)
         reach = 1.06 * np.abs(both).max(axis=0)
         # A feature that no cosine uses has an axis too.
         reach[reach == 0.0] = 1.0
@@ -117,18 +118,16 @@ class FrequencyDisplay:
 
 
 def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
-    """Frequency (M, d), amplitude (M,) over all outputs, and first round (M,), from 1, of the cosines.
-
-    Rounds that share a frequency make one cosine. That of frequency 0 is an intercept, and left out.
-    """
+    """The distinct frequencies (M, d) except 0, amplitudes (M,) over all outputs, first rounds (M,), from 1."""
     found: dict[Hashable, list[tuple[int, Term, float]]] = {}
     for t, (term, length) in enumerate(zip(ensemble.terms, ensemble.lengths, strict=True), 1):
         if isinstance(cosines_in(term), Cosines):
             found.setdefault(term.family, []).append((t, term, length))
-    if not found:
+    parts = [joined(rounds) for rounds in found.values()]
+    if not any(len(omega) for omega, _, _ in parts):
         raise ValueError("FrequencyDisplay: estimator must have rounds of cosines, got none")
-    omega, amplitude, round = zip(*(joined(rounds) for rounds in found.values()), strict=True)
-    return np.concatenate(omega), np.concatenate(amplitude), np.concatenate(round)
+    omega, amplitude, round = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return omega, amplitude, round
 
 
 def joined(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:

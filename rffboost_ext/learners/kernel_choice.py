@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Array
+from .least_squares import cholesky
 
 
 def best_kernel(X: Array, target: Array, weight: Array, gammas: Array, penalties: Array) -> tuple[float, float]:
@@ -48,13 +49,12 @@ def left_out_error(kernel: Array, target: Array, weight: Array, l2: float) -> fl
     :math:`A = K + \lambda \operatorname{diag}(1 / w)` and :math:`\alpha = A^{-1} z` (Rasmussen and Williams,
     Gaussian processes for machine learning, 2006, section 5.4.2). Infinite where A is singular.
     """
-    from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+    from scipy.linalg.lapack import dpotrs, dtrtri
 
-    # LAPACK works on columns: what it is handed is the transpose, which is the same matrix.
-    factor, failed = dpotrf((kernel + np.diag(l2 / weight)).T, lower=1, clean=1, overwrite_a=1)
-    if failed:
+    factor = cholesky(kernel, [l2 / weight])
+    if factor is None:
         return np.inf
     alpha, _ = dpotrs(factor, target, lower=1)
-    root, _ = dtrtri(factor, lower=1, overwrite_c=1)
+    root = np.tril(dtrtri(factor, lower=1, overwrite_c=1)[0])
     diagonal = np.einsum("ji,ji->i", root, root)
     return float(weight @ np.square(alpha / diagonal[:, None]).sum(axis=1))

@@ -50,7 +50,10 @@ class LeastSquares:
         rounding = float(np.finfo(features.dtype).eps) * float(np.trace(system))
         factor = cholesky(system, (l2, l2 + rounding))
         if factor is None:
-            raise ValueError("sample_weight: weights are too far apart for the cosines to be fitted together")
+            raise ValueError(
+                f"rff_ridge: sample_weight must be less far apart for the cosines to be fitted together, got "
+                f"shares of the largest down to {weight.min():.1e}"
+            )
         return cls(rows, features, weight, unit, factor)
 
     def solve(self, target: Array) -> Array:
@@ -73,8 +76,10 @@ class LeastSquares:
         return (self.features.T @ amplitudes.T.astype(self.features.dtype)).astype(np.float64)
 
 
-def cholesky(system: Array, penalties: Sequence[float]) -> Array | None:
+def cholesky(system: Array, penalties: Sequence[float | Array]) -> Array | None:
     """The lower Cholesky factor of a symmetric system plus the first of the penalties with which it is definite.
+
+    A penalty is added to the diagonal: a number, or one for each row.
 
     None if there is none. What lies above the diagonal is not to be read.
     """

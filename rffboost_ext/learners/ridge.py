@@ -47,12 +47,12 @@ class RFFRidge(Learner):
 
     The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
     has a closed form. The frequencies are drawn then, and all rounds of a fit share them: a fitted model has K of
-    them, and the intercept, for each model that it is the average of.
+    them for each model that it is the average of, and one intercept, a cosine of frequency 0.
 
     Parameters
     ----------
     n_components : int, default=256
-        Number of frequencies, K.
+        Number of frequencies, K, beside the intercept.
     gamma : pair of float, default=(0.03, 3.0)
         Range of the kernel parameter gamma: frequencies are ``N(0, 2 gamma / d)`` per standardised feature, d of
         them.

@@ -56,9 +56,11 @@ def moved_down(threshold: Array, column: Array, X: Array) -> Array:
     from ..kernels.thresholds import nearest_below
 
     below = np.full(len(threshold), -np.inf, dtype=np.float32)
-    start, largest = np.searchsorted(column, np.arange(X.shape[1] + 1)), np.zeros(X.shape[1], dtype=np.float32)
+    used, column = np.unique(column, return_inverse=True)
+    start, largest = np.searchsorted(column, np.arange(len(used) + 1)), np.zeros(len(used), dtype=np.float32)
     for i in range(0, len(X), BLOCK):
-        block = np.ascontiguousarray(X[i : i + BLOCK].T, dtype=np.float32)
+        columns = X[i : i + BLOCK].T
+        block = np.ascontiguousarray(columns[used] if len(used) < len(columns) else columns, dtype=np.float32)
         nearest_below(block, threshold, start, np.empty(block.shape[1], dtype=np.uint32), below, largest)
     # Thresholds without a smaller value in their column stay: no row can miss them.
     exact, below = threshold.astype(np.float64), np.where(np.isfinite(below), below, threshold)

@@ -179,7 +179,8 @@ class Grower:
         require_single_precision(design.original)
         self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
         # Column weights belong to the matrix: a learner that sets none and draws columns by them has another one.
-        kind = Grower, learner.max_bin, self.share == 1.0 and learner.draws
+        draws = min(learner.colsample_bylevel, learner.colsample_bynode) < 1.0
+        kind = Grower, learner.max_bin, self.share == 1.0 and draws
         self.matrix = design.view(kind, lambda: binned(round, learner.max_bin))
         # Seeded per iteration: XGBoost's default stream is global to the process, shared with other boosters.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}

@@ -123,13 +123,13 @@ class Cosines(Term):
         if n_outputs == 1:
             return replace(self, omega=omega, phase=np.arctan2(*pairs[::-1])[:, 0], weight=np.hypot(*pairs))
         joined = self.with_pairs(omega, pairs)
-        # A constant has no sine.
-        used = joined.weight.any(axis=1) | joined.omega.any(axis=1)
+        # The sine of a constant is 0.
+        used = np.append(np.ones(len(omega), dtype=bool), omega.any(axis=1))
         return replace(joined, omega=joined.omega[used], phase=joined.phase[used], weight=joined.weight[used])
 
     @property
     def pairs(self) -> Array:
-        """Weights of the cosine and of the sine of each frequency, that without phases are the same: (2, M, C)."""
+        """Weights (2, M, C) of a cosine and a sine of each frequency, without phases, of the same sum."""
         return np.stack([part(self.phase)[:, None] * self.weight for part in (np.cos, np.sin)])
 
     def with_pairs(self, omega: Array, pairs: Array) -> Cosines:
