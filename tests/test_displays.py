@@ -242,6 +242,8 @@ def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
         same = block.weight[(block.omega == w).all(axis=1)]
         assert amplitude == pytest.approx(np.linalg.norm(same))
     assert set(display.round) == {1}
+    # One colour needs no scale.
+    assert display.figure_.axes == [display.ax_]
 
 
 def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):

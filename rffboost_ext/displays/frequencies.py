@@ -106,7 +106,9 @@ class FrequencyDisplay:
         self.ax_.axhline(0.0, color="0.75", linewidth=0.8, zorder=0)
         self.ax_.axvline(0.0, color="0.75", linewidth=0.8, zorder=0)
         self.dots_ = self.ax_.scatter(*both.T, **(looks | kwargs))
-        self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02)
+        # The rounds of a kernel machine share all frequencies.
+        if len(set(self.round)) > 1:
+            self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02)
         reach = 1.06 * np.abs(both).max(axis=0)
         # A feature that no cosine uses has an axis too.
         reach[reach == 0.0] = 1.0
