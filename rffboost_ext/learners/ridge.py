@@ -24,8 +24,8 @@ from .newton import (
     thinned,
 )
 
-# Fewer rows than this say little about a kernel. 128 change accuracy by -0.02 points (130 fits of 26 sets, standard
-# error 0.06), the time of a default fit by 1.04.
+# Fewer rows than this say little about a kernel. 128 change accuracy by -0.02 points (130 fits of 26 sets,
+# standard error 0.06), the time of a default fit by 1.04.
 LEAST_SCORED = 96
 
 
