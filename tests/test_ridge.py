@@ -11,6 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext.learners import ridge
 from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
 from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
@@ -96,10 +97,9 @@ def test_equal_weights_may_have_any_size(unit, least, most) -> None:
 
 @pytest.mark.parametrize("largest", [1e6, 1e12, 1e30])
 def test_weights_may_be_far_apart(largest) -> None:
-    Z = np.random.default_rng(10).uniform(-2.0, 2.0, (800, 3))
-    y, weight = np.sin(2.0 * Z[:, 0]) * Z[:, 1], np.where(np.arange(len(Z)) % 2, largest, 1.0 / largest)
+    weight = np.where(np.arange(len(X)) % 2, largest, 1.0 / largest)
     model = RFFBoostRegressor(learner="rff_ridge", learning_rate=0.5, n_estimators=20, **PLAIN)
-    assert model.fit(Z, y, sample_weight=weight).score(Z[1::2], y[1::2]) > 0.9
+    assert model.fit(X, SMOOTH, sample_weight=weight).score(X[1::2], SMOOTH[1::2]) > 0.9
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -180,6 +180,22 @@ def test_rounds_of_several_outputs_share_their_frequencies() -> None:
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": True}])
+def test_the_models_of_a_fit_share_their_kernel_and_not_their_frequencies(params, monkeypatch) -> None:
+    chosen = []
+
+    def choose(*arguments):
+        chosen.append(best_kernel(*arguments))
+        return chosen[-1]
+
+    monkeypatch.setattr(ridge, "best_kernel", choose)
+    model = RFFBoostRegressor(learner=RFFRidge(16), n_estimators=3, random_state=0, **params)
+    for count in (1, 2):
+        model.fit(X, SMOOTH)
+        assert len(chosen) == count
+    assert len({term.omega.tobytes() for term in model.ensemble_.terms}) == (1 if params else 4)
+
+
 def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
     rng = np.random.default_rng(7)
     omega, center = rng.normal(size=(5, 3)), np.ones(3)

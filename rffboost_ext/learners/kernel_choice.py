@@ -7,6 +7,9 @@ import numpy as np
 from ..core import Array
 from .least_squares import cholesky
 
+# A smaller share of the kernel's diagonal is lost where products are in single precision.
+LEAST_PENALTY = 1e-6
+
 
 def best_kernel(X: Array, target: Array, weight: Array, gammas: Array, penalties: Array) -> tuple[float, float]:
     """The kernel parameter and the penalty of the kernel ridge regression that best predicts left-out rows.
@@ -47,11 +50,12 @@ def left_out_error(kernel: Array, target: Array, weight: Array, l2: float) -> fl
 
     Kernel ridge regression on all other rows misses the target of row i by :math:`\alpha_i / (A^{-1})_{ii}`, where
     :math:`A = K + \lambda \operatorname{diag}(1 / w)` and :math:`\alpha = A^{-1} z` (Rasmussen and Williams,
-    Gaussian processes for machine learning, 2006, section 5.4.2). Infinite where A is singular.
+    Gaussian processes for machine learning, 2006, section 5.4.2). Entries of the penalty are at least
+    `LEAST_PENALTY`. Infinite where A is singular.
     """
     from scipy.linalg.lapack import dpotrs, dtrtri
 
-    factor = cholesky(kernel, [l2 / weight])
+    factor = cholesky(kernel, [np.maximum(l2 / weight, LEAST_PENALTY)])
     if factor is None:
         return np.inf
     alpha, _ = dpotrs(factor, target, lower=1)
