@@ -179,7 +179,6 @@ def test_rounds_of_several_outputs_share_their_frequencies() -> None:
     assert len(block.omega) == 1 + 2 * RFFRidge().n_components
 
 
-@pytest.mark.parametrize("n_outputs", [1, 2])
 @pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": True}])
 def test_the_models_of_a_fit_share_their_kernel_and_not_their_frequencies(params, monkeypatch) -> None:
     chosen = []
@@ -196,6 +195,7 @@ def test_the_models_of_a_fit_share_their_kernel_and_not_their_frequencies(params
     assert len({term.omega.tobytes() for term in model.ensemble_.terms}) == (1 if params else 4)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 2])
 def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
     rng = np.random.default_rng(7)
     omega, center = rng.normal(size=(5, 3)), np.ones(3)
