@@ -95,7 +95,10 @@ def test_a_fit_that_is_killed_ends_in_the_same_bits(params, seed, fate, tmp_path
 def test_a_checkpoint_changes_nothing_but_how_trees_round(params, tmp_path):
     plain, with_checkpoint = fitted(None, params), fitted(tmp_path / "file", params)
     if params["learner"] in WITHOUT_HISTORY:
+        curves = [vars(model).pop("validation_scores_", np.empty(0)) for model in (plain, with_checkpoint)]
         assert bits(plain) == bits(with_checkpoint)
+        # Rounds of shared frequencies are scored together, whose number decides on the last digit.
+        np.testing.assert_allclose(*curves, rtol=1e-12)
     elif params["early_stopping"] is False:
         ours, theirs = with_checkpoint.ensemble_.raw(X), plain.ensemble_.raw(X)
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=0.05)
