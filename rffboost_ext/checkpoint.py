@@ -51,10 +51,10 @@ class Checkpoint:
 
     "The same bits" are those of an uninterrupted fit with checkpoints at the same rounds. They equal those of a
     fit without checkpoints, up to the rounding of held-out scores, if learners keep state across rounds only in
-    ``Design.lasting``, as the Fourier learners do. The tree learner keeps an XGBoost booster with the sum of its trees in float32, and bins that are
-    found with the weights of its first round. Both begin anew after a checkpoint, as after a warm start: a nearly
-    tied split may then be decided differently, and with sample weights, or rows that occur several times, other
-    thresholds may be found.
+    ``Design.lasting``, as the Fourier learners do. The tree learner keeps an XGBoost booster with the sum of its
+    trees in float32, and bins that are found with the weights of its first round. Both begin anew after a
+    checkpoint, as after a warm start: a nearly tied split may then be decided differently, and with sample
+    weights, or rows that occur several times, other thresholds may be found.
 
     Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
 
