@@ -16,8 +16,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with
         learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2 below
-        1,000 rows, with 5 folds, and 0.3 from there on, with 6, with a patience of 15 rounds in either case. With
-        quality="high" it is always 0.1.
+        1,000 rows, with 5 folds and a patience of 12 rounds, and 0.3 from there on, with 6 folds and 15 rounds.
+        With quality="high" it is always 0.1.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble takes the original
         features in either case.
