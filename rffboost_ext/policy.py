@@ -67,10 +67,9 @@ MIDDLING = 1_000
 # Below `MIDDLING` rows, and from there to `FEW`. Below, compared with steps of 0.1, a patience of 40 and cosines
 # alone in the place of kernel machines, accuracy changes by +0.45 points (161 fits of 38 sets, standard error
 # 0.16) at 0.55 of the time; a third kind of models changes it by -0.16 (0.09) and steps of 0.15 by 0.00 (0.06), at
-# 1.2 and 1.1 times the time, and a patience of 12 in the place of 15 by 0.00 (160 fits of 32 sets, 0.04) at 0.96 of
-# it. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five
-# classes of 30 features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight
-# no more.
+# 1.2 and 1.1 times the time, and a patience of 12 in the place of 15 by 0.00 (160 fits of 32 sets, 0.04) at 0.96
+# of it. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five classes of 30
+# features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight no more.
 QUICK, MIDDLE = Pace(0.2, 12, 5), Pace(0.3, 15, 6)
 
 
