@@ -16,8 +16,6 @@ from .terms.dispatch import by_type
 from .tiles import Tiles
 
 V = TypeVar("V")
-# Of the state that learners keep, what the models of one fit share.
-COMMON = "common"
 
 
 class Design:
@@ -119,16 +117,6 @@ class Design:
         if key not in self._lasting:
             self._lasting[key] = build()
         return cast(V, self._lasting[key])
-
-    def common(self, key: Hashable, build: Callable[[], V]) -> V:
-        """Return what was built under `key`, building it on first use; all models of one fit share it.
-
-        These are those of all folds, of a stack, and a refit: a learner uses it to choose hyperparameters once.
-        """
-        shared: dict[Hashable, Any] = self.lasting(COMMON, dict)
-        if key not in shared:
-            shared[key] = build()
-        return cast(V, shared[key])
 
     def remember(self, term: Term, output: Array) -> None:
         """Cache the output of the newest term on these rows, if the learner has it already, until it is used."""

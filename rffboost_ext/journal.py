@@ -9,7 +9,6 @@ from typing import Any
 from .boosting import Interrupted
 from .callbacks import Callback, Progress
 from .core import Array
-from .design import COMMON
 from .ensemble import Ensemble, mean
 
 
@@ -46,12 +45,8 @@ class Growth:
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what :meth:`state` returned."""
         self.ensemble, self.raw, self.finished = (state[name] for name in ("ensemble", "raw", "finished"))
-        lasting = dict(state["lasting"])
-        shared: dict[Hashable, Any] = self.lasting.get(COMMON, {})
-        # The same object: what one model has restored is there for the next.
-        shared.update(lasting.pop(COMMON, {}))
         self.lasting.clear()
-        self.lasting.update(lasting, **{COMMON: shared})
+        self.lasting.update(state["lasting"])
         for callback, (_, kept) in zip(self._stateful(), state["callbacks"], strict=True):
             callback.restore(kept)
 

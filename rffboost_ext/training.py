@@ -11,7 +11,7 @@ import numpy as np
 from .boosting import Interrupted, beginning, boost
 from .callbacks import Callback, KeepScores
 from .core import Array, Learner, Loss, Step
-from .design import COMMON, Design
+from .design import Design
 from .early_stopping import EarlyStopping, Error, Haste, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
@@ -149,9 +149,8 @@ class Trainer:
         growth.raw = None if pooled and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
 
     def again(self, k: int) -> Trainer:
-        """The same parts for an independent fit, number k, with no state but what all models of a fit share."""
-        lasting: dict[Hashable, Any] = {COMMON: self.lasting.setdefault(COMMON, {})}
-        return replace(self, seed=(self.seed + k) % 2**31, lasting=lasting)
+        """The same parts for an independent fit, number k, which shares no state with others."""
+        return replace(self, seed=(self.seed + k) % 2**31, lasting={})
 
     def in_pools(self, n_samples: int) -> bool:
         """Whether a fit on so many rows sees them a pool at a time."""

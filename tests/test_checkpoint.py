@@ -34,7 +34,7 @@ CASES = {
     "held out, then a refit": {"learner": "mixture", "n_folds": 1, "refit": True} | STOPPED,
     "folds": {"learner": "mixture", "n_folds": 3} | STOPPED,
     "folds, then a refit": {"learner": "rff_newton", "n_folds": 3, "refit": True} | STOPPED,
-    "folds that share a kernel": {"learner": "rff_ridge", "n_folds": 3} | STOPPED,
+    "folds of kernel machines": {"learner": "rff_ridge", "n_folds": 3} | STOPPED,
     "a stack": {"quality": "high", "n_folds": 2, "learner": "mixture"} | STOPPED,
 }
 cases = pytest.mark.parametrize("params", CASES.values(), ids=CASES)

@@ -11,7 +11,6 @@ from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
-from rffboost_ext.learners import ridge
 from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
 from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
@@ -177,22 +176,6 @@ def test_rounds_of_several_outputs_share_their_frequencies() -> None:
     assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
     (block,) = model.ensemble_.compact().terms
     assert len(block.omega) == 1 + 2 * RFFRidge().n_components
-
-
-@pytest.mark.parametrize("params", [{}, {"n_folds": 1, "refit": True}])
-def test_the_models_of_a_fit_share_their_kernel_and_not_their_frequencies(params, monkeypatch) -> None:
-    chosen = []
-
-    def choose(*arguments):
-        chosen.append(best_kernel(*arguments))
-        return chosen[-1]
-
-    monkeypatch.setattr(ridge, "best_kernel", choose)
-    model = RFFBoostRegressor(learner=RFFRidge(16), n_estimators=3, random_state=0, **params)
-    for count in (1, 2):
-        model.fit(X, SMOOTH)
-        assert len(chosen) == count
-    assert len({term.omega.tobytes() for term in model.ensemble_.terms}) == (1 if params else 4)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
