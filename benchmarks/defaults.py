@@ -8,7 +8,7 @@ missing. DIR/defaults.md has the table: the mean over the data sets of each kind
 defaults with its standard error over data sets and splits, and the ratio of times. A line of fewer fits is of
 fewer data sets: only its difference compares. Data are found as ``benchmarks/accuracy.py`` finds them, and split
 as there, but with random states from 1001 on. The files of that name beside this script are what was found, on one
-thread. Variants of the rate have five folds and the patience of short steps.
+split and one thread. Variants of the rate have five folds and the patience of short steps.
 """
 
 from __future__ import annotations
