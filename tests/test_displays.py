@@ -153,7 +153,7 @@ def test_effects_of_classes_and_of_columns():
 
 def test_effects_of_categories_and_of_columns_with_gaps():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=NAMES)
+    frame = pd.DataFrame(X.copy(), columns=NAMES)
     frame["a"] = pd.Series(np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [0.3, 0.6])]).astype("category")
     frame["b"] = pd.Series(np.digitize(X[:, 1], [0.3, 0.6]) * 10).astype("category")
     frame.loc[::7, "a"] = frame.loc[::5, "c"] = np.nan
@@ -228,10 +228,11 @@ def test_frequencies_are_those_of_the_ensemble(moons):
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
-    data = X.copy()
+    data = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.column_stack([np.sin(data[:, 0]), data[:, 1] * data[:, 2]])[:, :n_outputs]
     data[:3, 2] = np.nan if gaps else 0.0
     model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
-    model.set_params(learner__n_components=9).fit(data, np.column_stack([Y, X[:, 0]])[:, :n_outputs])
+    model.set_params(learner__n_components=9).fit(data, y)
     display = FrequencyDisplay.from_estimator(model)
     (block,) = model.ensemble_.compact().terms
     block = block.term if gaps else block
