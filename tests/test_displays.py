@@ -225,28 +225,6 @@ def test_frequencies_are_those_of_the_ensemble(moons):
     assert set(display.round) == set(range(1, 9))
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 2])
-def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
-    data = np.random.default_rng(0).normal(size=(80, 3))
-    y = np.column_stack([np.sin(data[:, 0]), data[:, 1] * data[:, 2]])[:, :n_outputs]
-    data[:3, 2] = np.nan if gaps else 0.0
-    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
-    model.set_params(learner__n_components=9).fit(data, y)
-    display = FrequencyDisplay.from_estimator(model)
-    (block,) = model.ensemble_.compact().terms
-    block = block.term if gaps else block
-    waves = [w for w in np.unique(block.omega, axis=0) if w.any()]
-    assert len(display.omega) == len(waves) == 9
-    for w in waves:
-        (amplitude,) = display.amplitude[(display.omega == w[:2]).all(axis=1)]
-        same = block.weight[(block.omega == w).all(axis=1)]
-        assert amplitude == pytest.approx(np.linalg.norm(same))
-    assert set(display.round) == {1}
-    # One colour needs no scale.
-    assert display.figure_.axes == [display.ax_]
-
-
 def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):
     X, _, model = moons
     points = landmarks(model.ensemble_)

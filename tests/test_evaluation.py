@@ -343,16 +343,3 @@ def test_targets_that_a_loss_is_not_for_are_named_with_their_set(loss, least):
     model.fit(X, y, eval_set={"fine": (X, np.full(20, least))})
     with pytest.raises(ValueError, match=rf"eval_set 'below': loss {type(model.loss_).__name__}\(.*y must be"):
         model.fit(X, y, eval_set={"fine": (X, y), "below": (X, y - 1.5)})
-
-
-def test_watched_trees_are_those_of_the_model():
-    """Rows near a threshold are on the same side in all of them."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
-    y = np.digitize(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=300), [-0.5, 0.5])
-    params = {"learner": "tree", "n_estimators": 12, "early_stopping": True, "n_iter_no_change": 12}
-    model = RFFBoostClassifier(**params, random_state=1).fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])])
-    own = [log_loss(y[200:], probabilities) for probabilities in model.staged_predict_proba(X[200:])]
-    watched = model.evals_result_["validation_0"]["log_loss"][: len(own)]
-    np.testing.assert_allclose(watched, own, rtol=1e-6)
-    np.testing.assert_allclose(model.validation_scores_[1 : len(own) + 1], own, rtol=1e-6)

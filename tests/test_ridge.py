@@ -11,6 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
 from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
@@ -187,6 +188,29 @@ def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
     for terms in (shared, moved, [*shared, moved[0]]):
         expected = [term(X) for term in terms]
         np.testing.assert_allclose(outputs_of_each(terms, X), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
+    pytest.importorskip("matplotlib").use("Agg")
+    data = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.column_stack([np.sin(data[:, 0]), data[:, 1] * data[:, 2]])[:, :n_outputs]
+    data[:3, 2] = np.nan if gaps else 0.0
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
+    model.set_params(learner__n_components=9).fit(data, y)
+    display = FrequencyDisplay.from_estimator(model)
+    (block,) = model.ensemble_.compact().terms
+    block = block.term if gaps else block
+    waves = [w for w in np.unique(block.omega, axis=0) if w.any()]
+    assert len(display.omega) == len(waves) == 9
+    for w in waves:
+        (amplitude,) = display.amplitude[(display.omega == w[:2]).all(axis=1)]
+        same = block.weight[(block.omega == w).all(axis=1)]
+        assert amplitude == pytest.approx(np.linalg.norm(same))
+    assert set(display.round) == {1}
+    # One colour needs no scale.
+    assert display.figure_.axes == [display.ax_]
 
 
 def test_joined_cosines_are_those_of_the_fitted_function() -> None:
