@@ -31,7 +31,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         "mixture", "rff_newton" and "rff_ridge" do, quality is "high", or n_folds or n_iter_no_change is given.
     validation_fraction : float, default=0.15
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 (half of
-        fewer than 40), at most 20,000.
+        fewer than 40). Of more than 20,000 about as many are scored, weighted for all.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" is 40, or fewer where
         learning_rate="auto" is more than 0.1; with more than 3,000 rows, a tenth of the rounds up to the best one,

@@ -12,6 +12,7 @@ from .callbacks import Callback
 from .core import Array, Loss
 from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
+from .sampling import slopes
 from .training import Rows, Trainer
 
 # Minimum and maximum size of the validation set.
@@ -120,7 +121,8 @@ class Plan:
             fold = spared
         splits = [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
-        return [split for split in splits if suits(loss, split[0])] or splits
+        usable = [split for split in splits if suits(loss, split[0])] or splits
+        return [(kept, watched(out, loss, seed)) for kept, out in usable]
 
 
 def warn_of_seen(given: int, found: int) -> None:
@@ -233,13 +235,21 @@ def singletons(loss: Loss, y: Array) -> Array:
     return np.asarray(counts[codes] == 1)
 
 
+def watched(held: Rows, loss: Loss, seed: int) -> Rows:
+    """What early stopping looks at of the held-out rows: at most about `MOST_HELD_OUT`, weighted for all."""
+    if len(held) <= MOST_HELD_OUT:
+        return held
+    slope = slopes(loss, held.y, loss.baseline(held.y, held.weight))
+    return held.drawn(np.random.default_rng([seed, 1]), slope, MOST_HELD_OUT)
+
+
 def held_out(rows: Rows, fraction: float, seed: int) -> Array:
     """Which rows (n,) to hold out: a systematic sample along the target, so that classes have their share.
 
-    Of few rows at least `LEAST_HELD_OUT` (or half of them) are held out, of many at most `MOST_HELD_OUT`.
+    Of few rows at least `LEAST_HELD_OUT` (or half of them) are held out.
     """
     n = len(rows)
-    size = int(np.clip(fraction * n, min(LEAST_HELD_OUT, n // 2), MOST_HELD_OUT))
+    size = max(int(fraction * n), min(LEAST_HELD_OUT, n // 2))
     place = (np.arange(size) + np.random.default_rng(seed).random()) * (n / size)
     held = np.zeros(n, dtype=bool)
     held[along_target(rows, seed)[place.astype(np.int64)]] = True

@@ -16,6 +16,7 @@ from .early_stopping import EarlyStopping, Error, Haste, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
 from .journal import Growth, Journal, Relay
+from .sampling import drawn, slopes
 from .terms import Expansion, Extent
 
 # Number of rounds trained on one pool of rows.
@@ -36,6 +37,12 @@ class Rows:
     def take(self, index: Array) -> Rows:
         """Some of the rows."""
         return Rows(self.X[index], self.y[index], self.weight[index])
+
+    def drawn(self, rng: np.random.Generator, slope: Array, size: int) -> Rows:
+        """About `size` of the rows, those of large `slope` (n, 1) preferred and weighted accordingly."""
+        index, factor = drawn(rng, np.arange(len(self)), slope, self.weight, size)
+        some = self.take(index)
+        return replace(some, weight=factor * some.weight)
 
 
 @dataclass(frozen=True)
@@ -116,9 +123,10 @@ class Trainer:
         raw = None if self.in_pools(len(rows)) else init_raw
         growth = Growth(self.start(rows) if init is None else init, raw, self.lasting, callbacks)
         self.journal.resume(growth)
+        slope = slopes(self.loss, rows.y, growth.ensemble.baseline) if self.in_pools(len(rows)) else None
         try:
             while not growth.finished:
-                self._stretch(growth, rows, scaling, n_estimators)
+                self._stretch(growth, rows, slope, scaling, n_estimators)
                 self.journal.note(growth)
         except Interrupted:
             raise
@@ -131,14 +139,18 @@ class Trainer:
         return beginning(self.loss, rows.y, rows.weight)
 
     def _stretch(
-        self, growth: Growth, rows: Rows, scaling: tuple[Array | None, Array | None], n_estimators: int
+        self,
+        growth: Growth,
+        rows: Rows,
+        slope: Array | None,
+        scaling: tuple[Array | None, Array | None],
+        n_estimators: int,
     ) -> None:
         """Train a model on one pool up to the next note; what learners cache about a pool ends with it."""
         done, target, every = len(growth.ensemble), n_estimators, self.journal.every
-        pooled = self.in_pools(len(rows))
-        if pooled:
+        if slope is not None:
             index = done // POOL_ROUNDS
-            target, rows = min(target, (index + 1) * POOL_ROUNDS), rows.take(self._pool(len(rows), index))
+            target, rows = min(target, (index + 1) * POOL_ROUNDS), self._pool(rows, slope, index)
         relay, scores = Relay(growth.callbacks, n_estimators), KeepScores(growth.raw)
         if every is not None:
             target = min(target, (done // every + 1) * every)
@@ -146,7 +158,7 @@ class Trainer:
         growth.ensemble = self._boost(rows, scaling, max(target, 1), callbacks, growth.ensemble, growth.raw)
         growth.finished = relay.stopped or len(growth.ensemble) >= n_estimators
         # The next pool has other rows.
-        growth.raw = None if pooled and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
+        growth.raw = None if slope is not None and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
 
     def again(self, k: int) -> Trainer:
         """The same parts for an independent fit, number k, which shares no state with others."""
@@ -156,9 +168,10 @@ class Trainer:
         """Whether a fit on so many rows sees them a pool at a time."""
         return self.learner.pool_size is not None and n_samples > 2 * self.learner.pool_size
 
-    def _pool(self, n_samples: int, index: int) -> Array:
+    def _pool(self, rows: Rows, slope: Array, index: int) -> Rows:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
-        return np.unique(rng.integers(n_samples, size=self.learner.pool_size))
+        assert self.learner.pool_size is not None
+        return rows.drawn(rng, slope, self.learner.pool_size)
 
     def _boost(
         self,

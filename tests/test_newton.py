@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from rffboost_ext import Optimizer, RFFNewton, boost
 from rffboost_ext.design import Design
 from rffboost_ext.kernels.newton import best_pair, score_pass, smallest
-from rffboost_ext.learners.newton import REFINEMENT, Profile, Sample, refined, thinned
+from rffboost_ext.learners.newton import REFINEMENT, Profile, Sample, refined
 from rffboost_ext.learners.supports import Earnings, draw_candidates
 
 from .cases import LOSS_CASES, make_round
@@ -223,16 +223,6 @@ def test_signal_earns_more_than_noise() -> None:
     boost(design, y, loss="squared_error", learner=RFFNewton(), n_estimators=40, random_state=0)
     odds = design.lasting((RFFNewton, "earnings"), lambda: Earnings(20)).probability(1.0)
     assert odds[:2].sum() > 0.8
-
-
-@pytest.mark.parametrize("size", [1, 10, 300])
-def test_thinning_keeps_the_order(size: int) -> None:
-    rows = np.arange(0, 600, 3)
-    kept = thinned(np.random.default_rng(0), rows, size)
-    assert (np.diff(kept) > 0).all()
-    assert np.isin(kept, rows).all()
-    assert 1 <= len(kept) <= len(rows)
-    assert len(kept) == 200 or abs(len(kept) - size) < 5 * np.sqrt(size) + 1
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=repr)

@@ -81,17 +81,6 @@ def choose_supports(probability, largest, chance, dense, low, high, arrival, nor
                 k += 1
 
 
-@numba.njit(**KERNEL)
-def keep_rows(rows, chance, share, kept):  # type: ignore[no-untyped-def]
-    """Write the rows (n,) whose chance (n,) is below a share to the front of kept (n,), in order; their count."""
-    count = 0
-    for i in range(len(rows)):
-        # Always written: rejected rows are overwritten, and there is no branch to predict.
-        kept[count] = rows[i]
-        count += chance[i] < share
-    return count
-
-
 @numba.njit(**INNER)
 def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
     """Write the features (s,) of ascending rows (m,) of tiles (T, d, B) into x (s, m)."""

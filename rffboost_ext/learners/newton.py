@@ -11,8 +11,10 @@ from ..core import Array, Learner, Optimizer, Round
 from ..kernels import compiled
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..parallel import over_tiles
+from ..sampling import thinned
 from ..terms import Cosines
 from . import LEARNERS
+from .subsampling import informative
 from .supports import Candidates, Earnings, draw_candidates
 
 # Rows per pool: many times the sample of a round, few enough to bound the cost of a round.
@@ -50,8 +52,8 @@ class RFFNewton(Learner):
     n_candidates : int, default=32
         Frequencies drawn in each round.
     max_samples : int, default=5_000
-        Rows that a round refines its frequency on, drawn anew each time; the cost of a round hardly grows with
-        more rows than this.
+        Rows that a round refines its frequency on, drawn anew each time, those of large gradients more often and
+        at a smaller weight; the cost of a round hardly grows with more rows than this.
     n_scored : int, default=1_000
         Rows of these that the candidates are scored on.
     gamma : pair of float, default=(0.125, 8.0)
@@ -124,7 +126,7 @@ class RFFNewton(Learner):
         root = None if counts is None else np.sqrt(counts)
         seen = round if root is None else replace(round, gradient=root * round.gradient)
         earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
-        rows = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
+        seen, rows = informative(seen, self.max_samples)
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
         largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
         candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype, largest)
@@ -243,15 +245,6 @@ def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, floa
     limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
     gain = compiled("newton").refine(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)
     return omega, pairs * sample.size, gain * sample.gain
-
-
-def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
-    """About `size` of `rows` at random, in their order; all of them where there are no more."""
-    if len(rows) <= size:
-        return rows
-    chance, kept = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
-    count = compiled("newton").keep_rows(rows, chance, np.float32(size / len(rows)), kept)
-    return kept[:count] if count else rows[:1]
 
 
 def rate_within_full_step(relative_rate: float, round: Round) -> float:

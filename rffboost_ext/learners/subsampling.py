@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import Array, Round
 from ..kernels import compiled
+from ..sampling import drawn
 
 # Counts are capped here when sampling: beyond, the kept share of a weight varies by less than a thousandth.
 MOST_COUNTED = 1e6
@@ -19,6 +20,17 @@ def sampled(round: Round, share: float) -> tuple[Round, Array]:
     if not kept.any():
         kept[:] = 1.0
     return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight
+
+
+def informative(round: Round, size: int) -> tuple[Round, Array]:
+    """About `size` rows, those of large gradients preferred, and the round in which they are weighted for that."""
+    used = np.flatnonzero(round.weight)
+    rows, factor = drawn(round.rng, used, round.gradient, round.weight, size)
+    if len(rows) == len(used):
+        return round, used
+    weight = round.weight.copy()
+    weight[rows] *= factor
+    return replace(round, weight=weight), rows
 
 
 def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:

@@ -1,0 +1,73 @@
+"""Samples of many rows: evenly, or with rows of large gradients more often and at a smaller weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .core import Array, Loss
+from .kernels import compiled
+
+# The part of a sample that is drawn by weight alone, which keeps the factors of rows without a gradient at 1.5.
+EVEN = 2.0 / 3.0
+# Turns in which the probabilities that reach 1 are found.
+TURNS = 10
+# Rows whose gradients are held in memory at once.
+BLOCK = 65_536
+
+
+def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
+    """About `size` of `rows` at random, in their order; all of them where there are no more."""
+    if len(rows) <= size:
+        return rows
+    chance, kept = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
+    count = compiled("sampling").keep_rows(rows, chance, np.float32(size / len(rows)), kept)
+    return kept[:count] if count else rows[:1]
+
+
+def drawn(rng: np.random.Generator, rows: Array, gradient: Array, weight: Array, size: int) -> tuple[Array, Array]:
+    r"""About `size` of `rows`, those of large gradients preferred, and the factors that make up for it.
+
+    Row i is kept with probability
+
+    .. math:: p_i = \min\left(1, k w_i \left(\frac{2}{3 \sum_j w_j}
+              + \frac{\sum_c |g_{ic}|}{3 \sum_j w_j \sum_c |g_{jc}|}\right)\right),
+
+    k such that they sum to `size`, and its weight is multiplied by size / (m p_i). Weighted sums over the sample
+    are then, in expectation, size / m times those over all m rows, and that of the gradients varies far less than
+    over an even sample where few rows have most of them, such as those of a rare class. Sampling of minimal
+    variance, with p proportional to the gradient, is due to Ibragimov and Gusev (NeurIPS 2019); the even part
+    bounds the factors.
+
+    Parameters
+    ----------
+    rng : Generator
+    rows : ndarray of shape (m,)
+        Rows to draw from, ascending, of positive weight.
+    gradient : ndarray of shape (n, C)
+    weight : ndarray of shape (n,)
+    size : int
+
+    Returns
+    -------
+    rows : ndarray of shape (k,)
+        Ascending; all of them where there are no more than `size`.
+    factor : ndarray of shape (k,)
+    """
+    if len(rows) <= size:
+        return rows, np.ones(len(rows))
+    passes, chance = compiled("sampling"), rng.random(len(rows), dtype=np.float32)
+    kept, mass, factor = np.empty_like(rows), np.empty(len(rows)), np.empty(len(rows))
+    passes.masses_of(rows, gradient, weight, EVEN, mass)
+    count = passes.draw_rows(rows, chance, mass, passes.rate_of(mass, size, TURNS), kept, factor)
+    return (kept[:count], factor[:count] * (size / len(rows))) if count else (rows[:1], np.ones(1))
+
+
+def slopes(loss: Loss, y: Array, raw: Array) -> Array:
+    """The sum of absolute gradients of each row, (n, 1), at the constant scores raw (C,)."""
+    out = np.empty((len(y), 1))
+    for start in range(0, len(y), BLOCK):
+        block = slice(start, start + BLOCK)
+        target = y[block]
+        gradient, _ = loss.derivatives(target, np.tile(raw, (len(target), 1)))
+        np.abs(gradient * np.asarray(loss.unit)).sum(axis=1, keepdims=True, out=out[block])
+    return out

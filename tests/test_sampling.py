@@ -1,0 +1,119 @@
+"""Samples of rows whose probabilities differ: sums stay what they are, and rare rows are seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.losses import LOSSES
+from rffboost_ext.sampling import drawn, slopes, thinned
+from rffboost_ext.stopping import MOST_HELD_OUT, watched
+from rffboost_ext.training import Rows
+
+from .cases import LOSS_CASES, Array, make_round
+
+
+def rare(n: int, share: float, seed: int = 0) -> tuple[Array, Array]:
+    """A gradient as of a class with that share of the rows, and weights from 0.5 to 2."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    return np.where(y, share - 1.0, share)[:, None], rng.uniform(0.5, 2.0, n)
+
+
+@pytest.mark.parametrize("size", [1, 10, 300])
+def test_thinning_keeps_the_order(size: int) -> None:
+    rows = np.arange(0, 600, 3)
+    kept = thinned(np.random.default_rng(0), rows, size)
+    assert (np.diff(kept) > 0).all()
+    assert np.isin(kept, rows).all()
+    assert 1 <= len(kept) <= len(rows)
+    assert len(kept) == 200 or abs(len(kept) - size) < 5 * np.sqrt(size) + 1
+
+
+@pytest.mark.parametrize("share", [0.5, 0.05, 0.002])
+def test_drawn_rows_are_some_of_the_rows_in_their_order(share: float) -> None:
+    gradient, weight = rare(20_000, share)
+    rows = np.arange(0, 20_000, 2)
+    kept, factor = drawn(np.random.default_rng(0), rows, gradient, weight, 1_000)
+    assert (np.diff(kept) > 0).all()
+    assert np.isin(kept, rows).all()
+    assert len(kept) == len(factor) == pytest.approx(1_000, abs=150)
+    assert ((factor > 0.0) & (factor <= 1.5 * weight.max() / weight.min())).all()
+
+
+def test_all_rows_are_drawn_where_there_are_no_more() -> None:
+    gradient, weight = rare(50, 0.1)
+    kept, factor = drawn(np.random.default_rng(0), np.arange(50), gradient, weight, 50)
+    np.testing.assert_array_equal(kept, np.arange(50))
+    np.testing.assert_array_equal(factor, 1.0)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_weighted_sums_are_kept_in_expectation(share: float) -> None:
+    n, size = 5_000, 500
+    gradient, weight = rare(n, share)
+    values = np.column_stack([weight, weight * gradient[:, 0], weight * np.arange(n)])
+    found = []
+    for seed in range(400):
+        kept, factor = drawn(np.random.default_rng(seed), np.arange(n), gradient, weight, size)
+        found.append(factor @ values[kept])
+    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / 20.0
+    assert (np.abs(mean - size / n * values.sum(axis=0)) < 4.0 * error).all()
+
+
+def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
+    n, size = 20_000, 1_000
+    gradient, weight = rare(n, 0.005)
+    slope, by_draw, evenly = weight * gradient[:, 0], [], []
+    for seed in range(100):
+        kept, factor = drawn(np.random.default_rng(seed), np.arange(n), gradient, weight, size)
+        by_draw.append(factor @ slope[kept])
+        evenly.append(slope[thinned(np.random.default_rng(seed), np.arange(n), size)].sum())
+    assert np.std(by_draw) < 0.5 * np.std(evenly)
+
+
+@pytest.mark.parametrize(
+    "weight", [np.r_[1e12, np.ones(999)], np.r_[np.ones(100), np.full(900, 1e-300)]], ids=["heavy", "light"]
+)
+def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
+    gradient = np.zeros((1_000, 1))
+    kept, factor = drawn(np.random.default_rng(0), np.arange(1_000), gradient, weight, 100)
+    assert np.isfinite(factor).all()
+    assert set(np.flatnonzero(weight == weight.max())[:90]) & set(kept)
+    assert len(kept) == pytest.approx(100, abs=60)
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=repr)
+def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
+    monkeypatch.setattr("rffboost_ext.sampling.BLOCK", 7)
+    made = make_round(case)
+    loss, y, raw = made.loss, made.y, made.raw[0]
+    gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
+    expected = np.abs(np.asarray(loss.unit) * gradient).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(slopes(loss, y, raw), expected, rtol=1e-12)
+
+
+def test_held_out_rows_that_are_watched_weigh_as_much_by_class_as_all() -> None:
+    n, loss = 100_000, LOSSES.create("log_loss")
+    y = np.zeros((n, 1))
+    y[:200] = 1.0
+    held = Rows(np.zeros((n, 1)), y, np.ones(n))
+    some = watched(held, loss, seed=0)
+    assert len(some) == pytest.approx(MOST_HELD_OUT, rel=0.05)
+    assert some.y.sum() == 200, "all rows of a rare class"
+    assert np.average(some.y[:, 0], weights=some.weight) == pytest.approx(0.002, rel=0.05)
+    few = held.take(np.arange(1_000))
+    assert watched(few, loss, seed=0) is few
+
+
+@pytest.mark.parametrize("learner", ["auto", "rff_newton"])
+def test_rare_events_among_many_rows_are_ranked_and_counted(learner: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150_000, 8)).astype(np.float32)
+    chance = 1.0 / (1.0 + np.exp(7.0 - 1.2 * X[:, 0] - 0.8 * np.sin(2.0 * X[:, 1])))
+    y = rng.random(len(X)) < chance
+    found = RFFBoostClassifier(learner=learner, random_state=0).fit(X, y).predict_proba(X)[:, 1]
+    assert roc_auc_score(y, found) > roc_auc_score(y, chance) - 0.02
+    assert found.sum() == pytest.approx(y.sum(), rel=0.08)
