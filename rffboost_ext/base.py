@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -20,6 +20,7 @@ from .checks import (
     EXTRAPOLATION,
     NON_NEGATIVE,
     OPTIONAL,
+    PRECISION,
     SEED,
     Exactly,
     Integer,
@@ -42,6 +43,9 @@ from .stopping import joined
 from .store import StoreMixin
 from .terms import Expansion, Extent
 from .training import Rows, Trainer
+
+if TYPE_CHECKING:
+    from .interop.initial import Given
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
@@ -79,7 +83,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
         "random_state": SEED,
-        "precision": Exactly(("float32", "float64")),
+        "precision": PRECISION,
         "n_jobs": Integer(1) | Integer(-1024, -1) | OPTIONAL,
         "verbose": Integer(0) | BOOL,
         **ColumnsMixin.column_constraints,
@@ -192,17 +196,17 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         self: E,
         rows: Rows,
         parts: tuple[Loss, Learner, Step],
-        init_model: Any = None,
+        given: Given | None = None,
         classes: Array | None = None,
         sets: Mapping[str, Rows] | None = None,
     ) -> E:
         """Boost on validated data; `sets` are the rows to evaluate on, if the user has given any."""
         warn_of_light(rows.weight)
         loss, learner, step = parts
-        init, given = self._beginning(init_model, loss, rows, classes)
+        init, n_given = self._beginning(given, loss, rows, classes)
         evaluation = evaluation_of(self, sets or {}, loss, rows, classes)
         stops = self._stops(learner, evaluation.watched)
-        n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + given
+        n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + n_given
         self._require_room(init, n_rounds)
         # With early stopping duplicates stay: how often a row occurs is part of what is to be predicted.
         if learner.merges_rows(len(rows)) and not stops:
@@ -214,7 +218,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
-            way = Shrunk(step, self._rate(pace), given), self.standardize, seed, n_jobs, self.precision
+            way = Shrunk(step, self._rate(pace), n_given), self.standardize, seed, n_jobs, self.precision
             trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error_on, *self._seen(rows.X))
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
@@ -236,7 +240,7 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
                     self.validation_scores_ = joined(curves)
         self._keep_state(rows, scores.raw, lasting, stops)
         self._keep_curves(history, stops)
-        self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, given
+        self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, n_given
         self._importances = sampled_importances(ensemble, rows.X, rows.weight, seed)
         return self
 
@@ -276,12 +280,12 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
         return made
 
     def _beginning(
-        self, init_model: Any, loss: Loss, rows: Rows, classes: Array | None
+        self, given: Given | None, loss: Loss, rows: Rows, classes: Array | None
     ) -> tuple[Ensemble | None, int]:
         """The ensemble that the fit continues from, and how many of its rounds come on top of ``n_estimators``."""
-        if init_model is None:
+        if given is None:
             return self._initial(loss), self._rounds_given if self._goes_on() else 0
-        init = self._given(init_model, loss, rows, classes)
+        init = self._given(given, loss, rows, classes)
         return init, len(init)
 
     def _initial(self, loss: Loss) -> Ensemble | None:
@@ -307,24 +311,33 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     def _require_room(self, init: Ensemble | None, n_rounds: int) -> None:
         """Raise a ValueError if the model to continue from has more rounds than requested."""
         if init is not None and len(init) > n_rounds:
+            given = self.n_estimators or f"None, for {n_rounds}"
             raise ValueError(
                 f"{type(self).__name__}: n_estimators must be at least the {len(init)} rounds already fitted when "
-                f"warm_start is set (all models of a fit with early stopping counted), got {self.n_estimators}"
+                f"warm_start is set (all models of a fit with early stopping counted), got {given}"
             )
 
-    def _given(self, model: Any, loss: Loss, rows: Rows, classes: Array | None) -> Ensemble:
-        """The ensemble of the user's model, whose rounds come on top of ``n_estimators``."""
-        from .interop.initial import initial_ensemble
-
+    def _read(self, init_model: Any) -> Given | None:
+        """What is known of the user's model to continue from, if there is one."""
+        if init_model is None:
+            return None
         if self._goes_on():
             raise ValueError(
                 f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
             )
+        from .interop.initial import read
+
+        return read(init_model)
+
+    def _given(self, given: Given, loss: Loss, rows: Rows, classes: Array | None) -> Ensemble:
+        """The ensemble of the user's model, whose rounds come on top of ``n_estimators``."""
+        from .interop.initial import initial_ensemble
+
         n_outputs = np.size(loss.baseline(rows.y, rows.weight))
         names = getattr(self, "feature_names_in_", None)
-        given = initial_ensemble(model, loss, rows.X.shape[1], n_outputs, classes, self._coding, names)
-        self._require_scores(given, rows.X)
-        return given
+        init = initial_ensemble(given, loss, rows.X.shape[1], n_outputs, classes, self._coding, names)
+        self._require_scores(init, rows.X)
+        return init
 
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""
@@ -339,7 +352,9 @@ class BaseRFFBoost(ColumnsMixin, ExplainMixin, StoreMixin, TransformerMixin, Pol
     def _scores_left_by_last_fit(self, rows: Rows) -> Array | None:
         if not self._goes_on() or self._scores is None or self._scores[0] != _data_key(rows):
             return None
-        return self._scores[1]
+        raw = self._scores[1]
+        # A fit in pools leaves the scores of its last pool.
+        return raw if raw is not None and len(raw) == len(rows) else None
 
 
 def _data_key(rows: Rows) -> str:

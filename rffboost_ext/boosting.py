@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -162,17 +163,17 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     if not isinstance(design, Design):
         if np.ndim(design) != 2:
             raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
-        design = Design(np.asarray(design))
+        design = Design(numbers("design", design))
         if not np.isfinite(design.original).all():
             raise ValueError("boost: design must be finite, got NaN or infinity")
-    n, y = design.n_samples, np.asarray(y)
+    n, y = design.n_samples, numbers("y", y)
     if n == 0:
         raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
         raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
     if not np.isfinite(y).all():
         raise ValueError("boost: y must be finite, got NaN or infinity")
-    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    weight = np.ones(n) if weight is None else numbers("weight", weight).astype(np.float64)
     if weight.shape != (n,):
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
     if not (weight > 0.0).all():
@@ -182,16 +183,28 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     return design, y, weight
 
 
+def numbers(name: str, given: Any) -> Array:
+    """A parameter as an array of real numbers, or a TypeError that names it."""
+    values = np.asarray(given)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
+    return values
+
+
 def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
     """The scores that :func:`boost` starts from, given or computed; a ValueError if they or `start` do not fit."""
     if len(start) > n_estimators:
         raise ValueError(
             f"boost: n_estimators must be at least the {len(start)} rounds that init has, got {n_estimators}"
         )
-    wanted = design.n_samples, start.n_outputs
-    if raw is not None and np.shape(raw) != wanted:
-        raise ValueError(f"boost: init_raw must have shape {wanted}, got {np.shape(raw)}")
-    return start.raw(design.original) if raw is None else raw
+    if raw is None:
+        return start.raw(design.original)
+    raw, wanted = numbers("init_raw", raw), (design.n_samples, start.n_outputs)
+    if raw.shape != wanted:
+        raise ValueError(f"boost: init_raw must have shape {wanted}, got {raw.shape}")
+    if not np.isfinite(raw).all():
+        raise ValueError("boost: init_raw must be finite, got NaN or infinity")
+    return raw
 
 
 def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:

@@ -35,8 +35,13 @@ class ColumnsMixin(BaseEstimator):
     def _goes_on(self) -> bool:
         """Whether a fit continues from the rounds of the previous one, and so from its columns."""
 
-    def _taken(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> tuple[Array, Array, Array]:
-        """Validated X, y and weights of a fit, rows of weight 0 removed; `known` is for scikit-learn's check."""
+    def _taken(
+        self, X: Any, y: Any, sample_weight: Any, coding: Coding | None = None, **known: Any
+    ) -> tuple[Array, Array, Array]:
+        """Validated X, y and weights of a fit, rows of weight 0 removed; `known` is for scikit-learn's check.
+
+        If `coding` has all categories of X, it is the coding of the fit.
+        """
         reset, known = not self._goes_on(), {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan", **known}
         if reset:
             self._coding = self._coding_for(X)
@@ -58,6 +63,8 @@ class ColumnsMixin(BaseEstimator):
             gaps &= gaps_in(X)
             if reset and self._coding is not None:
                 self._coding, X = self._coding.occurring(X)
+        if reset and self._coding is not None and coding is not None and coding.has(self._coding):
+            self._coding, X = coding, coding.recoded(X, self._coding)
         if reset:
             self._gaps, self._fills = gaps, self.missing == "mean"
         self._require_complete(gaps)

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .atomic import atomic
 from .checks import SEED, Inside, require_all
+from .coding import is_gap
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .store import StoreMixin
@@ -71,6 +72,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     Notes
     -----
     There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
+
+    A column whose missing values would all be among the calibration rows has one of them in the regressor's part,
+    so that it knows missing values there whatever the seed: that row trades places with one drawn for that part.
 
     Where targets tie, as prices do, many lie exactly at the ends of intervals: the margin includes a tolerance for
     rounding, in the precision of the predictions. An exported graph sums in another order, whose rounding may put
@@ -132,15 +136,16 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         ValueError, TypeError
             If a parameter or the data are invalid, or there are too few rows for alpha.
         """
-        from sklearn.model_selection import train_test_split
+        from sklearn.utils import _safe_indexing, indexable
 
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
         # The regressor gets the original X, so that it sees the columns of a DataFrame.
-        _, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=True)
+        values, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=True)
         size = self._calibration_size(len(y))
-        X, held, y, target = train_test_split(X, y, test_size=size, random_state=random)
+        parts = split_with_gaps(gaps_of(values), size, random)
+        (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = regressor.fit(X, y)
         target, found = target.astype(np.float64), self.estimator_.predict(held)
         values, rank = self._numbers(found, size), rank_of(self.alpha, size)
@@ -258,6 +263,31 @@ def scores(y: Array, found: Array) -> Array:
     """How far targets lie outside the prediction, (n,); negative inside an interval."""
     low, high = ends(found)
     return np.maximum(low - y, y - high)
+
+
+def gaps_of(values: Array) -> Array:
+    """Which entries of X (n, d), as validated, are missing: (n, d)."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([is_gap(value) for value in values.ravel()]).reshape(values.shape)
+
+
+def split_with_gaps(gaps: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
+    """Rows to fit to and `size` others; each column with gaps (n, d) has one among the first, if there is room."""
+    from sklearn.model_selection import train_test_split
+
+    kept, held = train_test_split(np.arange(len(gaps)), test_size=size, random_state=random)
+    for column in np.flatnonzero(gaps.any(axis=0) & ~gaps[kept].any(axis=0)):
+        if gaps[kept, column].any():
+            continue
+        here = np.flatnonzero(gaps[held, column])[0]
+        # A row without gaps, so that no other column loses its own.
+        free = np.flatnonzero(~gaps[kept].any(axis=1))
+        if len(free):
+            kept[free[0]], held[here] = held[here], kept[free[0]]
+    return kept, held
 
 
 def rank_of(alpha: float, size: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from .checks import PRECISION, Integer, require
 from .core import Array, Term
 from .parallel import N_JOBS, over_tiles
 from .terms import Cosines, Expansion, Extent, expand, hold, restore
@@ -16,6 +17,8 @@ from .terms.dispatch import by_type
 from .tiles import Tiles
 
 V = TypeVar("V")
+# The key of the last frequencies, which no learner's key equals.
+FREQUENCIES = object()
 
 
 class Design:
@@ -26,7 +29,7 @@ class Design:
     original : ndarray of shape (n, d)
         The features as the user gave them, float32 or float64.
     center, scale : ndarray of shape (d,), optional
-        Where given, learners see ``X = (original - center) / scale``.
+        Learners see ``X = (original - center) / scale``; 0 and 1 where only the other is given.
     n_jobs : int, default=1
         Threads that views and learners may use.
     precision : {"float64", "float32"}, default="float64"
@@ -51,13 +54,16 @@ class Design:
         expansion: Expansion | None = None,
         extent: Extent | None = None,
     ) -> None:
+        for name, value, check in (("n_jobs", n_jobs, Integer(1)), ("precision", precision, PRECISION)):
+            require("Design", name, value, check)
         self.original = original
-        self.center = center
-        self.scale = scale
         self.n_jobs = n_jobs
         self.precision = precision
         self.expansion = expansion
         self.extent = extent
+        moved = center is not None or scale is not None
+        self.center = np.zeros(self.n_features) if moved and center is None else center
+        self.scale = np.ones(self.n_features) if moved and scale is None else scale
         self._views: dict[Hashable, Any] = {}
         self._lasting: dict[Hashable, Any] = {} if lasting is None else lasting
         self._output: tuple[Term, Array] | None = None
@@ -94,8 +100,9 @@ class Design:
     @cached_property
     def tiles(self) -> Tiles:
         """Standardised features as the compiled passes read them."""
-        center = np.zeros(self.n_features) if self.center is None else self.center
-        scale = np.ones(self.n_features) if self.scale is None else self.scale
+        center, scale = self.center, self.scale
+        if center is None or scale is None:
+            center, scale = np.zeros(self.n_features), np.ones(self.n_features)
         return Tiles(self.filled, center, scale, np.dtype(self.precision), self.n_jobs)
 
     def view(self, key: Hashable, build: Callable[[], V]) -> V:
@@ -142,9 +149,9 @@ class Design:
         """The term; frequencies that equal those of the term before are the same array, which models have once."""
         if not isinstance(term, Cosines) or len(term.omega) < 2:
             return term
-        known = self._views.setdefault("frequencies", term.omega)
+        known = self._views.setdefault(FREQUENCIES, term.omega)
         if known is term.omega or not np.array_equal(known, term.omega):
-            self._views["frequencies"] = term.omega
+            self._views[FREQUENCIES] = term.omega
             return term
         return replace(term, omega=known)
 

@@ -148,7 +148,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         """
         parts = self._parts()
         require_labels(y)
-        X, y, weight = self._taken(X, y, sample_weight)
+        given = self._read(init_model)
+        X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding)
         classes, y = encoded(y)
         if len(classes) < 2:
             raise ValueError(
@@ -165,7 +166,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         weight = weight if factors is None else weight * factors[y]
         y = y.astype(np.float64)[:, None]
         sets = sets_of(self, eval_set, partial(codes_of, classes), factors)
-        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), init_model, classes, sets)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), given, classes, sets)
         self.classes_, self._loss_given = classes, repr(parts[0])
         return self
 
@@ -305,14 +306,15 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
         parts = self._parts()
-        X, y, weight = self._taken(X, y, sample_weight, multi_output=True)
+        given = self._read(init_model)
+        X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding, multi_output=True)
         y = real_numbers(y)
         if y.shape[1] > 1 and not parts[0].multi_output:
             raise ValueError(
                 f"{type(self).__name__}: y must have one column for loss {parts[0]!r}, got {y.shape[1]}"
             )
         sets = sets_of(self, eval_set, real_numbers)
-        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), init_model, None, sets)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), given, None, sets)
         self._loss_given = repr(parts[0])
         return self
 

@@ -123,6 +123,8 @@ def is_set(given: Any) -> bool:
 def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None) -> Rows:
     """One set, a pair or a triple, as validated rows without those of weight 0."""
     X, y = model._validated(given[0]), np.asarray(given[1])
+    if y.ndim == 0:
+        raise TypeError(f"y must have an entry for each of the {len(X)} rows of X, got {given[1]!r}")
     if len(y) != len(X):
         raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
     X, y, weight = weighted_rows(X, encode(y), *given[2:] or (None,))

@@ -64,10 +64,12 @@ class SingleBlas:
 
     def __init__(self) -> None:
         self._limits: Any = None
-        self.reset()
+        self._lock, self._within = Lock(), 0
 
     def reset(self) -> None:
-        """Forget who is within."""
+        """Restore the number of threads, and forget who is within."""
+        if self._within:
+            self._limits.restore_original_limits()
         self._lock, self._within = Lock(), 0
 
     def __enter__(self) -> None:

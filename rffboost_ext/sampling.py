@@ -24,28 +24,40 @@ def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return kept[:count] if count else rows[:1]
 
 
-def drawn(rng: np.random.Generator, rows: Array, gradient: Array, weight: Array, size: int) -> tuple[Array, Array]:
-    r"""About `size` of `rows`, those of large gradients preferred, and the factors that make up for it.
+def probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Array:
+    r"""The probabilities (m,) by which to draw about `size` of m rows, those of large gradients preferred.
 
-    Row i is kept with probability
+    That of row i is
 
     .. math:: p_i = \min\left(1, k w_i \left(\frac{2}{3 \sum_j w_j}
               + \frac{\sum_c |g_{ic}|}{3 \sum_j w_j \sum_c |g_{jc}|}\right)\right),
 
-    k such that they sum to `size`, and its weight is multiplied by size / (m p_i). Weighted sums over the sample
-    are then, in expectation, size / m times those over all m rows, and that of the gradients varies far less than
-    over an even sample where few rows have most of them, such as those of a rare class. Sampling of minimal
-    variance, with p proportional to the gradient, is due to Ibragimov and Gusev (NeurIPS 2019); the even part
-    bounds the factors.
+    k such that they sum to `size`. Sampling of minimal variance, with p proportional to the gradient, is due to
+    Ibragimov and Gusev (NeurIPS 2019); the even part bounds the factors of :func:`drawn`.
 
     Parameters
     ----------
-    rng : Generator
     rows : ndarray of shape (m,)
         Rows to draw from, ascending, of positive weight.
     gradient : ndarray of shape (n, C)
     weight : ndarray of shape (n,)
     size : int
+        Less than m; otherwise all probabilities are 1.
+    """
+    if len(rows) <= size:
+        return np.ones(len(rows))
+    passes, mass = compiled("sampling"), np.empty(len(rows))
+    passes.masses_of(rows, gradient, weight, EVEN, mass)
+    mass *= passes.rate_of(mass, size, TURNS)
+    return np.minimum(mass, 1.0, out=mass)
+
+
+def drawn(rng: np.random.Generator, rows: Array, probability: Array, size: int) -> tuple[Array, Array]:
+    """Some of m rows, each kept with its probability, and the factors that make up for it.
+
+    Row i is to weigh size / (m p_i) times as much. Weighted sums over the sample are then, in expectation,
+    size / m times those over all m rows. That of the gradients varies far less than over an even sample where few
+    rows have most of them, such as those of a rare class.
 
     Returns
     -------
@@ -55,11 +67,9 @@ def drawn(rng: np.random.Generator, rows: Array, gradient: Array, weight: Array,
     """
     if len(rows) <= size:
         return rows, np.ones(len(rows))
-    passes, chance = compiled("sampling"), rng.random(len(rows), dtype=np.float32)
-    kept, mass, factor = np.empty_like(rows), np.empty(len(rows)), np.empty(len(rows))
-    passes.masses_of(rows, gradient, weight, EVEN, mass)
-    count = passes.draw_rows(rows, chance, mass, passes.rate_of(mass, size, TURNS), kept, factor)
-    return (kept[:count], factor[:count] * (size / len(rows))) if count else (rows[:1], np.ones(1))
+    chance, kept, found = rng.random(len(rows), dtype=np.float32), np.empty_like(rows), np.empty(len(rows))
+    count = compiled("sampling").draw_rows(rows, chance, probability, kept, found)
+    return (kept[:count], size / len(rows) / found[:count]) if count else (rows[:1], np.ones(1))
 
 
 def slopes(loss: Loss, y: Array, raw: Array) -> Array:

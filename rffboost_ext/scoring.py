@@ -87,13 +87,17 @@ def is_scorer(given: Callable[..., Any]) -> bool:
 def scored(scorer: Any, view: View, X: Array) -> Score:
     """What a scorer of scikit-learn says of rows X (n, d)."""
     shell = Classified if view.classes is not None else Regressed
-    takes_weight = weight_of(getattr(scorer, "_score_func", scorer)) is not None
+    taken = weight_of(getattr(scorer, "_score_func", scorer))
     X = X.view()
     X.flags.writeable = False
 
     def score(y: Array, raw: Array, weight: Array) -> float:
-        more = {"sample_weight": weight.copy()} if takes_weight and np.ptp(weight) > 0.0 else {}
-        return float(scorer(shell(view, raw, X), X, view.target(y), **more))
+        given = () if taken is None or is_idle(taken, weight) else (weight.copy(),)
+        if given and taken is not None and taken.kind is not taken.POSITIONAL_ONLY:
+            # A scorer of scikit-learn's takes weights by this name, whatever its function calls them.
+            name = "sample_weight" if hasattr(scorer, "_score_func") else taken.name
+            return float(scorer(shell(view, raw, X), X, view.target(y), **{name: given[0]}))
+        return float(scorer(shell(view, raw, X), X, view.target(y), *given))
 
     return score
 
@@ -104,7 +108,7 @@ def computed(function: Callable[..., Any], view: View) -> Score:
 
     def score(y: Array, raw: Array, weight: Array) -> float:
         seen = view.target(y), view.prediction(raw)
-        if taken is None or (taken.default is not taken.empty and np.ptp(weight) == 0.0):
+        if taken is None or is_idle(taken, weight):
             return float(function(*seen))
         if taken.kind is taken.POSITIONAL_ONLY:
             return float(function(*seen, weight.copy()))
@@ -145,6 +149,11 @@ def weight_of(function: Callable[..., Any]) -> inspect.Parameter | None:
         if one.name == "sample_weight" or (asks and one.name.lower() in WEIGHTS):
             return one
     return None
+
+
+def is_idle(taken: inspect.Parameter, weight: Array) -> bool:
+    """Whether weights say nothing to a function that can do without them."""
+    return taken.default is not taken.empty and np.ptp(weight) == 0.0
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

@@ -12,7 +12,6 @@ from .callbacks import Callback
 from .core import Array, Loss
 from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
-from .sampling import slopes
 from .training import Rows, Trainer
 
 # Minimum and maximum size of the validation set.
@@ -239,8 +238,8 @@ def watched(held: Rows, loss: Loss, seed: int) -> Rows:
     """What early stopping looks at of the held-out rows: at most about `MOST_HELD_OUT`, weighted for all."""
     if len(held) <= MOST_HELD_OUT:
         return held
-    slope = slopes(loss, held.y, loss.baseline(held.y, held.weight))
-    return held.drawn(np.random.default_rng([seed, 1]), slope, MOST_HELD_OUT)
+    chances = held.probabilities(loss, loss.baseline(held.y, held.weight), MOST_HELD_OUT)
+    return held.drawn(np.random.default_rng([seed, 1]), chances, MOST_HELD_OUT)
 
 
 def held_out(rows: Rows, fraction: float, seed: int) -> Array:

@@ -16,7 +16,7 @@ from .early_stopping import EarlyStopping, Error, Haste, MeanLoss, Patience
 from .ensemble import Ensemble
 from .gaps import scaling_of
 from .journal import Growth, Journal, Relay
-from .sampling import drawn, slopes
+from .sampling import drawn, probabilities, slopes
 from .terms import Expansion, Extent
 
 # Number of rounds trained on one pool of rows.
@@ -38,9 +38,13 @@ class Rows:
         """Some of the rows."""
         return Rows(self.X[index], self.y[index], self.weight[index])
 
-    def drawn(self, rng: np.random.Generator, slope: Array, size: int) -> Rows:
-        """About `size` of the rows, those of large `slope` (n, 1) preferred and weighted accordingly."""
-        index, factor = drawn(rng, np.arange(len(self)), slope, self.weight, size)
+    def probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
+        """The probabilities (n,) to draw about `size` rows by, from the gradients at constant scores (C,)."""
+        return probabilities(np.arange(len(self)), slopes(loss, self.y, baseline), self.weight, size)
+
+    def drawn(self, rng: np.random.Generator, chances: Array, size: int) -> Rows:
+        """About `size` of the rows, drawn by their probabilities (n,) and weighted accordingly."""
+        index, factor = drawn(rng, np.arange(len(self)), chances, size)
         some = self.take(index)
         return replace(some, weight=factor * some.weight)
 
@@ -123,10 +127,10 @@ class Trainer:
         raw = None if self.in_pools(len(rows)) else init_raw
         growth = Growth(self.start(rows) if init is None else init, raw, self.lasting, callbacks)
         self.journal.resume(growth)
-        slope = slopes(self.loss, rows.y, growth.ensemble.baseline) if self.in_pools(len(rows)) else None
+        chances = self._chances(rows, growth.ensemble.baseline)
         try:
             while not growth.finished:
-                self._stretch(growth, rows, slope, scaling, n_estimators)
+                self._stretch(growth, rows, chances, scaling, n_estimators)
                 self.journal.note(growth)
         except Interrupted:
             raise
@@ -142,15 +146,15 @@ class Trainer:
         self,
         growth: Growth,
         rows: Rows,
-        slope: Array | None,
+        chances: Array | None,
         scaling: tuple[Array | None, Array | None],
         n_estimators: int,
     ) -> None:
         """Train a model on one pool up to the next note; what learners cache about a pool ends with it."""
         done, target, every = len(growth.ensemble), n_estimators, self.journal.every
-        if slope is not None:
+        if chances is not None:
             index = done // POOL_ROUNDS
-            target, rows = min(target, (index + 1) * POOL_ROUNDS), self._pool(rows, slope, index)
+            target, rows = min(target, (index + 1) * POOL_ROUNDS), self._pool(rows, chances, index)
         relay, scores = Relay(growth.callbacks, n_estimators), KeepScores(growth.raw)
         if every is not None:
             target = min(target, (done // every + 1) * every)
@@ -158,7 +162,7 @@ class Trainer:
         growth.ensemble = self._boost(rows, scaling, max(target, 1), callbacks, growth.ensemble, growth.raw)
         growth.finished = relay.stopped or len(growth.ensemble) >= n_estimators
         # The next pool has other rows.
-        growth.raw = None if slope is not None and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
+        growth.raw = None if chances is not None and len(growth.ensemble) % POOL_ROUNDS == 0 else scores.raw
 
     def again(self, k: int) -> Trainer:
         """The same parts for an independent fit, number k, which shares no state with others."""
@@ -168,10 +172,15 @@ class Trainer:
         """Whether a fit on so many rows sees them a pool at a time."""
         return self.learner.pool_size is not None and n_samples > 2 * self.learner.pool_size
 
-    def _pool(self, rows: Rows, slope: Array, index: int) -> Rows:
+    def _chances(self, rows: Rows, baseline: Array) -> Array | None:
+        """The probabilities (n,) by which the rows of a pool are drawn; None if all rows are seen at once."""
+        size = self.learner.pool_size
+        return rows.probabilities(self.loss, baseline, size) if size and self.in_pools(len(rows)) else None
+
+    def _pool(self, rows: Rows, chances: Array, index: int) -> Rows:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
         assert self.learner.pool_size is not None
-        return rows.drawn(rng, slope, self.learner.pool_size)
+        return rows.drawn(rng, chances, self.learner.pool_size)
 
     def _boost(
         self,

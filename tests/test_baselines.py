@@ -309,3 +309,9 @@ def test_a_beta_whose_exponents_would_overflow_is_named(method):
     assert np.isfinite(method(beta=1e300, random_state=0).fit(X, BINARY).transform(X)).all()
     with pytest.raises(ValueError, match=f"{method.__name__}: beta must be .*got 1e\\+308"):
         method(beta=1e308).fit(X, BINARY)
+
+
+def test_similarities_do_not_depend_on_where_the_origin_is():
+    far = RBFLandmarks(8, standardize=True, random_state=0).fit(X + 1e7, Y).transform(X + 1e7)
+    near = RBFLandmarks(8, standardize=True, random_state=0).fit(X, Y).transform(X)
+    np.testing.assert_allclose(far, near, atol=1e-6)

@@ -155,6 +155,12 @@ def test_init_models_must_have_the_same_categories():
     other = classifier().fit(TABLE.assign(whole=TABLE["whole"].cat.rename_categories({5: 6})), Y)
     with pytest.raises(ValueError, match="init_model must have the categories of X"):
         classifier().fit(TABLE, Y, init_model=other)
+    rare = TABLE["whole"] == TABLE["whole"].iloc[0]
+    fewer = TABLE[~rare | TABLE["whole"].isna()]
+    assert fewer["whole"].nunique() < TABLE["whole"].nunique()
+    few = classifier().fit(fewer, Y[fewer.index])
+    with pytest.raises(ValueError, match=r"init_model must have the categories of X: in column \d it lacks \["):
+        classifier().fit(TABLE, Y, init_model=few)
     numbers = np.nan_to_num(by_hand(TABLE)[:, :3])
     booster = xgboost.XGBClassifier(n_estimators=2).fit(numbers, Y)
     with pytest.raises(ValueError, match="init_model must have the categories of X"):
@@ -163,6 +169,24 @@ def test_init_models_must_have_the_same_categories():
     with pytest.raises(ValueError, match="the categories of models must agree"):
         average([first, other])
     assert average([first, model]).predict(TABLE).shape == Y.shape
+
+
+@pytest.mark.parametrize(
+    "make", [classifier, lambda: xgboost.XGBClassifier(n_estimators=3, enable_categorical=True)]
+)
+def test_init_models_may_know_more_categories(make):
+    table = pd.DataFrame({"size": np.linspace(-1, 1, 60), "kind": pd.Categorical(["rare", *"xyz" * 19, "x", "y"])})
+    y = (np.arange(60) % 3 == 1).astype(int)
+    # A part of a table keeps the categories of the whole in its type.
+    part = table.iloc[1:]
+    first = make().fit(part if make is not classifier else table, y[1:] if make is not classifier else y)
+    model = classifier().fit(part, y[1:], init_model=first)
+    assert model._coding.categories[1].tolist() == ["rare", "x", "y", "z"]
+    before = model.ensemble_.truncated(len(model.ensemble_) - 6).raw(model._validated(table))[:, 0]
+    if make is classifier:
+        np.testing.assert_allclose(before, first.decision_function(table), rtol=1e-6, atol=1e-9)
+    else:
+        np.testing.assert_allclose(before[1:], first.predict(part, output_margin=True), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("learner", ["auto", "rff_newton"])

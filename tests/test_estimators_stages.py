@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor
 
 from .cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -107,3 +107,29 @@ def test_what_is_done_to_a_stage_does_not_reach_the_next_one():
     for stage, expected in zip(model.staged_decision_function(X), stages, strict=True):
         np.testing.assert_array_equal(stage, expected)
         stage *= 2.0
+
+
+class Tally(Learner):
+    """Keeps what it has seen across fits, and fails in a round of its own choice."""
+
+    step = "unit"
+
+    def __init__(self, fails=None):
+        self.fails = fails
+
+    def fit(self, round):
+        tally = round.design.lasting(Tally, list)
+        tally.append(round.index)
+        if round.index == self.fails:
+            raise RuntimeError("on purpose")
+        return Cosines(np.ones((1, 2)), np.zeros(1), np.full((1, 1), 0.1))
+
+
+def test_a_warm_start_that_fails_leaves_what_learners_keep():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    model = RFFBoostRegressor(learner=Tally(), n_estimators=2, warm_start=True, early_stopping=False).fit(X, y)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        model.set_params(learner=Tally(fails=3), n_estimators=4).fit(X, y)
+    assert model._lasting[Tally] == [0, 1]
+    model.set_params(learner=Tally(), n_estimators=4).fit(X, y)
+    assert model._lasting[Tally] == [0, 1, 2, 3]

@@ -312,3 +312,12 @@ def test_cosines_of_an_expansion_are_held_behind_it(data):
     seen = term.expansion(X)
     np.testing.assert_array_equal(term.term.extent.low, seen.min(axis=0))
     np.testing.assert_array_equal(term.term.extent.high, seen.max(axis=0))
+
+
+def test_a_learners_own_range_is_kept_within_that_of_the_data():
+    own, whole = Extent(np.array([-0.5, -9.0]), np.array([0.5, 0.2])), Extent(-np.ones(2), np.ones(2))
+    X = np.random.default_rng(0).uniform(-3.0, 3.0, (50, 2))
+    for inner, outer in ((own, whole), (whole, own), (own, own.moved(5.0))):
+        np.testing.assert_array_equal(inner.within(outer)(X), inner(outer(X)))
+    term = Cosines(np.ones((1, 2)), np.zeros(1), np.ones((1, 1)), extent=own)
+    np.testing.assert_allclose(hold(term, whole)(X), np.cos(own(whole(X)).sum(axis=1, keepdims=True)))

@@ -135,3 +135,13 @@ def test_bound_models_of_other_losses_have_no_average():
     ours = RFFBoostClassifier(learner="tree", n_estimators=3).fit(X, y)
     mean = average([models[0], ours]).decision_function(X)
     np.testing.assert_allclose(mean, (models[0].decision_function(X) + ours.decision_function(X)) / 2, atol=1e-9)
+
+
+@hosts
+@kinds
+def test_a_warm_start_goes_on_from_what_is_bound(bound, kind):
+    model = bound(kind, X)
+    rounds, before = len(model.ensemble_), model.decision_function(X)
+    model.set_params(learner="rff_newton", warm_start=True, n_estimators=rounds + 2).fit(X, BINARY)
+    assert len(model.ensemble_) == rounds + 2
+    np.testing.assert_allclose(model.ensemble_.truncated(rounds).raw(X)[:, 0], before, atol=1e-6)

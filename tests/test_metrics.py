@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
@@ -111,6 +111,33 @@ def test_a_function_of_three_unknown_arguments_is_refused(ambiguous):
     with pytest.raises(TypeError, match=r"eval_metric: .* must name them \(estimator, X, y\) .* got .* of \("):
         RFFBoostClassifier(eval_metric=ambiguous, callbacks=[seen.append], **PLAIN).fit(X, y)
     assert not seen
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("needed", [True, False], ids=["needed", "optional"])
+@pytest.mark.parametrize("name", ["sample_weight", "w"])
+def test_scorers_of_ones_own_get_weights_by_their_name(name: str, needed: bool, weighted: bool) -> None:
+    seen: list[object] = []
+
+    def by_name(estimator, X, y, sample_weight) -> float:
+        seen.append(sample_weight)
+        return 1.0
+
+    def by_letter(estimator, X, y, w) -> float:
+        seen.append(w)
+        return 1.0
+
+    def if_any(estimator, X, y, sample_weight=None) -> float:
+        return by_name(estimator, X, y, sample_weight)
+
+    scorer = (by_name if name == "sample_weight" else by_letter) if needed else if_any
+    X, y = load_diabetes(return_X_y=True)
+    weight = np.linspace(0.5, 1.5, 100) if weighted else np.ones(100)
+    model = RFFBoostRegressor(learner="rff_1", n_estimators=2, eval_metric=scorer)
+    model.fit(X[100:200], y[100:200], eval_set=[(X[:100], y[:100], weight)])
+    assert seen
+    for found in seen:
+        np.testing.assert_array_equal(found, weight if needed or weighted else None)
 
 
 @pytest.mark.parametrize("n_folds", [1, 3])

@@ -19,7 +19,8 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.core import Learner, Round, Term
-from rffboost_ext.learners.subsampling import earned, shares_kept
+from rffboost_ext.learners.mixture import trees_for
+from rffboost_ext.learners.subsampling import earned, shares_kept, update
 
 from .cases import LOSS_CASES, make_data, make_round
 
@@ -32,6 +33,33 @@ def kinds(ensemble) -> list[type]:
 
 def grid(n: int = 600, d: int = 3) -> np.ndarray:
     return np.random.default_rng(0).uniform(-1.5, 1.5, (n, d))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "task", "depths", "shares"),
+    [
+        (999, 20, "classification", {4}, {0.6}),
+        (1_000, 20, "classification", {4}, {0.6, 1.0}),
+        (999, 20, "regression", {4}, {0.6, 1.0}),
+        (2_999, 20, "regression", {4}, {0.6, 1.0}),
+        (3_000, 20, "regression", {4, 6, 8, 10}, {0.8}),
+        (3_000, 4, "classification", {4, 6, 8, 10}, {1.0}),
+        (500, 4, "classification", {4}, {1.0}),
+    ],
+)
+def test_default_trees_are_those_that_are_documented(n, d, task, depths, shares) -> None:
+    trees = trees_for(n, d, task)
+    assert len(trees) == len(depths) * len(shares)
+    assert {tree.max_depth for tree in trees} == depths
+    assert {tree.colsample_bytree for tree in trees} == shares
+
+
+def test_moving_averages_remember_their_share() -> None:
+    averages = np.full(2, np.nan)
+    for value in (1.0, 2.0, 5.0):
+        update(averages, 1, value, 0.8)
+    assert np.isnan(averages[0])
+    assert averages[1] == pytest.approx(0.8 * (0.8 * 1.0 + 0.2 * 2.0) + 0.2 * 5.0)
 
 
 class Nothing(Learner):

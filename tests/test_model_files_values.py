@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rffboost_ext import RFFBoostRegressor, baselines, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, baselines, load_model
 from rffboost_ext.losses import Signed, SquaredError
 from rffboost_ext.storage import container
 from rffboost_ext.storage.values import REGISTRIES
@@ -99,3 +99,12 @@ def test_a_memory_map_is_an_array_and_a_function_is_no_data(tmp_path):
     with pytest.raises(TypeError, match=r"learning_rate'\] is a function, which is no data"):
         mapped.set_params(learning_rate=lambda index: 0.1).save_model(tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_a_generator_that_files_do_not_hold_is_named_before_one_is_written(tmp_path):
+    generator = np.random.RandomState(np.random.PCG64(0))
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=2, random_state=generator).fit(X, y)
+    with pytest.raises(TypeError, match=r"random_state must be .* MT19937 .* PCG64"):
+        model.save_model(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

@@ -8,11 +8,17 @@ from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.losses import LOSSES
-from rffboost_ext.sampling import drawn, slopes, thinned
+from rffboost_ext.sampling import drawn, probabilities, slopes, thinned
 from rffboost_ext.stopping import MOST_HELD_OUT, watched
 from rffboost_ext.training import Rows
 
 from .cases import LOSS_CASES, Array, make_round
+
+
+def draw(seed: int, rows: Array, gradient: Array, weight: Array, size: int) -> tuple[Array, Array]:
+    """Rows drawn by their probabilities, and their factors."""
+    chances = probabilities(rows, gradient, weight, size)
+    return drawn(np.random.default_rng(seed), rows, chances, size)
 
 
 def rare(n: int, share: float, seed: int = 0) -> tuple[Array, Array]:
@@ -36,7 +42,7 @@ def test_thinning_keeps_the_order(size: int) -> None:
 def test_drawn_rows_are_some_of_the_rows_in_their_order(share: float) -> None:
     gradient, weight = rare(20_000, share)
     rows = np.arange(0, 20_000, 2)
-    kept, factor = drawn(np.random.default_rng(0), rows, gradient, weight, 1_000)
+    kept, factor = draw(0, rows, gradient, weight, 1_000)
     assert (np.diff(kept) > 0).all()
     assert np.isin(kept, rows).all()
     assert len(kept) == len(factor) == pytest.approx(1_000, abs=150)
@@ -45,7 +51,7 @@ def test_drawn_rows_are_some_of_the_rows_in_their_order(share: float) -> None:
 
 def test_all_rows_are_drawn_where_there_are_no_more() -> None:
     gradient, weight = rare(50, 0.1)
-    kept, factor = drawn(np.random.default_rng(0), np.arange(50), gradient, weight, 50)
+    kept, factor = draw(0, np.arange(50), gradient, weight, 50)
     np.testing.assert_array_equal(kept, np.arange(50))
     np.testing.assert_array_equal(factor, 1.0)
 
@@ -57,7 +63,7 @@ def test_weighted_sums_are_kept_in_expectation(share: float) -> None:
     values = np.column_stack([weight, weight * gradient[:, 0], weight * np.arange(n)])
     found = []
     for seed in range(400):
-        kept, factor = drawn(np.random.default_rng(seed), np.arange(n), gradient, weight, size)
+        kept, factor = draw(seed, np.arange(n), gradient, weight, size)
         found.append(factor @ values[kept])
     mean, error = np.mean(found, axis=0), np.std(found, axis=0) / 20.0
     assert (np.abs(mean - size / n * values.sum(axis=0)) < 4.0 * error).all()
@@ -68,7 +74,7 @@ def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
     gradient, weight = rare(n, 0.005)
     slope, by_draw, evenly = weight * gradient[:, 0], [], []
     for seed in range(100):
-        kept, factor = drawn(np.random.default_rng(seed), np.arange(n), gradient, weight, size)
+        kept, factor = draw(seed, np.arange(n), gradient, weight, size)
         by_draw.append(factor @ slope[kept])
         evenly.append(slope[thinned(np.random.default_rng(seed), np.arange(n), size)].sum())
     assert np.std(by_draw) < 0.5 * np.std(evenly)
@@ -79,7 +85,9 @@ def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
 )
 def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
     gradient = np.zeros((1_000, 1))
-    kept, factor = drawn(np.random.default_rng(0), np.arange(1_000), gradient, weight, 100)
+    chances = probabilities(np.arange(1_000), gradient, weight, 100)
+    assert ((chances >= 0.0) & (chances <= 1.0)).all()
+    kept, factor = draw(0, np.arange(1_000), gradient, weight, 100)
     assert np.isfinite(factor).all()
     assert set(np.flatnonzero(weight == weight.max())[:90]) & set(kept)
     assert len(kept) == pytest.approx(100, abs=60)

@@ -19,7 +19,6 @@ from rffboost_ext import (
     stopping,
 )
 from rffboost_ext.ensemble import mean, weighted_sum
-from rffboost_ext.sampling import slopes
 from rffboost_ext.stopping import BEYOND, folds, folds_for, held_out, joined, simplex_weights
 from rffboost_ext.training import Rows, Stopped, Trainer
 
@@ -318,6 +317,12 @@ def test_many_rows_are_seen_a_pool_at_a_time() -> None:
     assert model.score(X, y) > 0.9
 
 
+def test_a_warm_start_after_pools_computes_scores_of_all_rows() -> None:
+    model, X, y = pooled(3, warm_start=True)
+    model.set_params(learner="rff_newton", n_estimators=5).fit(X, y)
+    assert model.n_estimators_ == 5
+
+
 def test_few_rows_are_seen_at_once() -> None:
     seen: list[int] = []
     pooled(3, n=120, callbacks=[lambda progress: seen.append(progress.round.design.n_samples)])
@@ -334,7 +339,7 @@ def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     rows = classified(500)
     parts = LOSSES.create("log_loss"), Pooled(), None, True
     one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
-    slope = slopes(one.loss, rows.y, np.zeros(1))
-    np.testing.assert_array_equal(one._pool(rows, slope, 3).X, other._pool(rows, slope, 3).X)
-    first, second = (set(map(tuple, one._pool(rows, slope, k).X)) for k in range(2))
+    chances = rows.probabilities(one.loss, np.zeros(1), 60)
+    np.testing.assert_array_equal(one._pool(rows, chances, 3).X, other._pool(rows, chances, 3).X)
+    first, second = (set(map(tuple, one._pool(rows, chances, k).X)) for k in range(2))
     assert len(first & second) < 40

@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from onnx_export import to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
 from rffboost_ext.interop.xgboost_json import parsed, read_rounds
 from rffboost_ext.learners import thresholds
@@ -88,7 +88,10 @@ def test_a_graph_that_computes_features_anew_agrees_on_training_rows(step, whole
     y = (X[:, 0] * X[:, 1] > 0.0).astype(int)
     final = RFFBoostClassifier(learner=learner, n_estimators=40, early_stopping=False, random_state=0)
     model = make_pipeline(step, final).fit(X, y)
-    assert verify_onnx(model, to_onnx(model, X), X).passed
+    graph = to_onnx(model, X)
+    assert verify_onnx(model, graph, X).passed
+    # The graph computes the features of the last step itself, up to rounding.
+    np.testing.assert_allclose(OnnxPredictor(graph).predict_proba(X), model.predict_proba(X), atol=1e-4)
 
 
 def test_watched_trees_are_those_of_the_model():

@@ -331,34 +331,12 @@ def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():
     assert [600 in term.feature for term in terms] == [True, False]
 
 
-CONSTRAINED = {"monotone_constraints": (1, 0)}, {"interaction_constraints": [[0], [1]]}
-
-
-@pytest.mark.parametrize("params", CONSTRAINED, ids=str)
-def test_constraints_that_cosines_would_break_are_refused(params):
-    X, y, seen = np.random.default_rng(0).standard_normal((200, 2)), np.arange(200.0), []
-    (name,) = params
-    made = [
-        RFFBoostRegressor(learner=Mixture(trees=Tree(**params))),
-        RFFBoostRegressor(learner=Mixture(Tree(**params), "tree")),
-        RFFBoostRegressor().set_params(**{f"learner__trees__{name}": params[name]}),
-    ]
-    for model in made:
-        with pytest.raises(ValueError, match=f"Mixture: {name} of .* learner='tree' without quality='high'"):
-            model.set_params(callbacks=[seen.append]).fit(X, y)
-    stacked = RFFBoostRegressor(learner=Tree(**params), quality="high", callbacks=[seen.append])
-    with pytest.raises(ValueError, match=f"quality must be 'auto' or 'fast' where learner has {name}, got 'high'"):
-        stacked.fit(X, y)
-    assert not seen
-
-
-@pytest.mark.parametrize("more", [{}, {"early_stopping": False, "quality": "high"}], ids=str)
-def test_what_is_fitted_with_monotone_constraints_rises(more):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2.0, 2.0, (300, 2))
-    y = np.sin(4.0 * X[:, 0]) + X[:, 0] + X[:, 1] ** 2
-    grid = np.column_stack([np.linspace(-2.0, 2.0, 200), np.zeros(200)])
-    for learner in (Tree(3, **CONSTRAINED[0]), Mixture(Tree(2, **CONSTRAINED[0]), Tree(3, **CONSTRAINED[0]))):
-        params = {"n_estimators": 30, "n_folds": 2, "random_state": 0} | more
-        model = RFFBoostRegressor(learner=learner, **params).fit(X, y)
-        assert np.diff(model.predict(grid)).min() >= 0.0
+def test_trees_that_grow_are_equal_to_themselves_alone():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(80.0).reshape(40, 2)
+    found = []
+    callbacks = [lambda progress: found.append(progress.round.design) or found.append(progress.term)]
+    boost(Design(X), y, loss="squared_error", learner=Tree(2), n_estimators=2, callbacks=callbacks)
+    one, other = found[1::2]
+    assert one == one
+    assert one != other
+    assert len({one, other, one}) == 2

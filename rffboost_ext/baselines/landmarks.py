@@ -81,7 +81,7 @@ class LandmarkMap(FeatureMap):
         """Choose the landmarks and keep them in the user's own units; returns them standardised, with classes."""
         landmarks, classes = choose_landmarks(sample, self.selection, self.n_landmarks)
         center, scale = sample.design.center, sample.design.scale
-        self.landmarks_ = landmarks if scale is None else center + landmarks * scale
+        self.landmarks_ = landmarks if center is None or scale is None else center + landmarks * scale
         self.landmark_classes_ = self.classes_[classes]
         return landmarks, classes
 
@@ -138,14 +138,18 @@ class RBFLandmarks(LandmarkMap):
 
     def _learn(self, sample: Sample) -> None:
         self._place(sample)
-        ones = np.ones(sample.design.n_features)
-        self._unit = ones if sample.design.scale is None else sample.design.scale
+        design = sample.design
+        ones = np.ones(design.n_features)
+        self._unit = ones if design.scale is None else design.scale
+        # Distances are computed from squares, of which little is left far from the origin.
+        self._center = 0.0 * ones if design.center is None else design.center
         self._gamma = bandwidth(self.gamma, len(ones))
 
     def _features(self, X: Array) -> Array:
         from sklearn.metrics.pairwise import rbf_kernel
 
-        return np.asarray(rbf_kernel(X / self._unit, self.landmarks_ / self._unit, gamma=self._gamma))
+        near, far = ((points - self._center) / self._unit for points in (X, self.landmarks_))
+        return np.asarray(rbf_kernel(near, far, gamma=self._gamma))
 
 
 class PBLandmarks(LandmarkMap):

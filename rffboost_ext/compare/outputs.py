@@ -35,7 +35,10 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
     drafts = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in real}
     try:
         for path, draft in drafts.items():
-            draft.write_bytes(real[path])
+            with draft.open("wb") as file:
+                file.write(real[path])
+                file.flush()
+                os.fsync(file.fileno())
         for path, draft in drafts.items():
             os.replace(draft, path)
     finally:

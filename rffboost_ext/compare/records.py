@@ -62,7 +62,8 @@ class Records(Generic[R]):
             text = self.path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(f"{str(self.path)!r} is no file of these rows: {error}") from error
-        reader = csv.reader(io.StringIO(text))
+        # Another run may be about to finish the last line, or have ended within it.
+        reader = csv.reader(io.StringIO(text[: text.rfind("\n") + 1]))
         header = next(reader, None)
         if header != self.columns:
             raise ValueError(

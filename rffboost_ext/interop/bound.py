@@ -44,7 +44,7 @@ def fitted(
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     model = shell(loss, learner, n_estimators=max(1, len(ensemble)))
     model.ensemble_, model.loss_, model.n_features_in_, model._seed = ensemble, loss, n_features, 0
-    model._coding = coding
+    model._coding, model._lasting = coding, {}
     if names is not None:
         model.feature_names_in_ = names
     # Trees route missing values; whether there were any in training is not known here.

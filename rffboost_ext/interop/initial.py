@@ -33,6 +33,8 @@ class Given:
         Whether the categories are known.
     names : ndarray, optional
         Names of the columns, if known.
+    shown : str
+        The model, in messages.
     """
 
     ensemble: Ensemble
@@ -42,10 +44,11 @@ class Given:
     coding: Coding | None = None
     knows_codes: bool = True
     names: Array | None = None
+    shown: str = "that it is"
 
 
 def initial_ensemble(
-    model: Any,
+    given: Given,
     loss: Loss,
     n_features: int,
     n_outputs: int,
@@ -57,27 +60,21 @@ def initial_ensemble(
 
     Raises
     ------
-    TypeError
-        If the model is of an unsupported type.
     ValueError
-        If it has other features, categories, outputs, classes, or another link than the loss.
+        If the model has other features, categories, outputs, classes, or another link than the loss.
     """
-    given = read(model)
     if given.n_features is not None and given.n_features != n_features:
         raise ValueError(f"init_model must have the {n_features} features of X, got {given.n_features}")
     require_same_names(given.names, names)
-    if given.knows_codes and listed(given.coding) != listed(coding):
-        raise ValueError(
-            f"init_model must have the categories of X, by column {listed(coding)}, got {listed(given.coding)}; "
-            f"an Ensemble is taken to act on their codes, 0 for the first"
-        )
+    if given.knows_codes:
+        require_same_categories(given.coding, coding)
     if given.ensemble.n_outputs != n_outputs:
         raise ValueError(
             f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
         )
     if given.classes is not None and not np.array_equal(given.classes, classes):  # type: ignore[arg-type]
         if classes is None:
-            raise ValueError(f"init_model must be a regressor, as this one is, got a classifier: {model!r}")
+            raise ValueError(f"init_model must be a regressor, as this one is, got a classifier: {given.shown}")
         raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
     if given.response is not None:
         require_same_link(given.response, loss, n_outputs)
@@ -93,7 +90,7 @@ def read(model: Any) -> Given:
         classes = getattr(model, "classes_", None)
         names = getattr(model, "feature_names_in_", None)
         link, d = model.loss_.inverse_link, model.n_features_in_
-        return Given(model.ensemble_, link, d, classes, model._coding, names=names)
+        return Given(model.ensemble_, link, d, classes, model._coding, names=names, shown=repr(model))
     packages = {cls.__module__.partition(".")[0] for cls in type(model).__mro__}
     if "xgboost" in packages:
         return from_xgboost(model)
@@ -123,7 +120,8 @@ def from_lightgbm(model: Any) -> Given:
 
     booster, classes = lightgbm.booster_of(model), getattr(model, "classes_", None)
     ensemble, response = lightgbm.to_ensemble(model), lightgbm.response_of(model)
-    return Given(ensemble, response, booster.num_feature(), classes, names=lightgbm.names_of(booster))
+    names = lightgbm.names_of(booster)
+    return Given(ensemble, response, booster.num_feature(), classes, names=names, shown=repr(model))
 
 
 def require_same_names(given: Array | None, names: Array | None) -> None:
@@ -133,6 +131,24 @@ def require_same_names(given: Array | None, names: Array | None) -> None:
     theirs, ours = ([with_underscores(name) for name in known] for known in (given, names))
     if theirs != ours:
         raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(given)}")
+
+
+def require_same_categories(given: Coding | None, coding: Coding | None) -> None:
+    """Raise a ValueError that names a column whose categories a model does not know."""
+    theirs, ours = listed(given), listed(coding)
+    for column in range(max(len(theirs), len(ours))):
+        one, two = (entries[column] if entries else None for entries in (theirs, ours))
+        if one == two:
+            continue
+        if one is None or two is None:
+            kinds = ["numbers" if entry is None else f"categories, such as {entry[:1]}" for entry in (two, one)]
+            told = f"column {column} of X holds {kinds[0]}, that of the model {kinds[1]}"
+        else:
+            told = f"in column {column} it lacks {[entry for entry in two if entry not in one][:5]}"
+        raise ValueError(
+            f"init_model must have the categories of X: {told}; an Ensemble is taken to act on their codes, 0 for "
+            f"the first"
+        )
 
 
 def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:

@@ -55,11 +55,10 @@ def rate_of(mass, size, turns):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**KERNEL)
-def draw_rows(rows, chance, mass, rate, kept, factor):  # type: ignore[no-untyped-def]
-    """Write the rows (n,) whose chance is below their probability, and one over it, to the front; their count."""
+def draw_rows(rows, chance, probability, kept, found):  # type: ignore[no-untyped-def]
+    """Write the rows (n,) whose chance is below their probability, and this, to the front; their count."""
     count = 0
     for i in range(len(rows)):
-        probability = min(1.0, rate * mass[i])
-        kept[count], factor[count] = rows[i], 1.0 / probability
-        count += chance[i] < probability
+        kept[count], found[count] = rows[i], probability[i]
+        count += chance[i] < probability[i]
     return count

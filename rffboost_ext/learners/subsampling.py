@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import Array, Round
 from ..kernels import compiled
-from ..sampling import drawn
+from ..sampling import drawn, probabilities
 
 # Counts are capped here when sampling: beyond, the kept share of a weight varies by less than a thousandth.
 MOST_COUNTED = 1e6
@@ -25,7 +25,8 @@ def sampled(round: Round, share: float) -> tuple[Round, Array]:
 def informative(round: Round, size: int) -> tuple[Round, Array]:
     """About `size` rows, those of large gradients preferred, and the round in which they are weighted for that."""
     used = np.flatnonzero(round.weight)
-    rows, factor = drawn(round.rng, used, round.gradient, round.weight, size)
+    chances = probabilities(used, round.gradient, round.weight, size)
+    rows, factor = drawn(round.rng, used, chances, size)
     if len(rows) == len(used):
         return round, used
     weight = round.weight.copy()

@@ -286,7 +286,7 @@ class Forest:
         return self._rounds[index]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GrownTree(Term):
     """The trees of one round inside a booster that is still growing: extracted when the fit is over."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -116,7 +117,7 @@ class Request:
             "--time-limit": self.time_limit,
             "--jobs": None if self.jobs == 1 else self.jobs,
         }
-        given = [f"{name} {value}" for name, value in options.items() if value is not None]
+        given = [f"{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
         flags = ["--data-dir DIR"] * (self.data_dir is not None) + ["--quick"] * self.quick
         return " ".join(["rffboost reproduce", self.target, *given, *flags, "--out DIR"])
 

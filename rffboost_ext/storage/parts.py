@@ -142,7 +142,12 @@ def require_features(term: Term, n_features: int) -> None:
 
 
 def random_state(generator: np.random.RandomState) -> Mapping[str, Any]:
-    """The state of a generator of NumPy's legacy kind."""
+    """The state of a generator of NumPy's legacy kind, or a TypeError if it has another source of bits."""
+    kind = generator.get_state(legacy=False)["bit_generator"]
+    if kind != "MT19937":
+        raise TypeError(
+            f"random_state must be a number or a RandomState of MT19937 to be saved, got one of {kind}"
+        )
     return {"position": tuple(generator.get_state(legacy=True))}
 
 

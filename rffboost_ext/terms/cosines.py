@@ -156,7 +156,7 @@ class Cosines(Term):
 
 @hold.register
 def _(term: Cosines, extent: Extent) -> Term:
-    return replace(term, extent=extent)
+    return replace(term, extent=extent if term.extent is None else term.extent.within(extent))
 
 
 def same(one: Array | None, other: Array | None) -> bool:

@@ -43,6 +43,10 @@ class Extent:
         """The range of the features plus `shift` (d,)."""
         return Extent(self.low + shift, self.high + shift)
 
+    def within(self, other: Extent) -> Extent:
+        """What clipping to `other` and then to this range amounts to."""
+        return Extent(self(other.low[None])[0], self(other.high[None])[0])
+
     @cached_property
     def key(self) -> Hashable:
         """Equal for equal ranges."""

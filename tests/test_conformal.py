@@ -1,0 +1,37 @@
+"""How a conformal regressor parts rows with gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import ConformalRegressor, RFFBoostRegressor
+from rffboost_ext.conformal import gaps_of, split_with_gaps
+
+
+def test_a_single_gap_is_in_the_part_that_is_fitted_whatever_the_seed() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=120)
+    X[5, 1] = np.nan
+    for seed in range(12):
+        booster = RFFBoostRegressor("squared_error", "rff_newton", n_estimators=2)
+        model = ConformalRegressor(booster, random_state=seed)
+        assert model.fit(X, y).predict_interval(X).shape == (120, 2)
+
+
+def test_columns_with_gaps_have_one_among_the_rows_that_are_fitted() -> None:
+    gaps = np.zeros((40, 4), dtype=bool)
+    gaps[[0, 0, 7, 30], [0, 1, 2, 2]] = True
+    for seed in range(40):
+        kept, held = split_with_gaps(gaps, 10, np.random.RandomState(seed))
+        assert sorted([*kept, *held]) == list(range(40))
+        assert len(held) == 10
+        assert gaps[kept].any(axis=0).tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([[1.0, np.nan]]), np.array([["a", None]], dtype=object), np.array([[1, 2]])], ids=str
+)
+def test_gaps_are_found_in_any_type(values) -> None:
+    assert gaps_of(values).tolist() == [[False, values.dtype.kind != "i"]]

@@ -1,0 +1,69 @@
+"""What learners see of the features, and what they may keep there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Cosines, Design, Learner, boost
+
+X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))
+Y = np.sin(X[:, :1])
+
+
+@pytest.mark.parametrize("given", [{"center": X.mean(axis=0)}, {"scale": X.std(axis=0)}], ids=["center", "scale"])
+def test_one_of_center_and_scale_may_be_left_out(given) -> None:
+    design = Design(X, **given)
+    np.testing.assert_allclose(design.X, (X - given.get("center", 0.0)) / given.get("scale", 1.0))
+    seen = []
+    fitted = boost(
+        design, Y, loss="squared_error", learner="rff_1", n_estimators=3, random_state=0, callbacks=[seen.append]
+    )
+    np.testing.assert_allclose(fitted.raw(X), seen[-1].raw, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"precision": "float16"}, ValueError, "Design: precision must be"),
+        ({"n_jobs": -1}, ValueError, "Design: n_jobs must be"),
+        ({"n_jobs": 1.5}, TypeError, "Design: n_jobs must be"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(given, error, words) -> None:
+    with pytest.raises(error, match=words):
+        Design(X, **given)
+
+
+class Keeper(Learner):
+    """Keeps an object of its own, under a plain name, and returns several cosines."""
+
+    step = "unit"
+
+    def fit(self, round):
+        kept = round.design.view("frequencies", lambda: ["mine"])
+        assert kept == ["mine"]
+        return Cosines(np.ones((2, 2)), np.zeros(2), np.full((2, 1), 0.1))
+
+
+def test_what_a_learner_keeps_has_no_name_of_ours() -> None:
+    assert len(boost(X, Y, loss="squared_error", learner=Keeper(), n_estimators=3)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "error"),
+    [
+        ("design", X.astype(complex), TypeError),
+        ("design", X.astype(object), TypeError),
+        ("y", Y.astype(str), TypeError),
+        ("weight", np.full(60, "a"), TypeError),
+        ("init_raw", np.full((60, 1), np.nan), ValueError),
+        ("init_raw", [[0.0]], ValueError),
+    ],
+    ids=str,
+)
+def test_data_of_the_loop_are_named(name, given, error) -> None:
+    data = {"design": X, "y": Y} | {name: given}
+    with pytest.raises(error, match=f"boost: {name} must"):
+        boost(data.pop("design"), data.pop("y"), loss="squared_error", learner="rff_1", **data)
