@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .callbacks import CALLBACKS, Callback, Progress
+from .callbacks import CALLBACKS, Callback, Progress, ends
 from .checks import OPTIONAL, POSITIVE, Instance, Integer, Positives, require
 from .core import Array, Learner, Loss, Round, Step, Term, check_composition
 from .design import Design
@@ -118,7 +118,7 @@ def boost(
             terms.append(term)
             moves.append(np.array([keep, length]))
             progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
-            if any([callback(progress) for callback in callbacks]):  # noqa: C419 - each of them is to be called
+            if any([ends(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
                 break
             # Otherwise these names would keep the arrays of this round in memory through the next.
             del round, progress, fitted, output, derivatives

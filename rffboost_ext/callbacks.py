@@ -59,6 +59,15 @@ that has it when the fit is over, however it ends.
 """
 
 
+def ends(callback: Callback, progress: Progress) -> bool:
+    """Whether a callback ends the fit, or a TypeError that names it if its answer is neither true nor false."""
+    answer = callback(progress)
+    try:
+        return bool(answer)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"callbacks: {callback!r} must return a truth value or None, got {answer!r}") from error
+
+
 class KeepScores:
     """Keeps the training scores of the last round, from which a later fit on the same rows can continue.
 

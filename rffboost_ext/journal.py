@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .boosting import Interrupted
-from .callbacks import Callback, Progress
+from .callbacks import Callback, Progress, ends
 from .core import Array
 from .ensemble import Ensemble, mean
 
@@ -106,5 +106,5 @@ class Relay:
     def __call__(self, progress: Progress) -> bool:
         if progress.n_estimators != self.n_estimators:
             progress = replace(progress, n_estimators=self.n_estimators)
-        self.stopped = any([callback(progress) for callback in self.callbacks])  # noqa: C419 - each is to be called
+        self.stopped = any([ends(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called
         return self.stopped

@@ -8,6 +8,7 @@ import pickle
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -233,3 +234,12 @@ def test_a_function_counts_the_rounds_of_this_model_alone():
     # A warm start goes on counting.
     model.set_params(n_estimators=PLAIN["n_estimators"] + 2).fit(X, Y)
     assert sorted({*seen}) == [*range(PLAIN["n_estimators"] + 2)]
+
+
+@pytest.mark.parametrize("answer", [np.array([0, 1]), pd.DataFrame({"a": [1]})], ids=["array", "table"])
+def test_an_answer_that_is_neither_true_nor_false_is_named(answer):
+    def odd(progress):
+        return answer
+
+    with pytest.raises(TypeError, match=r"callbacks: <function .*odd.* must return a truth value"):
+        RFFBoostRegressor(learner="rff_1", n_estimators=2, callbacks=[odd]).fit(*REAL)

@@ -184,6 +184,8 @@ def test_data_made_by_hand_are_checked():
             compare([Dataset("d", X, odd)], ["tree"], protocol)
     with pytest.raises(ValueError, match="data set 'd': X must be finite numbers of shape"):
         compare([Dataset("d", X * np.nan, y)], ["tree"], protocol)
+    with pytest.raises(TypeError, match="data set 'd': X and y must be arrays, got list and ndarray"):
+        compare([Dataset("d", X.tolist(), y)], ["tree"], protocol)
     with pytest.raises(TypeError, match="systems must be a sequence of names, got the text 'tree'"):
         compare([Dataset("d", X, y)], "tree", protocol)
     with pytest.raises(TypeError, match="datasets must hold instances of Dataset, got tuple"):

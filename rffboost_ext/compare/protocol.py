@@ -295,7 +295,9 @@ def check_data(dataset: Dataset) -> None:
     """Raise a TypeError or ValueError unless a data set, which may be made by hand, is as Dataset documents."""
     if not isinstance(dataset, Dataset):
         raise TypeError(f"compare: datasets must hold instances of Dataset, got {type(dataset).__name__}")
-    X, y, what = np.asarray(dataset.X), np.asarray(dataset.y), f"data set {dataset.name!r}"
+    X, y, what = dataset.X, dataset.y, f"data set {dataset.name!r}"
+    if not isinstance(X, np.ndarray) or not isinstance(y, np.ndarray):
+        raise TypeError(f"{what}: X and y must be arrays, got {type(X).__name__} and {type(y).__name__}")
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not np.isfinite(X).all():
         raise ValueError(f"{what}: X must be finite numbers of shape (n, d), got {X.dtype} of shape {X.shape}")
     if y.shape != (len(X),) or y.dtype.kind not in "biu" or not np.isin(y, (0, 1)).all():
