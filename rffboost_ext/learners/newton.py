@@ -11,7 +11,6 @@ from ..core import Array, Learner, Optimizer, Round
 from ..kernels import compiled
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..parallel import over_tiles
-from ..sampling import thinned
 from ..terms import Cosines
 from . import LEARNERS
 from .subsampling import informative
@@ -55,7 +54,7 @@ class RFFNewton(Learner):
         Rows that a round refines its frequency on, drawn anew each time, those of large gradients more often and
         at a smaller weight; the cost of a round hardly grows with more rows than this.
     n_scored : int, default=1_000
-        Rows of these that the candidates are scored on.
+        Rows of these that the candidates are scored on, drawn likewise.
     gamma : pair of float, default=(0.125, 8.0)
         Range of the kernel parameter gamma, drawn log-uniformly for each candidate: frequencies are
         ``N(0, 2 gamma / s)`` per standardised feature on a support of s features.
@@ -130,8 +129,8 @@ class RFFNewton(Learner):
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
         largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
         candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype, largest)
-        scored = thinned(round.rng, rows, self.n_scored)
-        sample = Sample.of(seen, scored, np.arange(d))
+        weighted, scored = informative(seen, self.n_scored, rows)
+        sample = Sample.of(weighted, scored, np.arange(d))
         features, omega = candidates[self._best(round, candidates, sample)]
         sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features)
         omega, pairs, gain = self._refined(sample, omega)

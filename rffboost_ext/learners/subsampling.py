@@ -22,9 +22,9 @@ def sampled(round: Round, share: float) -> tuple[Round, Array]:
     return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight
 
 
-def informative(round: Round, size: int) -> tuple[Round, Array]:
-    """About `size` rows, those of large gradients preferred, and the round in which they are weighted for that."""
-    used = np.flatnonzero(round.weight)
+def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Round, Array]:
+    """About `size` of some rows, those of large gradients preferred, and the round in which they weigh less for it."""
+    used = np.flatnonzero(round.weight) if rows is None else rows
     chances = probabilities(used, round.gradient, round.weight, size)
     rows, factor = drawn(round.rng, used, chances, size)
     if len(rows) == len(used):
