@@ -23,7 +23,7 @@ def sampled(round: Round, share: float) -> tuple[Round, Array]:
 
 
 def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Round, Array]:
-    """About `size` of some rows, those of large gradients preferred, and the round in which they weigh less for it."""
+    """About `size` of some rows, large gradients preferred, and the round in which these weigh less for it."""
     used = np.flatnonzero(round.weight) if rows is None else rows
     chances = probabilities(used, round.gradient, round.weight, size)
     rows, factor = drawn(round.rng, used, chances, size)
