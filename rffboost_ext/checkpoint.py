@@ -54,7 +54,7 @@ class Checkpoint:
     ``Design.lasting``, as the Fourier learners do. The tree learner keeps an XGBoost booster with the sum of its
     trees in float32, and bins that are found with the weights of its first round. Both begin anew after a
     checkpoint, as after a warm start: a nearly tied split may then be decided differently, and with sample
-    weights, or rows that occur several times, other thresholds may be found.
+    weights, rows that occur several times, or pools, whose rows are weighted, other thresholds may be found.
 
     Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
 
