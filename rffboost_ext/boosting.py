@@ -173,7 +173,7 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
         raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
     if not np.isfinite(y).all():
         raise ValueError("boost: y must be finite, got NaN or infinity")
-    weight = np.ones(n) if weight is None else numbers("weight", weight).astype(np.float64)
+    weight = np.ones(n) if weight is None else numbers("weight", weight).astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
     if not (weight > 0.0).all():
