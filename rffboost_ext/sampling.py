@@ -6,8 +6,9 @@ import numpy as np
 
 from .core import Array, Loss
 from .kernels import compiled
+from .vocabulary import is_finite, pair
 
-# The part of a sample that is drawn by weight alone, which keeps the factors of rows without a gradient at 1.5.
+# The part of a sample that is drawn by weight alone. Rows without a gradient weigh at most 1.5 times as much for it.
 EVEN = 2.0 / 3.0
 # Turns in which the probabilities that reach 1 are found.
 TURNS = 10
@@ -73,11 +74,13 @@ def drawn(rng: np.random.Generator, rows: Array, probability: Array, size: int) 
 
 
 def slopes(loss: Loss, y: Array, raw: Array) -> Array:
-    """The sum of absolute gradients of each row, (n, 1), at the constant scores raw (C,)."""
+    """The sum of absolute gradients of each row, (n, 1), at the constant scores raw (C,); all must be finite."""
     out = np.empty((len(y), 1))
     for start in range(0, len(y), BLOCK):
         block = slice(start, start + BLOCK)
         target = y[block]
-        gradient, _ = loss.derivatives(target, np.tile(raw, (len(target), 1)))
+        gradient, _ = pair(loss, loss.derivatives(target, np.tile(raw, (len(target), 1))))
+        if not is_finite(gradient):
+            raise ValueError(f"loss {loss!r}: gradient must be finite, got NaN or infinity at the baseline {raw}")
         np.abs(gradient * np.asarray(loss.unit)).sum(axis=1, keepdims=True, out=out[block])
     return out

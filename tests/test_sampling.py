@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.losses import LOSSES
+from rffboost_ext.losses import LOSSES, SquaredError
 from rffboost_ext.sampling import drawn, probabilities, slopes, thinned
 from rffboost_ext.stopping import MOST_HELD_OUT, watched
 from rffboost_ext.training import Rows
@@ -125,3 +125,13 @@ def test_rare_events_among_many_rows_are_ranked_and_counted(learner: str) -> Non
     found = RFFBoostClassifier(learner=learner, random_state=0).fit(X, y).predict_proba(X)[:, 1]
     assert roc_auc_score(y, found) > roc_auc_score(y, chance) - 0.02
     assert found.sum() == pytest.approx(y.sum(), rel=0.08)
+
+
+def test_gradients_that_are_not_finite_are_named() -> None:
+    class Odd(SquaredError):
+        def derivatives(self, y, raw):
+            gradient, hessian = super().derivatives(y, raw)
+            return np.where(y > 2.0, np.nan, gradient), hessian
+
+    with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity at the baseline"):
+        slopes(Odd(), np.arange(4.0)[:, None], np.zeros(1))
