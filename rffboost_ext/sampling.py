@@ -8,7 +8,7 @@ from .core import Array, Loss
 from .kernels import compiled
 from .vocabulary import is_finite, pair
 
-# The part of a sample that is drawn by weight alone. Rows without a gradient weigh at most 1.5 times as much for it.
+# The part of a sample that is drawn by weight alone: by it, no row weighs more than 1.5 times as much.
 EVEN = 2.0 / 3.0
 # Turns in which the probabilities that reach 1 are found.
 TURNS = 10
