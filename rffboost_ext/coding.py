@@ -67,17 +67,18 @@ class Coding:
 
     def has(self, other: Coding) -> bool:
         """Whether all categories of another coding are among these, column by column."""
-        pairs = list(zip(listed(self), listed(other), strict=False))
-        alike = len(self.categories) == len(other.categories)
-        return alike and all((a is None) == (b is None) and set(b or ()) <= set(a or ()) for a, b in pairs)
+        if len(self.categories) != len(other.categories):
+            return False
+        pairs = zip(listed(self), listed(other), strict=True)
+        return all((a is None) == (b is None) and set(b or ()) <= set(a or ()) for a, b in pairs)
 
     def recoded(self, X: Array, other: Coding) -> Array:
         """Rows X (n, d) by this coding, which has all categories of the one that they are coded by."""
         X = X.copy()
-        for j in other.coded:
-            there, known = ~np.isnan(X[:, j]), listed(other)[j] or []
-            codes = np.array([self._tables[j][value] for value in known])
-            X[there, j] = codes[X[there, j].astype(np.int64)]
+        for j, (table, known) in enumerate(zip(self._tables, listed(other), strict=True)):
+            if known:
+                there, codes = ~np.isnan(X[:, j]), np.array([table[value] for value in known])
+                X[there, j] = codes[X[there, j].astype(np.int64)]
         return X
 
     def _codes(self, X: Any, column: int) -> tuple[Array, bool]:

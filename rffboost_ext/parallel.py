@@ -64,12 +64,10 @@ class SingleBlas:
 
     def __init__(self) -> None:
         self._limits: Any = None
-        self._lock, self._within = Lock(), 0
+        self.reset()
 
     def reset(self) -> None:
-        """Restore the number of threads, and forget who is within."""
-        if self._within:
-            self._limits.restore_original_limits()
+        """Forget who is within."""
         self._lock, self._within = Lock(), 0
 
     def __enter__(self) -> None:
