@@ -175,6 +175,7 @@ BROKEN = [
         r"weight must have shape \(2, 1\)",
     ),
     ("log_loss", Returns(stump(child=9)), "node ids of children are out of range: 9"),
+    ("log_loss", Returns(stump(child=1)), "reached in one way, got several for node 1"),
     ("log_loss", Returns(stump(feature=3)), "feature ids are out of range: 3"),
     ("log_loss", Returns(), "fit must return a Term, got None"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),

@@ -105,6 +105,51 @@ def test_outputs_of_each_are_those_of_one_after_the_other(make, precision, rng, 
     np.testing.assert_allclose(found, [term(X) for term in given], atol=1e-5 if precision == np.float32 else 1e-12)
 
 
+def walked(term, x):
+    """The outputs of trees for one row, by walking down each of them."""
+    total = np.zeros(term.value.shape[1])
+    for node in term.roots:
+        while term.left[node] >= 0:
+            value = np.float32(x[term.feature[node]])
+            left = term.missing_left[node] if np.isnan(value) else value < term.threshold[node]
+            node = (term.left if left else term.right)[node]
+        total += term.value[node]
+    return total
+
+
+def scattered(term, rng):
+    """The same trees with their nodes in another order, among nodes that no tree reaches."""
+    n = len(term.left)
+    place = rng.permutation(n + 4)[:n]
+
+    def moved(name):
+        given = getattr(term, name)
+        out = np.zeros((n + 4, *given.shape[1:]), dtype=given.dtype)
+        out[place] = np.where(given >= 0, place[given], -1) if name in ("left", "right") else given
+        return out
+
+    nodes = "left", "right", "feature", "threshold", "missing_left", "value"
+    return Trees(place[term.roots], **{name: moved(name) for name in nodes})
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("n", [1, 256, 257, 600])
+def test_rows_walk_down_trees_one_node_at_a_time(n, missing, rng):
+    term = Trees.stack([trees(rng, 2) for _ in range(3)])
+    X = rng.standard_normal((n, D))
+    X[rng.uniform(size=X.shape) < missing] = np.nan
+    expected = [walked(term, x) for x in X]
+    np.testing.assert_array_equal(term(X), expected)
+    np.testing.assert_array_equal(scattered(term, rng)(X), expected)
+
+
+def test_a_node_that_is_reached_twice_is_refused(rng, X):
+    term = trees(rng)
+    twice = replace(term, roots=np.array([0, 7, 8]))
+    with pytest.raises(ValueError, match="reached in one way"):
+        twice(X)
+
+
 def test_outputs_of_cosines_about_points_of_their_own(rng, X):
     given = [cosines(rng, centered=True) for _ in range(3)]
     np.testing.assert_allclose(outputs_of_each(given, X), [term(X) for term in given], atol=1e-12)

@@ -1,13 +1,14 @@
-"""Prediction of regression trees."""
+"""Prediction of regression trees: all rows of a block go down one level of a tree together."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-from .calls import KERNEL
+from .calls import INNER, KERNEL
 
-ROWS = 64
+# Rows per block. They do not wait for each other's look-ups, and a tree stays in cache for all of them.
+BLOCK = 256
 
 
 @numba.njit(**KERNEL)
@@ -30,42 +31,88 @@ def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignor
 
 
 @numba.njit(**KERNEL)
-def add_trees(X, roots, left, right, feature, threshold, missing_left, value, out):  # type: ignore[no-untyped-def]
-    """Add to `out` (n, C) the leaf values, (nodes, C), that each row of X (n, d) falls into.
+def arrange(roots, left, right, first, levels, given, child):  # type: ignore[no-untyped-def]
+    """Number the nodes of trees anew, level by level, so that the right child follows the left one.
 
-    X and the thresholds are of one precision. A node is a leaf where ``left < 0``. A row goes left where
-    ``x < threshold``, or where x is NaN and ``missing_left``. Blocks of rows visit one tree after the other, so
-    that a tree stays in cache.
+    Writes the new root and the depth of each tree to `first` and `levels` (T,), and the old number of each new
+    node and its left child, itself if it is a leaf, to `given` and `child` (nodes,). Returns the number of nodes
+    that trees reach, or -1 if one is reached twice.
     """
-    n = X.shape[0]
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
-        for root in roots:
-            for i in range(start, stop):
-                node = root
-                while left[node] >= 0:
-                    x = X[i, feature[node]]
-                    go_left = missing_left[node] if np.isnan(x) else x < threshold[node]
-                    node = left[node] if go_left else right[node]
-                for c in range(out.shape[1]):
-                    out[i, c] += value[node, c]
+    count = 0
+    for t in range(len(roots)):
+        if count == len(given):
+            return -1
+        first[t], levels[t] = count, -1
+        given[count] = roots[t]
+        start = count
+        count += 1
+        while start < count:
+            stop = count
+            levels[t] += 1
+            for k in range(start, stop):
+                node = given[k]
+                child[k] = k
+                if left[node] >= 0:
+                    if count + 2 > len(given):
+                        return -1
+                    child[k], given[count], given[count + 1] = count, left[node], right[node]
+                    count += 2
+            start = stop
+    return count
+
+
+@numba.njit(**INNER)
+def has_gaps(X, start, stop):  # type: ignore[no-untyped-def]
+    """Whether a value of rows start .. stop-1 is missing."""
+    found = False
+    for i in range(start, stop):
+        for f in range(X.shape[1]):
+            found |= np.isnan(X[i, f])
+    return found
+
+
+@numba.njit(**INNER)
+def descend(X, start, node, child, feature, threshold):  # type: ignore[no-untyped-def]
+    """Move each row one level down from its node (rows,). Thresholds of leaves are NaN: rows stay there."""
+    for i in range(len(node)):
+        k = node[i]
+        node[i] = child[k] + np.int32(X[start + i, feature[k]] >= threshold[k])
+
+
+@numba.njit(**INNER)
+def descend_with_gaps(X, start, node, child, feature, threshold, missing_right, subset, members):  # type: ignore[no-untyped-def]
+    """The same where values may be missing, or nodes test sets of categories: those with ``subset >= 0``."""
+    for i in range(len(node)):
+        k = node[i]
+        x = X[start + i, feature[k]]
+        right = (x >= threshold[k]) | (missing_right[k] & np.isnan(x))
+        if subset[k] >= 0 and not np.isnan(x):
+            right = is_member(members, subset[k], x)
+        node[i] = child[k] + np.int32(right)
 
 
 @numba.njit(**KERNEL)
-def add_trees_with_sets(X, roots, left, right, feature, threshold, missing_left, subset, members, value, out):  # type: ignore[no-untyped-def]
-    """The same where nodes may test sets of categories: those with ``subset >= 0``, a row of `members`.
+def add_trees(X, trees, place, out, begin, end):  # type: ignore[no-untyped-def]
+    """Add the leaf values that rows of X (n, d) fall into to out (P, n, C), blocks begin .. end-1.
 
-    A row goes right where its code is a member.
+    `trees` are the arrays of :attr:`rffboost_ext.terms.Trees.prepared`, in the precision of X; tree t is added to
+    ``out[place[t]]``. A row goes right where ``x >= threshold``, where its code is a member of a node's set, or
+    where x is NaN and ``missing_right``.
     """
-    n = X.shape[0]
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
-        for root in roots:
-            for i in range(start, stop):
-                node = root
-                while left[node] >= 0:
-                    x = X[i, feature[node]]
-                    leftwards = goes_left(x, node, threshold, missing_left, subset, members)
-                    node = left[node] if leftwards else right[node]
-                for c in range(out.shape[1]):
-                    out[i, c] += value[node, c]
+    first, levels, child, feature, threshold, missing_right, subset, members, value = trees
+    nodes = np.empty(BLOCK, dtype=np.int32)
+    for b in range(begin, end):
+        start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
+        node = nodes[: stop - start]
+        plain = len(members) == 0 and not has_gaps(X, start, stop)
+        for t in range(len(first)):
+            node[:] = first[t]
+            for _ in range(levels[t]):
+                if plain:
+                    descend(X, start, node, child, feature, threshold)
+                else:
+                    descend_with_gaps(X, start, node, child, feature, threshold, missing_right, subset, members)
+            sums = out[place[t]]
+            for i in range(len(node)):
+                for c in range(value.shape[1]):
+                    sums[start + i, c] += value[node[i], c]

@@ -66,9 +66,11 @@ def side_by_side(terms: Sequence[Cosines]) -> Cosines:
 
 
 def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
-    """On rows that are rounded to the precision of thresholds once."""
-    rows = np.ascontiguousarray(X, dtype=terms[0].threshold.dtype)
-    return [term(rows if term.threshold.dtype == rows.dtype else X) for term in terms]
+    """In one pass over the rows."""
+    if len({term.family for term in terms}) > 1:
+        return one_by_one(terms, X)
+    place = np.repeat(np.arange(len(terms)), [len(term.roots) for term in terms])
+    return list(Trees.stack(terms).sums(X, place, len(terms)))
 
 
 def expanded_together(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:

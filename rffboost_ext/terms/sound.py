@@ -33,7 +33,7 @@ def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
     Raises
     ------
     ValueError
-        If a shape is wrong, or a tree has an index out of range or a cycle.
+        If a shape is wrong, or a tree has an index out of range, a cycle, or a node that is reached twice.
     """
 
 
@@ -104,6 +104,9 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     # Children come after their parent: no path visits a node twice, so every path ends.
     for child in (term.left[inner], term.right[inner]):
         require_range("node ids of children", child, inner + 1, n)
+    parents = np.bincount(np.concatenate([term.roots, term.left[inner], term.right[inner]]), minlength=n)
+    if (parents > 1).any():
+        raise ValueError(f"nodes of trees must be reached in one way, got several for node {parents.argmax()}")
 
 
 def require_kind(name: str, array: Any, kind: str) -> None:

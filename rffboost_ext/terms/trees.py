@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..core import Array, Term
+from ..parallel import N_JOBS, over_tiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +18,8 @@ class Trees(Term):
 
     A row goes to the left child where ``x < threshold``, x rounded to the precision of the thresholds, or
     where x is missing (NaN) and ``missing_left``. Children are indices into the same arrays; a leaf has -1 for
-    both. XGBoost compares like this in float32. LightGBM's ``x <= t`` in float64 is ``x < nextafter(t, inf)``.
+    both, and no node is reached in two ways. XGBoost compares like this in float32. LightGBM's ``x <= t`` in
+    float64 is ``x < nextafter(t, inf)``.
 
     A node may instead test membership in a set of categories, x being a code 0, 1, ...: a row goes to the right
     child where x is a member, to the left one where it is not, and where it is missing as above. Codes outside the
@@ -53,28 +55,44 @@ class Trees(Term):
     members: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        from ..kernels.forest import add_trees, add_trees_with_sets
+        return self.sums(X, np.zeros(len(self.roots), dtype=np.int64), 1)[0]
+
+    def sums(self, X: Array, place: Array, count: int) -> Array:
+        """Several sums of trees, (count, n, C), on the rows of X (n, d); tree t is part of sum ``place[t]``."""
+        from ..kernels.forest import BLOCK, add_trees
 
         needed = int(self.feature.max(initial=-1)) + 1
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
-        out = np.zeros((len(X), self.value.shape[1]))
+        out = np.zeros((count, len(X), self.value.shape[1]))
         rows = np.ascontiguousarray(X, dtype=self.threshold.dtype)
-        if self.subset is not None:
-            add_trees_with_sets(rows, *self.splits, self.value, out)
-            return out
-        add_trees(
-            rows,
-            self.roots,
-            self.left,
-            self.right,
-            self.feature,
-            self.threshold,
-            self.missing_left,
-            self.value,
-            out,
-        )
+        over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, self.prepared, place, out)
         return out
+
+    @cached_property
+    def prepared(self) -> tuple[Array, ...]:
+        """The nodes as predictions take them: level by level, siblings side by side."""
+        from ..kernels.forest import arrange
+
+        first, levels = np.empty((2, len(self.roots)), dtype=np.int32)
+        given, child = np.empty((2, len(self.left)), dtype=np.int32)
+        count = arrange(self.roots, self.left, self.right, first, levels, given, child)
+        if count < 0:
+            raise ValueError("nodes of trees must be reached in one way, got several for one of them")
+        given, child = given[:count], child[:count]
+        inner = self.left[given] >= 0
+        subset, members = self._sets
+        return (
+            first,
+            levels,
+            child,
+            np.where(inner, self.feature[given], 0).astype(np.int32),
+            np.where(inner, self.threshold[given], np.nan).astype(self.threshold.dtype),
+            inner & ~self.missing_left[given],
+            subset[given],
+            members,
+            self.value[given],
+        )
 
     @cached_property
     def splits(self) -> tuple[Array, ...]:
