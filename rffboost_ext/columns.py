@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from .checks import Check, Exactly
@@ -16,6 +17,9 @@ from .ensemble import Ensemble
 from .gaps import expansion_of
 from .rows import weighted_rows
 from .terms import Expansion
+
+# What is left to :func:`gaps_in`, which would read the rows once more.
+UNREAD = {"ensure_all_finite": False}
 
 
 class ColumnsMixin(BaseEstimator):
@@ -48,7 +52,7 @@ class ColumnsMixin(BaseEstimator):
         if self._coding is None:
             require_no_times(X)
             try:
-                X, y = validate_data(self, X, y, reset=reset, **known)
+                X, y = validate_data(self, X, y, reset=reset, **known | UNREAD)
             except (ValueError, TypeError):
                 raise_named(X)
                 raise
@@ -93,8 +97,7 @@ class ColumnsMixin(BaseEstimator):
             return np.asarray(X)
         if self._coding is None:
             require_no_times(X)
-            finite = {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan"}
-            X = np.asarray(validate_data(self, X, reset=False, **finite))
+            X = np.asarray(validate_data(self, X, reset=False, dtype=PRECISIONS, **UNREAD))
             gaps = gaps_in(X)
         else:
             X = X if is_table(X) else checked_array(X)
@@ -154,8 +157,9 @@ class ColumnsMixin(BaseEstimator):
 
 
 def gaps_in(X: Array) -> Array:
-    """Which columns of X (n, d), which has no infinities, have missing values: (d,)."""
+    """Which columns of X (n, d) have missing values, (d,); a ValueError if one has infinities."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum()):
             return np.zeros(X.shape[1], dtype=bool)
+    assert_all_finite(X, allow_nan=True, input_name="X")
     return np.asarray(np.isnan(X).any(axis=0))

@@ -173,15 +173,17 @@ def moments(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Arra
     error if that is larger: divided by it, the centered column is small. Divided by infinity it is 0, also where
     the column takes other values later.
     """
-    from .kernels.moments import BLOCK, weighted_squares, weighted_sums
+    from .kernels.moments import BLOCK, block_moments
 
-    total, blocks = weight.sum(), -(-len(X) // BLOCK)
-    sums = np.empty((blocks, X.shape[1]))
-    over_tiles(weighted_sums, blocks, N_JOBS.get(), X, weight, sums)
+    starts = np.arange(0, len(X), BLOCK)
+    sums, squares = np.empty((2, len(starts), X.shape[1]))
+    over_tiles(block_moments, len(starts), N_JOBS.get(), X, weight, sums, squares)
+    masses = np.add.reduceat(weight, starts)[:, None]
+    total = masses.sum()
     mean = sums.sum(axis=0) / total
-    over_tiles(weighted_squares, blocks, N_JOBS.get(), X, weight, mean, sums)
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = sums.sum(axis=0) / total
+        between = masses * np.square(sums / masses - mean)
+        variance = (squares.sum(axis=0) + between.sum(axis=0)) / total
     rounding = np.finfo(np.float64).eps * len(X)
     if not np.isfinite(variance).all():
         column = int(np.flatnonzero(~np.isfinite(variance))[0])

@@ -7,31 +7,32 @@ import numpy as np
 
 from .calls import KERNEL
 
-# Rows whose sums are taken together: the order of additions does not depend on the number of threads.
-BLOCK = 4096
+# Rows that are read twice while they are in cache: for their means, then for the squares around these. The order
+# of additions does not depend on the number of threads.
+BLOCK = 1024
 
 
 @numba.njit(**KERNEL)
-def weighted_sums(X, weight, sums, first, last):  # type: ignore[no-untyped-def]
-    """Write ``sum_i w_i x_i`` of blocks first .. last-1 of X (n, d) to sums (blocks, d)."""
+def block_moments(X, weight, sums, squares, first, last):  # type: ignore[no-untyped-def]
+    """Write ``sum_i w_i x_i`` and ``sum_i w_i (x_i - m)^2``, m being the mean of the block, to (blocks, d) each.
+
+    For blocks first .. last-1 of X (n, d) with positive weights (n,).
+    """
+    mean = np.empty(X.shape[1])
     for b in range(first, last):
-        total = sums[b]
+        total, square, mass = sums[b], squares[b], 0.0
         total[:] = 0.0
+        square[:] = 0.0
         for i in range(b * BLOCK, min((b + 1) * BLOCK, len(X))):
+            mass += weight[i]
             for f in range(X.shape[1]):
                 total[f] += weight[i] * X[i, f]
-
-
-@numba.njit(**KERNEL)
-def weighted_squares(X, weight, center, sums, first, last):  # type: ignore[no-untyped-def]
-    """Write ``sum_i w_i (x_i - center)^2`` of blocks first .. last-1 of X (n, d) to sums (blocks, d)."""
-    for b in range(first, last):
-        total = sums[b]
-        total[:] = 0.0
+        for f in range(X.shape[1]):
+            mean[f] = total[f] / mass
         for i in range(b * BLOCK, min((b + 1) * BLOCK, len(X))):
             for f in range(X.shape[1]):
-                away = X[i, f] - center[f]
-                total[f] += weight[i] * away * away
+                away = X[i, f] - mean[f]
+                square[f] += weight[i] * away * away
 
 
 @numba.njit(**KERNEL)
