@@ -109,6 +109,15 @@ def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
     return [float(error(y, one, weight)) for one in raw]
 
 
+def scores_after(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
+    """Scores (T, n, C) of X (n, d) after each of T further rounds: keep, length and term; `raw` are those before."""
+    outputs = outputs_of_each([term for _, _, term in rounds], X)
+    raws = np.empty_like(outputs)
+    for t, (keep, length, _) in enumerate(rounds):
+        raw = raws[t] = keep * raw + length * outputs[t]
+    return raws
+
+
 def best_round(scores: Sequence[float], tol: float) -> int:
     """The last round whose error is less, by `tol` times the first, than that of the last one that was so before.
 
@@ -197,6 +206,10 @@ class EarlyStopping:
         self._look()
         return self._best_raw
 
+    def raw_beyond(self, later: Sequence[tuple[float, float, Term]]) -> Array:
+        """Scores of the held-out rows after the best round and some `later` ones: keep, length and term of each."""
+        return scores_after(self.best_raw_, later, self.X)[-1] if later else self.best_raw_
+
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint."""
         self._look()
@@ -215,10 +228,7 @@ class EarlyStopping:
             self._score(self._waiting[:size])
 
     def _score(self, rounds: list[tuple[float, float, Term]]) -> None:
-        outputs = outputs_of_each([term for _, _, term in rounds], self.X)
-        raw, raws = self._raw, np.empty_like(outputs)
-        for t, (keep, length, _) in enumerate(rounds):
-            raw = raws[t] = keep * raw + length * outputs[t]
+        raws = scores_after(self._raw, rounds, self.X)
         errors = errors_of(self.error, self.y, raws, self.weight)
         self._require_numbers(errors)
         scores, best, best_raw = self._scores, self._best, self._best_raw
@@ -228,7 +238,7 @@ class EarlyStopping:
                 best, least, best_raw = done + t, error, raws[t].copy()
         # In one statement, so that an interrupt cannot leave it half done.
         self._raw, self._scores, self._best, self._best_raw, self._waiting = (
-            *(raw, [*scores, *errors], best, best_raw),
+            *(raws[-1], [*scores, *errors], best, best_raw),
             self._waiting[len(rounds) :],
         )
 

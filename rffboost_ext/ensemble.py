@@ -47,6 +47,11 @@ class Ensemble:
         return len(self.baseline)
 
     @property
+    def rounds(self) -> list[tuple[float, float, Term]]:
+        """The keep, the length and the term of each round."""
+        return [(keep, length, term) for (keep, length), term in zip(self.moves.tolist(), self.terms, strict=True)]
+
+    @property
     def lengths(self) -> Array:
         """Factor on each term in the final sum, (T,): its length, times the keeps of later rounds."""
         keeps, lengths = self.moves.T

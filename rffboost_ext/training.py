@@ -229,7 +229,7 @@ class Trainer:
             length = min(max(1, done + round(beyond * watch.best_round_)), len(ensemble))
             model, scores = ensemble.truncated(length), np.array(watch.scores_)
             self.journal.keep(model, scores)
-            return Stopped(model, scores, watch.best_raw_ if length == best else model.raw(held.X))
+            return Stopped(model, scores, watch.raw_beyond(model.rounds[best:]))
 
         try:
             return result(self.fit(rows, n_estimators, [*callbacks, watch], init))

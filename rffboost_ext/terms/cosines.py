@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import Array, Term
 from ..parallel import N_JOBS, over_tiles
+from ..rows import fingerprints
 from .extent import Extent, hold
 
 
@@ -111,15 +112,10 @@ class Cosines(Term):
 
     def merged(self) -> Cosines:
         """Cosines of equal frequency joined: into one where there is one output, else into a cosine and a sine."""
-        n_outputs = self.weight.shape[1]
-        rows = np.ascontiguousarray(self.omega)
-        keys = rows.view(f"V{rows.strides[0]}").ravel()
-        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        n_outputs, (first, place) = self.weight.shape[1], distinct(self.omega)
         if min(2, n_outputs) * len(first) >= len(self.omega):
             return self
-        omega, pairs = self.omega[first], np.zeros((2, len(first), n_outputs))
-        for pair, weight in zip(pairs, self.pairs, strict=True):
-            np.add.at(pair, place, weight)
+        omega, pairs = self.omega[first], sums_by(place, len(first), self.pairs)
         if n_outputs == 1:
             return replace(self, omega=omega, phase=np.arctan2(*pairs[::-1])[:, 0], weight=np.hypot(*pairs))
         joined = self.with_pairs(omega, pairs)
@@ -162,6 +158,23 @@ def _(term: Cosines, extent: Extent) -> Term:
 def same(one: Array | None, other: Array | None) -> bool:
     """Whether two arrays are equal, or neither is there."""
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def distinct(rows: Array) -> tuple[Array, Array]:
+    """Where each of the k distinct rows of an array (m, d) occurs first, in order, and which of them each is (m,)."""
+    _, first, place = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    first, place = first[order], np.argsort(order)[place]
+    if not np.array_equal(rows[first[place]], rows):
+        # Different rows of one fingerprint, which hardly ever happens.
+        return np.arange(len(rows)), np.arange(len(rows))
+    return first, place
+
+
+def sums_by(place: Array, count: int, values: Array) -> Array:
+    """The sums over the m rows of each of `count` places: (k, count, C) for values (k, m, C)."""
+    columns = [np.bincount(place, column, count) for part in values for column in part.T]
+    return np.reshape(columns, (len(values), -1, count)).swapaxes(1, 2)
 
 
 def require_columns(X: Array, n_features: int) -> None:
