@@ -110,7 +110,7 @@ def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
 
 
 def scores_after(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
-    """Scores (T, n, C) of X (n, d) after each of T further rounds: keep, length and term; `raw` are those before."""
+    """Scores (T, n, C) of X (n, d) after each of T rounds, each of a keep, a length and a term, from `raw` on."""
     outputs = outputs_of_each([term for _, _, term in rounds], X)
     raws = np.empty_like(outputs)
     for t, (keep, length, _) in enumerate(rounds):
@@ -207,7 +207,7 @@ class EarlyStopping:
         return self._best_raw
 
     def raw_beyond(self, later: Sequence[tuple[float, float, Term]]) -> Array:
-        """Scores of the held-out rows after the best round and some `later` ones: keep, length and term of each."""
+        """Scores of the held-out rows after the best round and some `later` ones, given as for `scores_after`."""
         return scores_after(self.best_raw_, later, self.X)[-1] if later else self.best_raw_
 
     def state(self) -> dict[str, Any]:

@@ -49,13 +49,13 @@ def test_a_threshold_moves_by_its_slack_or_half_the_gap(X, seed):
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing):
     booster, X = random_model(0, missing, outputs)
-    rounds = read_rounds(parsed(booster))
-    before, after = Trees.stack(rounds), Trees.stack(lowered(rounds, X))
+    before = Trees.stack(read_rounds(parsed(booster)))
+    after = lowered(before, X)
     assert (after.threshold < before.threshold).any()
     np.testing.assert_array_equal(after(X), before(X))
     whole = X.copy()
     whole[:, :4] = np.round(X[:, :4])
-    again = Trees.stack(lowered(rounds, whole))
+    again = lowered(before, whole)
     off = np.nextafter(whole, -np.inf, dtype=np.float32)
     np.testing.assert_array_equal(again(off), again(whole))
 
@@ -63,10 +63,10 @@ def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing
 @pytest.mark.parametrize("block", [1, 7, 10_000])
 def test_it_does_not_matter_how_many_rows_are_read_at_a_time(block, monkeypatch):
     booster, X = random_model(0, 0.3, 1)
-    rounds = read_rounds(parsed(booster))
-    expected = Trees.stack(lowered(rounds, X)).threshold
+    trees = Trees.stack(read_rounds(parsed(booster)))
+    expected = lowered(trees, X).threshold
     monkeypatch.setattr(thresholds, "BLOCK", block)
-    np.testing.assert_array_equal(Trees.stack(lowered(rounds, np.asfortranarray(X))).threshold, expected)
+    np.testing.assert_array_equal(lowered(trees, np.asfortranarray(X)).threshold, expected)
 
 
 def test_a_column_of_gaps_leaves_thresholds():

@@ -50,7 +50,13 @@ def base_score(text: str) -> Array:
 
 
 def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> list[Trees]:
-    """The trees of a model, one term per boosting round; the base score is not part of them.
+    """The trees of a model, one term per boosting round, as :func:`read_trees` reads them."""
+    trees, counts = read_trees(learner, kinds)
+    return trees.split(counts)
+
+
+def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: int = 0) -> tuple[Trees, Array]:
+    """The trees of a model as one term, and their number in each boosting round; the base score is no part of it.
 
     Parameters
     ----------
@@ -58,6 +64,8 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
         From :func:`parsed`.
     kinds : sequence of str
         Boosters that are read.
+    first : int, default=0
+        The first round that is read.
 
     Raises
     ------
@@ -71,14 +79,12 @@ def read_rounds(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS) -> lis
     name = booster["name"] if dropped is None else "dart"
     if name not in kinds:
         raise ValueError(f"booster must be one of {', '.join(kinds)}, got {name!r}")
-    for tree in model["trees"]:
+    ends = model["iteration_indptr"][first:]
+    trees, outputs = (model[part][ends[0] :] for part in ("trees", "tree_info"))
+    for tree in trees:
         require_readable(tree)
-    trees, outputs = model["trees"], model["tree_info"]
-    factors = np.ones(len(trees)) if dropped is None else np.array(dropped)
-    n_outputs, parts = number_of_outputs(learner), pairwise(model["iteration_indptr"])
-    return [
-        read_round(trees[start:stop], outputs[start:stop], n_outputs, factors[start:stop]) for start, stop in parts
-    ]
+    factors = np.ones(len(trees)) if dropped is None else np.array(dropped[ends[0] :])
+    return joined(trees, outputs, number_of_outputs(learner), factors), np.diff(ends)
 
 
 def require_readable(tree: dict[str, Any]) -> None:
@@ -87,28 +93,30 @@ def require_readable(tree: dict[str, Any]) -> None:
         raise ValueError("multi_strategy must be 'one_output_per_tree', got trees with vector leaves")
 
 
-def read_round(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_outputs: int, factors: Array) -> Trees:
+def joined(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_outputs: int, factors: Array) -> Trees:
     """Some trees of the format as one term, each times a factor and adding to one of several outputs."""
-    sizes = [len(tree["left_children"]) for tree in trees]
-    roots = np.cumsum([0, *sizes[:-1]])
-
-    def joined(name: str, dtype: type) -> Array:
-        return np.array(list(chain.from_iterable(tree[name] for tree in trees)), dtype=dtype)
-
-    left, right = (joined(f"{side}_children", np.int32) for side in ("left", "right"))
+    sizes = np.array([len(tree["left_children"]) for tree in trees], dtype=np.int64)
+    roots = np.cumsum(sizes) - sizes
+    left, right = (listed(trees, f"{side}_children", np.int32) for side in ("left", "right"))
     leaf, shift = left < 0, np.repeat(roots, sizes).astype(np.int32)
-    condition, value = joined("split_conditions", np.float32), np.zeros((len(left), n_outputs))
-    value[leaf, np.repeat(outputs, sizes)[leaf]] = (np.repeat(factors, sizes) * condition)[leaf]
+    condition, value = listed(trees, "split_conditions", np.float32), np.zeros((len(left), n_outputs))
+    output = np.repeat(np.array(outputs, dtype=np.int64), sizes)
+    value[leaf, output[leaf]] = (np.repeat(factors, sizes) * condition)[leaf]
     return Trees(
         roots=roots,
         left=np.where(leaf, left, left + shift),
         right=np.where(leaf, right, right + shift),
-        feature=joined("split_indices", np.int32),
+        feature=listed(trees, "split_indices", np.int32),
         threshold=condition,
-        missing_left=joined("default_left", np.bool_),
+        missing_left=listed(trees, "default_left", np.bool_),
         value=value,
         **read_sets(trees, roots, len(left)),
     )
+
+
+def listed(trees: Sequence[dict[str, Any]], name: str, dtype: type) -> Array:
+    """One entry of several trees, each a list, as one array."""
+    return np.array(list(chain.from_iterable(tree[name] for tree in trees)), dtype=dtype)
 
 
 def read_sets(trees: Sequence[dict[str, Any]], roots: Array, n_nodes: int) -> dict[str, Array]:
@@ -116,10 +124,7 @@ def read_sets(trees: Sequence[dict[str, Any]], roots: Array, n_nodes: int) -> di
     nodes = [root + node for root, tree in zip(roots, trees, strict=True) for node in tree["categories_nodes"]]
     if not nodes:
         return {}
-    sizes, categories = (
-        np.array(list(chain.from_iterable(tree[name] for tree in trees)), dtype=np.int64)
-        for name in ("categories_sizes", "categories")
-    )
+    sizes, categories = (listed(trees, name, np.int64) for name in ("categories_sizes", "categories"))
     subset = np.full(n_nodes, -1, dtype=np.int32)
     subset[nodes] = np.arange(len(nodes))
     member = np.zeros((len(nodes), int(categories.max(initial=0)) + 1), dtype=bool)

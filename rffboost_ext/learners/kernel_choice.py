@@ -55,10 +55,10 @@ def left_out_error(kernel: Array, target: Array, weight: Array, l2: float) -> fl
     """
     from scipy.linalg.lapack import dpotrs, dtrtri
 
-    factor = cholesky(kernel, [np.maximum(l2 / weight, LEAST_PENALTY)])
+    factor = cholesky(kernel, [np.maximum(l2 / weight, LEAST_PENALTY)], clean=True)
     if factor is None:
         return np.inf
     alpha, _ = dpotrs(factor, target, lower=1)
-    root = np.tril(dtrtri(factor, lower=1, overwrite_c=1)[0])
+    root, _ = dtrtri(factor, lower=1, overwrite_c=1)
     diagonal = np.einsum("ji,ji->i", root, root)
     return float(weight @ np.square(alpha / diagonal[:, None]).sum(axis=1))

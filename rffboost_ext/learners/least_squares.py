@@ -76,12 +76,12 @@ class LeastSquares:
         return (self.features.T @ amplitudes.T.astype(self.features.dtype)).astype(np.float64)
 
 
-def cholesky(system: Array, penalties: Sequence[float | Array]) -> Array | None:
+def cholesky(system: Array, penalties: Sequence[float | Array], clean: bool = False) -> Array | None:
     """The lower Cholesky factor of a symmetric system plus the first of the penalties with which it is definite.
 
     A penalty is added to the diagonal: a number, or one for each row.
 
-    None if there is none. What lies above the diagonal is not to be read.
+    None if there is none. What lies above the diagonal is 0 if `clean`, and else not to be read.
     """
     from scipy.linalg.lapack import dpotrf
 
@@ -90,7 +90,7 @@ def cholesky(system: Array, penalties: Sequence[float | Array]) -> Array | None:
         penalised = system.copy()
         penalised[diagonal] += penalty
         # LAPACK works on columns: what it is handed is the transpose, which is the same matrix.
-        factor, failed = dpotrf(penalised.T, lower=1, clean=0, overwrite_a=1)
+        factor, failed = dpotrf(penalised.T, lower=1, clean=clean, overwrite_a=1)
         if not failed:
             return np.asarray(factor)
     return None

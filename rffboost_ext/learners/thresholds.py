@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +16,7 @@ BLOCK = 4_096
 """Rows that are converted to single precision at a time."""
 
 
-def lowered(rounds: Sequence[Trees], X: Array) -> list[Trees]:
+def lowered(trees: Trees, X: Array) -> Trees:
     """Trees whose thresholds lie a little below the values that XGBoost has put them at.
 
     XGBoost splits ``x < t`` at values t of the training data. A row whose features are computed in another way, as
@@ -27,22 +26,19 @@ def lowered(rounds: Sequence[Trees], X: Array) -> list[Trees]:
 
     Parameters
     ----------
-    rounds : sequence of Trees
+    trees : Trees
         Trees with thresholds in float32.
     X : ndarray of shape (n, d)
         What they were grown on.
     """
-    threshold, feature = (np.concatenate([getattr(t, name) for t in rounds]) for name in ("threshold", "feature"))
-    splits = np.flatnonzero(np.concatenate([is_split(trees) for trees in rounds]))
-    order = splits[np.lexsort((threshold[splits], feature[splits]))]
-    ordered = threshold[order], feature[order]
+    threshold, splits = trees.threshold.copy(), np.flatnonzero(is_split(trees))
+    order = splits[np.lexsort((threshold[splits], trees.feature[splits]))]
+    ordered = threshold[order], trees.feature[order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = (ordered[0][1:] != ordered[0][:-1]) | (ordered[1][1:] != ordered[1][:-1])
     distinct, column = (values[first] for values in ordered)
     threshold[order] = moved_down(distinct, column, X)[np.cumsum(first) - 1]
-    ends = np.cumsum([len(trees.threshold) for trees in rounds])
-    parts = np.split(threshold, ends[:-1])
-    return [replace(trees, threshold=part) for trees, part in zip(rounds, parts, strict=True)]
+    return replace(trees, threshold=threshold)
 
 
 def is_split(trees: Trees) -> Array:

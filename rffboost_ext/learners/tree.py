@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..design import Design
 
 SHARE = Real(0.0, 1.0)
+# Up to this number of rounds it takes less time to read all of them again than to have new ones cut out.
+REREAD = 32
 
 
 @LEARNERS.register("tree")
@@ -276,13 +278,15 @@ class Forest:
 
     def round(self, index: int) -> Trees:
         """The trees of one round. All new rounds are extracted at once: each call has a fixed cost."""
-        from ..interop.xgboost_json import parsed, read_rounds
+        from ..interop.xgboost_json import parsed, read_trees
 
         done = len(self._rounds)
         if index >= done:
             grown = self.booster.num_boosted_rounds()
-            whole = self.booster if done == 0 else self.booster[done:grown]
-            self._rounds += lowered(read_rounds(parsed(whole)), self.X)
+            start = done if grown > REREAD else 0
+            booster = self.booster[start:grown] if start else self.booster
+            trees, counts = read_trees(parsed(booster), first=done - start)
+            self._rounds += lowered(trees, self.X).split(counts)
         return self._rounds[index]
 
 

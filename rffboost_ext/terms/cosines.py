@@ -161,7 +161,7 @@ def same(one: Array | None, other: Array | None) -> bool:
 
 
 def distinct(rows: Array) -> tuple[Array, Array]:
-    """Where each of the k distinct rows of an array (m, d) occurs first, in order, and which of them each is (m,)."""
+    """Where each of the k distinct rows of an array (m, d) occurs first, in order, and which of them each is."""
     _, first, place = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
     order = np.argsort(first)
     first, place = first[order], np.argsort(order)[place]

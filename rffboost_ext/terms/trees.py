@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -120,24 +121,43 @@ class Trees(Term):
 
     @classmethod
     def stack(cls, terms: Sequence[Trees]) -> Trees:
-        offsets = np.cumsum([0] + [len(t.left) for t in terms[:-1]])
-
         def join(name: str) -> Array:
             return np.concatenate([getattr(t, name) for t in terms])
 
-        def shifted(name: str) -> Array:
-            parts = (getattr(t, name) for t in terms)
-            return np.concatenate(
-                [np.where(p >= 0, p + o, p).astype(p.dtype) for p, o in zip(parts, offsets, strict=True)]
-            )
-
-        links = (shifted(name) for name in ("roots", "left", "right"))
-        joined = (join(name) for name in ("feature", "threshold", "missing_left", "value"))
-        term = cls(*links, *joined)
+        sizes = np.array([len(t.left) for t in terms])
+        before = np.cumsum(sizes) - sizes
+        roots = join("roots") + np.repeat(before, [len(t.roots) for t in terms])
+        shift = np.repeat(before, sizes).astype(np.int32)
+        left, right = (np.where(link < 0, link, link + shift) for link in map(join, ("left", "right")))
+        joined = map(join, ("feature", "threshold", "missing_left", "value"))
+        term = cls(roots, left, right, *joined)
         if all(one.subset is None for one in terms):
             return term
         subset, members = stacked_sets([one.splits[6:] for one in terms])
         return replace(term, subset=subset, members=members)
+
+    def split(self, counts: Sequence[int] | Array) -> list[Trees]:
+        """Consecutive trees as terms, so many each; the nodes of a tree must follow its root, before the next."""
+        trees = np.append(0, np.cumsum(counts))
+        nodes = np.append(self.roots, len(self.left))[trees]
+        shift = np.repeat(nodes[:-1], np.diff(nodes)).astype(np.int32)
+        roots = self.roots - np.repeat(nodes[:-1], counts)
+        left, right = (np.where(link < 0, link, link - shift) for link in (self.left, self.right))
+        parts = []
+        for (first, last), (start, stop) in zip(pairwise(trees), pairwise(nodes), strict=True):
+            given = self.feature, self.threshold, self.missing_left, self.value
+            part = Trees(roots[first:last], *(array[start:stop] for array in (left, right, *given)))
+            parts.append(part if self.subset is None else replace(part, **self._sets_of(start, stop)))
+        return parts
+
+    def _sets_of(self, start: int, stop: int) -> dict[str, Array]:
+        """The set of each of some nodes, and the sets of these; empty if none has one."""
+        subset, members = self._sets
+        found, subset = np.unique(subset[start:stop], return_inverse=True)
+        if found[-1] < 0:
+            return {}
+        lacking = int(found[0] < 0)
+        return {"subset": (subset - lacking).astype(np.int32), "members": members[found[lacking:]]}
 
 
 def stacked_sets(terms: Sequence[tuple[Array, ...]]) -> tuple[Array, Array]:
