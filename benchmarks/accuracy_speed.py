@@ -137,6 +137,23 @@ def defaults(n: int, targets: Mapping[str, AtLeast | AtMost], turns: int, thread
     ]
 
 
+def default_prediction(sizes: Sizes, threads: int) -> list[Record]:
+    """Predictions of default models beside each other, each fitted to few rows."""
+    X, y = speed_data(sizes.held_out)
+    targets = {"lightgbm": AtMost(1.0), "xgboost": AtMost(1.5), "catboost": AtMost(1.5)}
+    few = slice(sizes.small)
+    models = {name: fit_default(name, X[few], y[few], threads) for name in ("rffboost", *targets)}
+    # CatBoost predicts on all cores, whatever it was fitted on.
+    held = {"catboost": {"thread_count": threads}}
+    runs = [partial(model.predict_proba, X, **held.get(name, {})) for name, model in models.items()]
+    ours, *others = in_turns(*runs, turns=3 * sizes.turns)
+    what = f"prediction of the default model of {sizes.small:,} rows"
+    return [
+        record(Row(what, shape(sizes.held_out), f"{SYSTEMS[name].title}, defaults", ours, theirs, target))
+        for (name, target), theirs in zip(targets.items(), others, strict=True)
+    ]
+
+
 def fit_default(name: str, X: Array, y: Array, threads: int) -> Any:
     """A system fitted as it comes."""
     return SYSTEMS[name].build("binary", threads).fit(X, y)
@@ -153,7 +170,7 @@ def record(row: Row) -> Record:
 
 
 Measure = Callable[[Sizes, int], list[Record]]
-MEASURES: tuple[Measure, ...] = (default_small, cosines_alone, default_large, growth)
+MEASURES: tuple[Measure, ...] = (default_small, cosines_alone, default_large, growth, default_prediction)
 
 
 @dataclass(frozen=True)
