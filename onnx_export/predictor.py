@@ -135,15 +135,55 @@ class OnnxPredictor:
         return self._run("label", X).astype(self.classes_.dtype)
 
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, (n, K), in the order of ``classes_``."""
+        """Class probabilities, (n, K), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features; they are converted to the type of the file.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+
+        Raises
+        ------
+        AttributeError
+            If the file is of a regressor.
+        """
         return self._run("probabilities", X)
 
     def decision_function(self, X: Any) -> Array:
-        """Raw scores, (n,) where there is one output, else (n, C)."""
+        """Raw scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features; they are converted to the type of the file.
+
+        Returns
+        -------
+        ndarray of shape (n,) where there is one output, else (n, C)
+        """
         return squeeze(self._run("score" if "score" in self._outputs else "variable", X))
 
     def predict_interval(self, X: Any) -> Array:
-        """Lower and upper ends of intervals, (n, 2), for a file of a ConformalRegressor."""
+        """Lower and upper ends of intervals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features; they are converted to the type of the file.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+
+        Raises
+        ------
+        AttributeError
+            If the file is not of a ConformalRegressor.
+        """
         return self._run("interval", X)
 
     def _run(self, output: str, X: Any) -> Array:

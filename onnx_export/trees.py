@@ -35,7 +35,7 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     if graph.dtype == FLOAT64:
         values, scale = sliced(values, int(grown.sum()))
     features, threshold = compared(term, graph, x)
-    attributes = structure(term, nodes, tree) | targets(values, nodes, tree, leaf)
+    attributes = structure(term, nodes, tree) | targets(values, tree, leaf)
     splits = np.where(leaf, 0.0, threshold[nodes]).astype(threshold.dtype)
     if splits.dtype == FLOAT64:
         attributes = in_double(attributes, splits)
@@ -109,7 +109,7 @@ def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
     return {"nodes_modes": modes.tolist()} | {name: array.tolist() for name, array in arrays.items()}
 
 
-def targets(values: Array, nodes: Array, tree: Array, leaf: Array) -> dict[str, Any]:
+def targets(values: Array, tree: Array, leaf: Array) -> dict[str, Any]:
     """Attributes with the leaf values: `values` has one row per leaf, one column per target."""
     needed = values != 0.0
     # A leaf without any entry is an error in some runtimes.

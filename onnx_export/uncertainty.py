@@ -40,6 +40,12 @@ class Placed(Term):
     def __call__(self, X: Array) -> Array:
         return self.term(X) @ self.matrix
 
+    def features(self, X: Array) -> Array:
+        return self.term.features(X)
+
+    def merged(self) -> Placed:
+        return replace(self, term=self.term.merged())
+
     def scaled(self, factor: float) -> Placed:
         return replace(self, term=self.term.scaled(factor))
 

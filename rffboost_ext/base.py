@@ -151,7 +151,13 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         return self.ensemble_.outputs(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of :meth:`transform`."""
+        """Names of the columns of :meth:`transform`, (p,).
+
+        Parameters
+        ----------
+        input_features : ignored
+            There for scikit-learn: what is learned has no names of the features.
+        """
         check_is_fitted(self)
         width = self.ensemble_.outputs(np.zeros((1, self.n_features_in_))).shape[1]
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)

@@ -18,7 +18,7 @@ from .gaps import expansion_of
 from .rows import weighted_rows
 from .terms import Expansion
 
-# What is left to :func:`gaps_in`, which would read the rows once more.
+# scikit-learn is not to look for infinities: :func:`gaps_in` does, in the pass that it makes anyway.
 UNREAD = {"ensure_all_finite": False}
 
 

@@ -184,10 +184,13 @@ def moments(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Arra
     with np.errstate(over="ignore", invalid="ignore"):
         between = masses * np.square(sums / masses - mean)
         variance = (squares.sum(axis=0) + between.sum(axis=0)) / total
-    rounding = np.finfo(np.float64).eps * len(X)
+    # The most additions that one number goes through, in its block and then over blocks.
+    rounding = np.finfo(np.float64).eps * min(len(X), BLOCK + len(starts))
     if not np.isfinite(variance).all():
         column = int(np.flatnonzero(~np.isfinite(variance))[0])
-        raise ValueError(f"X: column {column} is too large for its variance to be a finite number")
+        raise ValueError(
+            f"X: column {column} is too large for its variance to be a finite number with these sample_weight"
+        )
     lost = rounding * np.abs(mean)
     still = variance <= rounding * variance + np.square(lost)
     return mean, np.where(still, np.maximum(constant, lost), np.sqrt(variance))

@@ -111,23 +111,11 @@ def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
 
 def scores_after(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
     """Scores (T, n, C) of X (n, d) after each of T rounds, each of a keep, a length and a term, from `raw` on."""
-    outputs = outputs_of_each([term for _, _, term in rounds], X)
+    outputs = outputs_of_each([term for _, _, term in rounds], X).astype(np.float64, copy=False)
     raws = np.empty_like(outputs)
     for t, (keep, length, _) in enumerate(rounds):
         raw = raws[t] = keep * raw + length * outputs[t]
     return raws
-
-
-def best_round(scores: Sequence[float], tol: float) -> int:
-    """The last round whose error is less, by `tol` times the first, than that of the last one that was so before.
-
-    `scores` are the error before the first and after each round.
-    """
-    best = 0
-    for done, error in enumerate(scores):
-        if error < scores[best] - tol * abs(scores[0]):
-            best = done
-    return best
 
 
 class EarlyStopping:
@@ -208,7 +196,10 @@ class EarlyStopping:
 
     def raw_beyond(self, later: Sequence[tuple[float, float, Term]]) -> Array:
         """Scores of the held-out rows after the best round and some `later` ones, given as for `scores_after`."""
-        return scores_after(self.best_raw_, later, self.X)[-1] if later else self.best_raw_
+        raw, size = self.best_raw_, self._at_once
+        for start in range(0, len(later), size):
+            raw = scores_after(raw, later[start : start + size], self.X)[-1].copy()
+        return raw
 
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint."""
@@ -223,9 +214,13 @@ class EarlyStopping:
 
     def _look(self) -> None:
         """Evaluate the pending rounds."""
-        size = max(1, AT_ONCE // self._raw.size)
         while self._waiting:
-            self._score(self._waiting[:size])
+            self._score(self._waiting[: self._at_once])
+
+    @property
+    def _at_once(self) -> int:
+        """Rounds that are evaluated together."""
+        return max(1, AT_ONCE // self._raw.size)
 
     def _score(self, rounds: list[tuple[float, float, Term]]) -> None:
         raws = scores_after(self._raw, rounds, self.X)

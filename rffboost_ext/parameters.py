@@ -90,7 +90,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         they are imputed by a linear regression on the row's other numeric features, plus a missing indicator.
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it. They share the passes over the rows in
-        fit, the growing of trees, and predictions of cosines; predictions of trees are made by one.
+        fit, the growing of trees, and predictions.
     verbose : int, default=0
         1 prints the training loss and the metrics on ``eval_set`` to standard error about ten times per fit, and
         at least every 50 rounds; k > 1 prints them every k rounds. Both announce when kernels are compiled, once

@@ -60,8 +60,8 @@ class Registry(Generic[T]):
             if not (inspect.isclass(cls) and issubclass(cls, self.base)):
                 raise TypeError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, got {cls!r}")
             taken = self._table.get(name)
-            if taken is not None and _path(taken) != _path(cls):
-                raise ValueError(f"the {self.kind} name {name!r} is taken by {_path(taken)}; choose another")
+            if taken is not None and path_of(taken) != path_of(cls):
+                raise ValueError(f"the {self.kind} name {name!r} is taken by {path_of(taken)}; choose another")
             self._table[name] = cls
             return cast(C, cls)
 
@@ -147,5 +147,6 @@ def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Regist
     return params | made
 
 
-def _path(cls: type) -> str:
+def path_of(cls: type) -> str:
+    """Module and qualified name of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"

@@ -41,7 +41,7 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
     order = np.argsort(key, kind="stable")
     tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     one, other = order[tied], order[tied + 1]
-    equal = same(X[one], X[other]) & (y[one] == y[other]).all(axis=1)
+    equal = rows_equal(X[one], X[other]) & (y[one] == y[other]).all(axis=1)
     first = np.ones(len(X), dtype=bool)
     first[tied[equal] + 1] = False
     if first.all() and (weight == weight[0]).all():
@@ -53,7 +53,7 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
     return X[rows], y[rows], joint
 
 
-def same(A: Array, B: Array) -> Array:
+def rows_equal(A: Array, B: Array) -> Array:
     """Which rows of two arrays (n, d) are equal, where NaN equals NaN."""
     equal = A == B
     return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from .core import Array, Loss
-from .rows import same
+from .rows import rows_equal
 from .targets import labels_of, squeeze
 
 Score = Callable[[Array, Array, Array], float]
@@ -187,7 +187,7 @@ class Predicted(BaseEstimator):
 
     def raw_of(self, X: Any) -> Array:
         """The raw scores; a ValueError if X is not the rows that they are of."""
-        if X is self.rows or (np.shape(X) == self.rows.shape and same(np.asarray(X), self.rows).all()):
+        if X is self.rows or (np.shape(X) == self.rows.shape and rows_equal(np.asarray(X), self.rows).all()):
             return self.raw
         raise ValueError(
             f"a scorer can ask for predictions of the X that it is given only, of shape {self.rows.shape}: the "

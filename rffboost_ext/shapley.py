@@ -12,7 +12,7 @@ the mean of f(z).
   which Gauss-Legendre quadrature with half as many nodes as the cosine has features is exact. A categorical column
   is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
 - In a tree, x and z diverge at some splits. Each leaf that a mixture of both can reach is credited to the features
-on its path, as in the shap package for trees with a background.
+  on its path, as in the shap package for trees with a background.
 
 References
 ----------

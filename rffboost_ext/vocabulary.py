@@ -64,8 +64,8 @@ def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     return found
 
 
-def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
-    """Raise a ValueError unless a loss's derivatives in round `index` are valid."""
+def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, where: str) -> None:
+    """Raise a ValueError that says `where` unless derivatives are finite numbers of the shape of `raw` (n, C)."""
     for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
         if not isinstance(values, np.ndarray) or values.shape != raw.shape:
             found = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
@@ -73,7 +73,12 @@ def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, 
         if values.dtype.kind not in "fiu":
             raise ValueError(f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
         if not is_finite(values):
-            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity in round {index}")
+            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
+
+
+def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
+    """Raise a ValueError unless a loss's derivatives in round `index` are valid."""
+    require_derivatives(loss, derivatives, raw, f"in round {index}")
     gradient, hessian = derivatives
     least = hessian.min()
     # Curvatures may vanish once the fit is perfect.

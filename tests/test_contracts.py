@@ -117,12 +117,13 @@ def test_joblib_keeps_compaction_and_bits():
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
-def stump(child: int = 2, feature: int = 0) -> Trees:
+def stump(child: int = 2, feature: int = 0, threshold: float = 0.0) -> Trees:
     """A tree of one split."""
     ids = {"left": [1, -1, -1], "right": [child, -1, -1], "feature": [feature, 0, 0]}
     nodes = {name: np.array(values, dtype=np.int32) for name, values in ids.items()}
     value = np.array([[0.0], [1.0], [2.0]])
-    return Trees(np.array([0]), **nodes, threshold=np.zeros(3), missing_left=np.zeros(3, dtype=bool), value=value)
+    thresholds, missing = np.array([threshold, 0.0, 0.0]), np.zeros(3, dtype=bool)
+    return Trees(np.array([0]), **nodes, threshold=thresholds, missing_left=missing, value=value)
 
 
 def waves(*shapes) -> Cosines:
@@ -177,6 +178,7 @@ BROKEN = [
     ("log_loss", Returns(stump(child=9)), "node ids of children are out of range: 9"),
     ("log_loss", Returns(stump(child=1)), "reached in one way, got several for node 1"),
     ("log_loss", Returns(stump(feature=3)), "feature ids are out of range: 3"),
+    ("log_loss", Returns(stump(threshold=np.nan)), "thresholds must be numbers, got nan"),
     ("log_loss", Returns(), "fit must return a Term, got None"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
     (broken(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),

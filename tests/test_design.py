@@ -6,9 +6,30 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Learner, boost
+from rffboost_ext.design import moments
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))
 Y = np.sin(X[:, :1])
+
+
+@pytest.mark.parametrize("n", [1_000, 4_000_000])
+def test_a_column_of_two_large_numbers_is_not_constant(n) -> None:
+    """Their means are exact to a few roundings, however many rows there are."""
+    column = 1.7e9 + (np.arange(n) % 2.0)[:, None]
+    mean, scale = moments(column, np.ones(n), np.inf)
+    np.testing.assert_allclose([mean[0] - 1.7e9, scale[0]], 0.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n", [1, 1023, 1025, 5000])
+def test_moments_are_those_of_numpy(n, order) -> None:
+    rng = np.random.default_rng(n)
+    rows, weight = np.asarray(rng.normal(3.0, 2.0, (n, 3)), order=order), rng.uniform(0.1, 4.0, n)
+    mean, scale = moments(rows, weight)
+    expected = np.average(rows, axis=0, weights=weight)
+    np.testing.assert_allclose(mean, expected, rtol=1e-13)
+    spread = np.sqrt(np.average(np.square(rows - expected), axis=0, weights=weight))
+    np.testing.assert_allclose(scale, np.where(n > 1, spread, 1.0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("given", [{"center": X.mean(axis=0)}, {"scale": X.std(axis=0)}], ids=["center", "scale"])

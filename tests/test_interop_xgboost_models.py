@@ -12,6 +12,7 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop import xgboost_start
+from rffboost_ext.interop.xgboost_json import parsed
 
 from .interop_cases import BINARY, SIGNAL, X
 
@@ -55,6 +56,19 @@ def test_models_are_read(seed):
         )
         np.testing.assert_allclose(ensemble[:2].raw(data), first, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(rxgb.to_ensemble(booster, n_rounds=2).raw(data), first, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["binary:logistic", "multi:softprob"])
+def test_trees_of_which_nodes_were_deleted_are_read(objective):
+    params = {"objective": objective, "tree_method": "exact", "gamma": 3.0, "max_depth": 6, "nthread": 1}
+    many = {"num_class": 3} if objective.startswith("multi") else {}
+    y = np.random.default_rng(2).integers(0, 3 if many else 2, len(X))
+    booster = xgb.train(params | many, xgb.DMatrix(X, y), 5)
+    kept = parsed(booster)["gradient_booster"]["model"]["trees"]
+    assert any(int(tree["tree_param"]["num_deleted"]) for tree in kept)
+    theirs = booster.predict(xgb.DMatrix(X), output_margin=True).reshape(len(X), -1)
+    np.testing.assert_allclose(rxgb.to_ensemble(booster).raw(X), theirs, atol=1e-5)
+    verify_onnx(booster, to_onnx(booster), X)
 
 
 def test_the_best_iteration_is_respected():

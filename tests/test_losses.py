@@ -168,6 +168,14 @@ def test_a_constant_target_has_a_finite_baseline(case):
 
 
 @loss_cases
+def test_scores_may_be_whole_numbers(case):
+    loss, y, raw = state(case)
+    whole = np.rint(raw).astype(int)
+    for found, expected in zip(loss.derivatives(y, whole), loss.derivatives(y, whole.astype(float)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@loss_cases
 def test_arguments_stay_as_they_are(case):
     loss, y, raw = state(case)
     weight = np.ones(N)

@@ -10,9 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor, policy, stopping
+from rffboost_ext import (
+    LEARNERS,
+    LOSSES,
+    STEPS,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    early_stopping,
+    policy,
+    stopping,
+)
 from rffboost_ext.callbacks import Progress
-from rffboost_ext.early_stopping import EarlyStopping, Haste, Patience, best_round
+from rffboost_ext.displays.rounds import best_round
+from rffboost_ext.early_stopping import EarlyStopping, Haste, Patience, scores_after
 from rffboost_ext.steps import Shrunk
 from rffboost_ext.training import Rows, Trainer
 
@@ -72,7 +82,11 @@ def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, set
 
 
 @pytest.mark.parametrize("beyond", [1.0, 1.5])
-def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(beyond: float) -> None:
+@pytest.mark.parametrize("at_once", [1, 120, 10_000])
+def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
+    beyond: float, at_once: int, monkeypatch
+) -> None:
+    monkeypatch.setattr(early_stopping, "AT_ONCE", at_once)
     X = np.random.default_rng(0).normal(size=(200, 2))
     rows = Rows(X, (X[:, :1] * X[:, 1:] > 0.0).astype(float), np.ones(200))
     parts = LOSSES.create("log_loss"), LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3), True
@@ -83,6 +97,13 @@ def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(beyond: float
     np.testing.assert_allclose(run.raw, run.ensemble.raw(out.X), atol=1e-6)
     loss = [np.mean(trainer.loss.value(out.y, raw)) for raw in run.ensemble.staged(out.X)]
     np.testing.assert_allclose(run.scores[: len(loss)], loss, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+def test_what_terms_return_does_not_round_the_scores(dtype) -> None:
+    rounds = [(0.5, 0.1, lambda X: np.ones((len(X), 1), dtype=dtype))] * 3
+    raws = scores_after(np.full((2, 1), 0.75), rounds, np.zeros((2, 1)))
+    np.testing.assert_allclose(raws[:, 0, 0], [0.475, 0.3375, 0.26875], rtol=1e-14)
 
 
 def test_only_a_classifier_of_few_rows_is_settled() -> None:

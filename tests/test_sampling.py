@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.learners.subsampling import informative
 from rffboost_ext.losses import LOSSES, SquaredError
 from rffboost_ext.sampling import drawn, probabilities, slopes, thinned
 from rffboost_ext.stopping import MOST_HELD_OUT, watched
@@ -125,6 +128,38 @@ def test_rare_events_among_many_rows_are_ranked_and_counted(learner: str) -> Non
     found = RFFBoostClassifier(learner=learner, random_state=0).fit(X, y).predict_proba(X)[:, 1]
     assert roc_auc_score(y, found) > roc_auc_score(y, chance) - 0.02
     assert found.sum() == pytest.approx(y.sum(), rel=0.08)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_sample_of_hardly_any_rows_prefers_none(size: int) -> None:
+    rows, seen, light = np.arange(100), np.zeros(100), np.ones(100)
+    for seed in range(3_000):
+        kept, _ = draw(seed, rows, np.ones((100, 1)), light, size)
+        seen[kept] += 1
+        seen[thinned(np.random.default_rng(seed), rows, size)] += 1
+    assert seen.max() < seen.mean() + 6 * np.sqrt(seen.mean())
+    assert seen.sum() >= 6_000
+
+
+def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
+    """Otherwise those that are hardly ever left out would count for less."""
+    base = make_round(LOSS_CASES[0], n=6)
+    uneven = replace(base, gradient=np.array([[100.0]] * 3 + [[0.01]] * 3), weight=np.ones(6))
+    total = np.zeros(6)
+    for seed in range(4_000):
+        seen, rows = informative(replace(uneven, rng=np.random.default_rng(seed)), 5)
+        total[rows] += seen.weight[rows]
+    np.testing.assert_allclose(total / 4_000, 5 / 6, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [(lambda y: (y[:, 0], y[:, 0]), "gradient must have shape"), (lambda y: None, "derivatives must return two")],
+)
+def test_a_loss_is_checked_before_rows_are_drawn_by_it(found, words: str) -> None:
+    wrong = type("Wrong", (SquaredError,), {"derivatives": lambda self, y, raw: found(y)})()
+    with pytest.raises(ValueError, match=words):
+        slopes(wrong, np.zeros((10, 1)), np.zeros(1))
 
 
 def test_gradients_that_are_not_finite_are_named() -> None:

@@ -146,8 +146,15 @@ def test_rows_walk_down_trees_one_node_at_a_time(n, missing, rng):
 def test_a_node_that_is_reached_twice_is_refused(rng, X):
     term = trees(rng)
     twice = replace(term, roots=np.array([0, 7, 8]))
-    with pytest.raises(ValueError, match="reached in one way"):
-        twice(X)
+    for one in (twice, scattered(twice, rng)):
+        with pytest.raises(ValueError, match="reached in one way"):
+            one(X)
+
+
+def test_values_beyond_single_precision_are_beyond_all_thresholds(rng):
+    term = trees(rng)
+    far = np.array([[1e300, -1e300, 1e300, -1e300]])
+    np.testing.assert_array_equal(term(far), term(np.sign(far) * np.inf))
 
 
 def test_outputs_of_cosines_about_points_of_their_own(rng, X):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array
-from ..early_stopping import best_round
 from ..metrics import described
 from .style import ACCENT, MAIN, axes_or_new, consists_of, tidy
 
@@ -107,3 +107,15 @@ def watched_name(estimator: Any) -> str:
         return f"held-out loss ({type(estimator.loss_).__name__})"
     name, greater = described(given[-1] if isinstance(given, list | tuple) else given)
     return f"held-out {'-' if greater else ''}{name}"
+
+
+def best_round(scores: Sequence[float], tol: float) -> int:
+    """The last round whose error is less, by `tol` times the first, than that of the last one that was so before.
+
+    `scores` are the error before the first and after each round.
+    """
+    best = 0
+    for done, error in enumerate(scores):
+        if error < scores[best] - tol * abs(scores[0]):
+            best = done
+    return best

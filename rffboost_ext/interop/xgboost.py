@@ -128,8 +128,8 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
         categories, the ensemble acts on their codes, as XGBoost does on arrays.
     n_rounds : int, optional
         Rounds to take, at most all; by default up to the best after early stopping, else all. A Booster's own
-    predict uses all, and continued training keeps the earlier best round: a UserWarning tells if rounds of a
-    Booster are left out.
+        predict uses all, and continued training keeps the earlier best round: a UserWarning tells if rounds of a
+        Booster are left out.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     ------
     ValueError
         If the model is linear (gblinear), has vector leaves, fewer rounds than asked for, an unknown objective, or
-    treats values other than NaN as missing.
+        treats values other than NaN as missing.
     TypeError
         If it is not an XGBoost model.
 

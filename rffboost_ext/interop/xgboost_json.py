@@ -106,7 +106,8 @@ def joined(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_outputs: i
         roots=roots,
         left=np.where(leaf, left, left + shift),
         right=np.where(leaf, right, right + shift),
-        feature=listed(trees, "split_indices", np.int32),
+        # Nodes that pruning has deleted have a feature that there is not.
+        feature=np.where(leaf, 0, listed(trees, "split_indices", np.int32)),
         threshold=condition,
         missing_left=listed(trees, "default_left", np.bool_),
         value=value,

@@ -38,10 +38,11 @@ def arrange(roots, left, right, first, levels, given, child):  # type: ignore[no
     node and its left child, itself if it is a leaf, to `given` and `child` (nodes,). Returns the number of nodes
     that trees reach, or -1 if one is reached twice.
     """
-    count = 0
+    count, reached = 0, np.zeros(len(left), dtype=np.bool_)
     for t in range(len(roots)):
-        if count == len(given):
+        if reached[roots[t]]:
             return -1
+        reached[roots[t]] = True
         first[t], levels[t] = count, -1
         given[count] = roots[t]
         start = count
@@ -53,8 +54,9 @@ def arrange(roots, left, right, first, levels, given, child):  # type: ignore[no
                 node = given[k]
                 child[k] = k
                 if left[node] >= 0:
-                    if count + 2 > len(given):
+                    if reached[left[node]] or reached[right[node]] or left[node] == right[node]:
                         return -1
+                    reached[left[node]] = reached[right[node]] = True
                     child[k], given[count], given[count + 1] = count, left[node], right[node]
                     count += 2
             start = stop

@@ -12,7 +12,7 @@ from .forest import goes_left
 def add_to_leaves(X, weight, roots, left, right, feature, threshold, missing_left, subset, members, cover):  # type: ignore[no-untyped-def]
     """Add the weight (n,) of each row of X (n, d) to `cover` (nodes,) of the leaf it falls into, in each tree.
 
-    Nodes are those of :func:`rffboost_ext.kernels.forest.add_trees`, in any order.
+    Nodes are those of :class:`rffboost_ext.Trees`.
     """
     for root in roots:
         for i in range(X.shape[0]):

@@ -51,7 +51,7 @@ def add_paths(  # type: ignore[no-untyped-def]
     For a pair of rows x and z a leaf is reached by those coalitions that hold all features in which only x goes
     its way, p of them, and none of those in which only z does, q of them. Each of the former gets its value times
     ``gain[p, q]``, each of the latter loses its value times ``gain[q, p]``. Nodes are those of
-    :func:`rffboost_ext.kernels.forest.add_trees`, in any order; `depth` bounds the length of a path.
+    :class:`rffboost_ext.Trees`; `depth` bounds the length of a path.
     """
     n_outputs, d = value.shape[1], X.shape[1]
     side, path = np.zeros(d, dtype=np.int8), np.empty(d, dtype=np.int64)

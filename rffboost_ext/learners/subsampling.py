@@ -27,7 +27,7 @@ def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Rou
     used = np.flatnonzero(round.weight) if rows is None else rows
     chances = probabilities(used, round.gradient, round.weight, size)
     rows, factor = drawn(round.rng, used, chances, size)
-    if len(rows) == len(used):
+    if rows is used:
         return round, used
     weight = round.weight.copy()
     weight[rows] *= factor

@@ -56,7 +56,7 @@ class Exponential(Loss):
         return np.exp(np.minimum(-sign(y) * raw, LARGEST_EXPONENT))[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+        gradient, hessian = np.empty((2, *raw.shape))
         compiled("losses").exponential_derivatives(y, raw, LARGEST_EXPONENT, gradient, hessian)
         return gradient, hessian
 
@@ -95,7 +95,7 @@ class LogLoss(Loss):
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        gradient, hessian = np.empty_like(raw), np.empty_like(raw)
+        gradient, hessian = np.empty((2, *raw.shape))
         compiled("losses").logistic_derivatives(y, raw, gradient, hessian)
         return gradient, hessian
 

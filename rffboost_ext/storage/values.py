@@ -34,7 +34,7 @@ from ..core import Array, Spec
 from ..learners import LEARNERS, MATCHES, PLACEMENTS, SPECTRA, WEIGHTINGS
 from ..losses import LOSSES
 from ..optimizers import OPTIMIZERS
-from ..registry import Registry
+from ..registry import Registry, path_of
 from ..steps import STEPS
 
 C = TypeVar("C", bound=type)
@@ -144,11 +144,6 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
     raise TypeError(
         f"storable: {path_of(cls)} is neither a dataclass nor a part, so state and build must be given"
     )
-
-
-def path_of(cls: type) -> str:
-    """Module and qualified name of a class."""
-    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def kind_of(cls: type, where: str) -> Kind:

@@ -33,7 +33,8 @@ def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
     Raises
     ------
     ValueError
-        If a shape is wrong, or a tree has an index out of range, a cycle, or a node that is reached twice.
+        If a shape is wrong, or a tree has an index out of range, a cycle, a node that is reached twice, or a
+        threshold that is NaN.
     """
 
 
@@ -94,6 +95,8 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     require_range("roots", term.roots, 0, n)
     inner = np.flatnonzero(term.left >= 0)
     require_range("feature ids", term.feature[inner], 0, n_features)
+    if np.isnan(term.threshold[inner]).any():
+        raise ValueError("thresholds must be numbers, got nan")
     if (term.subset is None) != (term.members is None):
         raise ValueError("trees must have both subset and members, or neither")
     if term.subset is not None and term.members is not None:

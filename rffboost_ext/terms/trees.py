@@ -66,7 +66,9 @@ class Trees(Term):
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
         out = np.zeros((count, len(X), self.value.shape[1]))
-        rows = np.ascontiguousarray(X, dtype=self.threshold.dtype)
+        # What is beyond the range of float32 is on the same side of any threshold as infinity.
+        with np.errstate(over="ignore"):
+            rows = np.ascontiguousarray(X, dtype=self.threshold.dtype)
         over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, self.prepared, place, out)
         return out
 
@@ -154,7 +156,7 @@ class Trees(Term):
         """The set of each of some nodes, and the sets of these; empty if none has one."""
         subset, members = self._sets
         found, subset = np.unique(subset[start:stop], return_inverse=True)
-        if found[-1] < 0:
+        if not len(found) or found[-1] < 0:
             return {}
         lacking = int(found[0] < 0)
         return {"subset": (subset - lacking).astype(np.int32), "members": members[found[lacking:]]}
