@@ -241,7 +241,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         self._keep_state(rows, scores.raw, lasting, stops)
         self._keep_curves(history, stops)
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, n_given
-        self._importances = sampled_importances(ensemble, rows.X, rows.weight, seed)
+        self._importances = sampled_importances(ensemble, rows, seed, loss)
         return self
 
     def _seen(self, X: Array) -> tuple[Expansion | None, Extent | None]:

@@ -86,9 +86,9 @@ class ExplainMixin:
     def feature_importances_(self) -> Array:
         """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
 
-        Computed on first access, over at most 1,000 rows of the fit. A tree contributes the variance that each of
-        its splits explains, which for the squared error is XGBoost's gain, a cosine its own variance, divided
-        among its features in proportion to the squared frequencies on standardised features; formulas in
+        Computed on first access, over at most 1,000 rows of the fit. Trees and cosines count by their part in the
+        variance of the scores. Trees divide it by the variance that each split explains, which for the squared
+        error is XGBoost's gain, cosines by the total effects of the features on their sum; formulas in
         :mod:`rffboost_ext.importance`.
         """
         check_is_fitted(self)

@@ -1,7 +1,7 @@
 r"""Feature importances of an ensemble, on the same scale for cosines and trees.
 
-The scale is variance over rows of data. Each tree and each cosine of an ensemble contributes the variance of its
-own output, summed over outputs, which is divided among the features that it uses:
+The scale is variance over rows of data. All terms of one type that are summed are one function, whose part in the
+variance of the scores is its covariance with them. That part is divided among the features:
 
 - A tree's variance is, by the law of total variance applied at each split, exactly the sum over its splits of
 
@@ -9,37 +9,41 @@ own output, summed over outputs, which is divided among the features that it use
 
   p being the share of rows in either child and m the mean output there. Each split is credited to its feature. For
   the squared error without penalties this is XGBoost's gain of the split, so that the sum is its ``total_gain``.
-- A cosine :math:`w \cos(\omega \cdot x - \varphi)` has the variance :math:`w^2 \mathrm{Var} \cos(\omega \cdot x -
-  \varphi)`. Feature j gets the share :math:`\omega_j^2 v_j / \sum_k \omega_k^2 v_k`, v being the variance of each
-  feature: its part of the squared frequency on standardised features.
+- Cosines divide theirs in proportion to the total effects of the features on their sum f (Saltelli et al., Global
+  sensitivity analysis, 2008, section 4.6),
 
-For the squared error the variance of a full step is its gain, up to a common factor: both kinds count by their
-gain. As with all gain-based importances, correlated features share their importance, and features with many
-distinct values are favoured; scikit-learn's ``permutation_importance`` on held-out rows does not favour the
-latter.
+  .. math:: T_j = \tfrac12 \mathrm{E} \, (f(x) - f(x_1, \dots, x'_j, \dots, x_d))^2,
+
+  :math:`x'_j` being the value of another row. What cosines have in features that do not matter cancels in their
+  sum.
+
+Outputs are added up, in units of their own where targets have such. As with all gain-based importances, correlated
+features share their importance, and among trees features with many distinct values are favoured; scikit-learn's
+``permutation_importance`` on held-out rows does not favour the latter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .core import Array, Term
+from .core import Array, Loss, Term
 from .terms import Cosines, Expanded, Standardized, Trees
 from .terms.cosines import require_columns
 from .terms.dispatch import by_type
 
 if TYPE_CHECKING:
     from .ensemble import Ensemble
+    from .training import Rows
 
 # Number of rows to take variances over: accurate to a few percent, at a negligible cost.
 MOST_ROWS = 1_000
-# Cosines at a time.
-BLOCK = 256
+# Cosines that are evaluated for total effects, at most about, and the fewest rows that are nevertheless used.
+WORK, LEAST_ROWS = 50_000_000, 50
 
 
 class NoRuleError(TypeError):
@@ -75,16 +79,10 @@ def variances(term: Term, X: Array, weight: Array) -> Array:
 @variances.register
 def _(term: Cosines, X: Array, weight: Array) -> Array:
     require_columns(X, term.omega.shape[1])
-    X = term.held(X)
-    squared = np.square(term.omega * np.sqrt(variance(np.asarray(X, dtype=np.float64), weight)))
-    total = squared.sum(axis=1)
-    heights = np.square(term.weight).sum(axis=1)
-    earned = np.zeros(len(total))
-    for start in range(0, len(total), BLOCK):
-        block = slice(start, start + BLOCK)
-        part = Cosines(term.omega[block], term.phase[block], term.weight[block], term.center)
-        earned[block] = heights[block] * variance(np.cos(part.angles(X)), weight)
-    return np.asarray(np.divide(earned, total, out=np.zeros_like(total), where=total > 0.0) @ squared)
+    effects = total_effects(term, X, weight)
+    total = effects.sum()
+    whole = variance(term(X), weight).sum()
+    return np.asarray(whole / total * effects if total > 0.0 else effects)
 
 
 @variances.register
@@ -106,6 +104,22 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 def _(term: Expanded, X: Array, weight: Array) -> Array:
     # A column is credited with its indicator and its one-hot columns too.
     return term.expansion.to_source(by_type(variances, term.term, term.expansion(X), weight))
+
+
+def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
+    """The total effect of each feature on a sum of cosines, (d,), over weighted rows, each beside another one."""
+    rng, used = np.random.default_rng(0), term.omega.any(axis=0)
+    size = max(LEAST_ROWS, WORK // max(1, used.sum() * len(term.omega)))
+    if len(X) > size:
+        rows = rng.choice(len(X), size, replace=False)
+        X, weight = X[rows], weight[rows] / weight[rows].sum()
+    other, output = rng.choice(len(X), len(X), p=weight), term(X)
+    effects = np.zeros(X.shape[1])
+    for j in np.flatnonzero(used):
+        moved = X.copy()
+        moved[:, j] = X[other, j]
+        effects[j] = 0.5 * weight @ np.square(term(moved) - output).sum(axis=1)
+    return effects
 
 
 def variance(values: Array, weight: Array) -> Array:
@@ -136,8 +150,10 @@ def inner_levels(trees: Trees) -> Iterator[Array]:
         level = below[trees.left[below] >= 0]
 
 
-def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Array:
-    """The share of each feature in the variance of the terms of `ensemble` over the rows of X: (d,).
+def importances(
+    ensemble: Ensemble, X: Array, weight: Array | None = None, output_weights: Array | None = None
+) -> Array:
+    """The share of each feature in the variance of the scores of `ensemble` over the rows of X: (d,).
 
     Parameters
     ----------
@@ -147,6 +163,8 @@ def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Ar
         Rows to take variances over, as of the training data.
     weight : ndarray of shape (n,), optional
         Their weights.
+    output_weights : ndarray of shape (C,), optional
+        Weights of the outputs in sums over them; 1 by default.
 
     Returns
     -------
@@ -159,9 +177,25 @@ def importances(ensemble: Ensemble, X: Array, weight: Array | None = None) -> Ar
         If the ensemble has a term of a type that no rule is registered for.
     """
     weight = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
-    found = sum((by_type(variances, term, X, weight) for term in ensemble.compact().terms), np.zeros(X.shape[1]))
+    terms = ensemble.compact().terms
+    if output_weights is not None:
+        terms = tuple(term.scaled(np.sqrt(output_weights)) for term in terms)  # type: ignore[arg-type]
+    found = np.zeros(X.shape[1])
+    for term, part in zip(terms, covariances([term(X) for term in terms], weight), strict=True):
+        own = by_type(variances, term, X, weight)
+        total = own.sum()
+        found += own * (max(part, 0.0) / total) if total > 0.0 else 0.0
     total = found.sum()
     return np.asarray(found / total if total > 0.0 else found)
+
+
+def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
+    """The covariance of each of several outputs (n, C) with their sum, added up over columns."""
+    if not outputs:
+        return []
+    apart = [output - weight @ output for output in outputs]
+    whole = np.sum(apart, axis=0)
+    return [float(weight @ (one * whole).sum(axis=1)) for one in apart]
 
 
 @dataclass(frozen=True)
@@ -176,23 +210,27 @@ class Pending:
         Rows of the training data, at most 1,000.
     weight : ndarray of shape (n,)
         Their weights.
+    output_weights : ndarray of shape (C,), optional
+        Weights of the outputs.
     """
 
     ensemble: Ensemble
     X: Array
     weight: Array
+    output_weights: Array | None = None
 
     def found(self) -> Array | None:
         """:func:`importances`; None where a type of term has no rule."""
         try:
-            return importances(self.ensemble, self.X, self.weight)
+            return importances(self.ensemble, self.X, self.weight, self.output_weights)
         except NoRuleError:
             return None
 
 
-def sampled_importances(ensemble: Ensemble, X: Array, weight: Array, seed: int) -> Pending:
-    """:func:`importances` over at most 1,000 rows drawn from X, which are copied: X may change after a fit."""
-    if len(X) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(len(X), MOST_ROWS, replace=False))
-        return Pending(ensemble, X[rows], weight[rows])
-    return Pending(ensemble, X.copy(), weight.copy())
+def sampled_importances(ensemble: Ensemble, rows: Rows, seed: int, loss: Loss) -> Pending:
+    """:func:`importances` over at most 1,000 of the rows of a fit, which are copied: X may change after it."""
+    n, chosen = len(rows), np.arange(len(rows))
+    if n > MOST_ROWS:
+        chosen = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
+    counts = None if np.ndim(loss.unit) == 0 else 1.0 / np.asarray(loss.unit)
+    return Pending(ensemble, rows.X[chosen], rows.weight[chosen], counts)

@@ -63,19 +63,53 @@ def test_the_means_of_nodes(rng, X):
         np.testing.assert_allclose(mean[node], single(X[rows]).mean(axis=0), rtol=0, atol=1e-12)
 
 
-def test_the_parts_of_a_cosine_are_the_variance_of_its_output(rng, X):
-    term = cosines(rng, outputs=2, centered=True)
-    parts = term.omega, term.phase, term.weight
-    each = [Cosines(w[None], p[None], h[None], term.center) for w, p, h in zip(*parts, strict=True)]
-    found = [variances(one, X, EVEN) for one in each]
-    np.testing.assert_allclose([f.sum() for f in found], [one(X).var(axis=0).sum() for one in each], rtol=1e-9)
-    np.testing.assert_allclose(np.sum(found, axis=0), variances(term, X, EVEN), rtol=1e-12)
-    for one, parts in zip(each, found, strict=True):
-        np.testing.assert_allclose(
-            parts / parts.sum(),
-            np.square(one.omega[0] * X.std(axis=0)) / np.square(one.omega[0] * X.std(axis=0)).sum(),
-            rtol=1e-9,
-        )
+def paired(term, X, feature):
+    """Half of the mean squared change of a term's output where a feature takes the value of each row in turn."""
+    changes = []
+    for value in X[:, feature]:
+        moved = X.copy()
+        moved[:, feature] = value
+        changes.append(np.square(term(moved) - term(X)).sum(axis=1).mean())
+    return 0.5 * np.mean(changes)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_cosines_divide_the_variance_of_their_sum_by_total_effects(outputs, rng, X):
+    term = cosines(rng, outputs=outputs, centered=True)
+    found = variances(term, X, EVEN)
+    assert found.sum() == pytest.approx(term(X).var(axis=0).sum(), rel=1e-9)
+    exact = np.array([paired(term, X, feature) for feature in range(D)])
+    np.testing.assert_allclose(found / found.sum(), exact / exact.sum(), atol=0.05)
+
+
+def test_what_cancels_among_cosines_does_not_count(rng, X):
+    """A feature that every cosine sees and their sum does not, as in a kernel machine."""
+    omega = np.array([[1.0, 3.0, 0.0, 0.0], [1.0, -3.0, 0.0, 0.0]])
+    waves = Cosines(omega, np.zeros(2), np.ones((2, 1)))
+    mirrored = Cosines(omega, np.full(2, np.pi), np.ones((2, 1)))
+    kept = Cosines(np.eye(4)[:1], np.zeros(1), np.ones((1, 1)))
+    ensemble = Ensemble(np.zeros(1), (waves, mirrored, kept), np.ones((3, 2)))
+    np.testing.assert_allclose(importances(ensemble, X), [1.0, 0.0, 0.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", ["auto", "rff_ridge", "rff_newton", "tree"])
+def test_noise_does_not_matter(learner, rng):
+    X = rng.normal(size=(400, 8))
+    y = np.sin(X[:, 0]) + np.square(X[:, 1])
+    model = RFFBoostRegressor(learner=learner, random_state=0).fit(X, y)
+    found = model.feature_importances_
+    assert found[2:].sum() < 0.1
+    assert found[1] > 2.0 * found[0] > 0.2
+
+
+def test_the_units_of_targets_do_not_matter(rng):
+    X = rng.normal(size=(300, 4))
+    found = [
+        RFFBoostRegressor(random_state=0).fit(X, X[:, :2] * [1.0, unit]).feature_importances_
+        for unit in (1.0, 2.0**10, 2.0**-10)
+    ]
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
+    np.testing.assert_allclose(found[0][:2], 0.5, atol=0.1)
 
 
 def test_for_the_squared_error_trees_count_with_xgboosts_gain():
@@ -129,11 +163,23 @@ def test_they_are_taken_over_rows_of_a_fit_by_its_seed():
     np.testing.assert_allclose(one.feature_importances_, importances(one.ensemble_, X), atol=0.03)
 
 
-def test_weights_count(rng, X):
-    ensemble = Ensemble(np.zeros(1), (cosines(rng), trees(rng)), np.ones((2, 2)))
-    counts = rng.integers(0, 3, 400)
+@pytest.mark.parametrize(("make", "tol"), [(trees, 1e-12), (cosines, 0.05)], ids=["trees", "cosines"])
+def test_weights_count(make, tol, rng, X):
+    ensemble = Ensemble(np.zeros(1), (make(rng), make(rng)), np.ones((2, 2)))
+    counts = rng.integers(0, 3, 400) * np.where(X[:, 0] > 0.5, 20, 1)
     twice = importances(ensemble, np.repeat(X, counts, axis=0))
-    np.testing.assert_allclose(importances(ensemble, X, counts), twice, rtol=1e-9)
+    np.testing.assert_allclose(importances(ensemble, X, counts), twice, rtol=0, atol=tol)
+    assert np.abs(importances(ensemble, X) - twice).max() > tol
+
+
+def test_functions_count_by_their_part_in_the_variance_of_the_sum(rng, X):
+    wave = Cosines(np.eye(4)[:1], np.zeros(1), np.ones((1, 1)))
+    steps = boost(X, np.sin(3.0 * X[:, [1]]), loss="squared_error", learner=Tree(3), n_estimators=1)
+    whole = Ensemble(np.zeros(1), (wave, *steps.terms), np.ones((2, 2)))
+    first, second = wave(X)[:, 0], steps.terms[0](X)[:, 0]
+    together = first + second
+    expected = np.cov(first, together, ddof=0)[0, 1] / together.var()
+    assert importances(whole, X)[0] == pytest.approx(expected, abs=0.02)
 
 
 def test_nothing_matters_to_a_constant(X):
