@@ -127,7 +127,10 @@ def table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
         import pandas
     except ImportError as error:
         raise ImportError("reading CSV needs pandas: pip install 'rffboost-ext[cli]'") from error
-    rows = pandas.read_csv(path)
+    try:
+        rows = pandas.read_csv(path)
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r} cannot be read as CSV: {error}") from error
     words = [] if predictor is None else predictor.text_headers(list(rows.columns))
     if words:
         rows[words] = pandas.read_csv(path, usecols=words, dtype=str, keep_default_na=False, na_values=[""])[words]

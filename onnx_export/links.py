@@ -241,6 +241,7 @@ RESPONSES: dict[Any, Link] = {
     known.softmax: Softmax(),
     np.exp: Exp(),
     np.asarray: Identity(),
+    known.order_alone: Identity(),
 }
 """The link of each function that computes the response of other libraries' objectives."""
 

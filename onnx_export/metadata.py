@@ -49,6 +49,8 @@ class Metadata:
     categories : tuple
         Categories of each column, a list of text or numbers, or None for a numeric column; empty where all are
         numeric.
+    gaps : tuple of int or None
+        Columns in which values may be missing, as in fit; None where they may be in all.
     """
 
     estimator: str
@@ -67,6 +69,7 @@ class Metadata:
     standalone: bool = True
     steps: str = ""
     categories: tuple[list[Any] | None, ...] = ()
+    gaps: tuple[int, ...] | None = None
 
 
 KEYS = (*Metadata.__annotations__, "labels")
@@ -90,6 +93,7 @@ def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -
         standalone=source.front is None,
         steps=steps,
         categories=tuple(listed(source.coding)),
+        gaps=source.gaps,
         tolerance=explained(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
     )
@@ -131,6 +135,7 @@ def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
         if "classes" in entries:
             entries["classes"] = np.array(entries["classes"], dtype=np.dtype(entries.pop("labels")))
         entries |= {key: tuple(entries.get(key, ())) for key in ("feature_names", "categories")}
+        entries |= {"gaps": tuple(entries["gaps"])} if "gaps" in entries else {}
         return checked(Metadata(**entries))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{name} has damaged metadata: {error}") from error
@@ -141,6 +146,8 @@ def checked(metadata: Metadata) -> Metadata:
     for name in ("n_features", "n_outputs", "n_cosines", "n_trees"):
         if type(getattr(metadata, name)) is not int or getattr(metadata, name) < 0:
             raise ValueError(f"{name} must be a number, got {getattr(metadata, name)!r}")
+    if not all(type(column) is int and 0 <= column < metadata.n_features for column in metadata.gaps or ()):
+        raise ValueError(f"gaps must be some of {metadata.n_features} columns, got {metadata.gaps!r}")
     terms = metadata.terms
     if not isinstance(terms, dict) or not all(isinstance(kind, str) for kind in terms.values()):
         raise ValueError(f"terms must be names by scope, got {terms!r}")

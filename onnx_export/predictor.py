@@ -150,6 +150,8 @@ class OnnxPredictor:
         ------
         AttributeError
             If the file is of a regressor.
+        ValueError
+            If X has other columns than in fit, or lacks values where fit saw none missing.
         """
         return self._run("probabilities", X)
 
@@ -191,6 +193,7 @@ class OnnxPredictor:
             kind = "regressor" if self.metadata.classes is None else "classifier"
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
         feed = feeds(X, self._inputs, self.metadata)
+        require_complete(feed, self.metadata)
         n = len(next(iter(feed.values())))
         size = self._rows_per_chunk(n)
         if n <= size:
@@ -284,6 +287,18 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
     if columns and metadata.feature_names:
         require_names(columns, metadata)
     return {"X": matrix(X, inputs["X"], metadata.n_features)}
+
+
+def require_complete(feed: dict[str, Array], metadata: Metadata) -> None:
+    """Raise a ValueError that names a column with missing values which had none in fit, as the estimator does."""
+    if metadata.gaps is None:
+        return
+    columns = list(feed["X"].T) if list(feed) == ["X"] else [values[:, 0] for values in feed.values()]
+    for column in set(range(len(columns))) - set(metadata.gaps):
+        values = columns[column]
+        if (values == GAP if values.dtype == object else values != values).any():
+            name = repr(metadata.feature_names[column]) if metadata.feature_names else str(column)
+            raise ValueError(f"X contains NaN in column {name}, which had no missing values in fit")
 
 
 def matrix(X: Any, kind: int, n_features: int) -> Array:

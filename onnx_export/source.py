@@ -83,6 +83,8 @@ class Source:
         Columns of a regressor's response, where that is not one for each raw score.
     coding : Coding, optional
         The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
+    gaps : tuple of int, optional
+        The columns in which the estimator takes missing values; None where it takes them in all.
     """
 
     estimator: str
@@ -100,6 +102,7 @@ class Source:
     extras: tuple[Extra, ...] = ()
     width: int | None = None
     coding: Coding | None = None
+    gaps: tuple[int, ...] | None = None
 
     def features(self, X: Any) -> Array:
         """What the ensemble acts on, for X as the user has it."""
@@ -174,7 +177,15 @@ def _(estimator: BaseRFFBoost) -> Source:
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
         coding=estimator._coding,
+        gaps=gaps_of(estimator),
     )
+
+
+def gaps_of(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
+    """The columns in which a fitted estimator takes missing values; None for all."""
+    if estimator._fills:
+        return None
+    return () if estimator._gaps is None else tuple(np.flatnonzero(estimator._gaps).tolist())
 
 
 @read.register
@@ -203,6 +214,8 @@ def _(pipeline: Pipeline) -> Source:
         n_features=pipeline.n_features_in_,
         feature_names=names_of(pipeline),
         front=Pipeline(steps) if steps else None,
+        # Other steps may fill them.
+        gaps=None if steps else source.gaps,
         n_behind=source.n_features if inner is None else source.n_behind,
         raw=lambda X: source.raw(before.transform(X)),
     )

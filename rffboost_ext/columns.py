@@ -129,7 +129,7 @@ class ColumnsMixin(BaseEstimator):
             return
         raise ValueError(
             f"{type(self).__name__}: X contains NaN in {self._named(int(new[0]))}, which had no missing values in "
-            f'fit; with missing="mean" its mean would be taken there'
+            f'fit; missing="mean" allows them'
         )
 
     def _require_scores(self, given: Ensemble, X: Array) -> None:

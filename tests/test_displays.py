@@ -109,6 +109,14 @@ def test_the_round_that_early_stopping_keeps_is_marked(tol):
     assert alone.best_round_ == watched.validation_scores_.argmin()
 
 
+def test_rounds_of_one_of_several_models_are_named(model):
+    assert RoundsDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
+    single = RFFBoostRegressor(n_estimators=5, learner="rff_newton", eval_metric="r2", random_state=0)
+    single.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
+    for display in (RoundsDisplay, HistoryDisplay):
+        assert display.from_estimator(single).ax_.get_xlabel() == "boosting rounds"
+
+
 def test_histories_are_the_evaluations():
     watched = RFFBoostRegressor(learner="tree", n_estimators=5, eval_metric=["r2", "squared_error"])
     watched.fit(X, Y, eval_set={"train": (X, Y), "some": (X[:50], Y[:50])})
@@ -329,6 +337,12 @@ def test_the_effect_of_a_whole_number(kind):
         for value in drawn.grid
     ]
     np.testing.assert_allclose(drawn.curves.T, wanted, atol=1e-9)
+
+
+def test_effects_of_several_targets_are_numbered():
+    several = RFFBoostRegressor(n_estimators=2, early_stopping=False).fit(X, np.column_stack([Y, -Y]))
+    drawn = [EffectDisplay.from_estimator(several, X, 0, target=target).ax_.get_ylabel() for target in (0, 1)]
+    assert drawn == ["prediction 0", "prediction 1"]
 
 
 def test_what_an_effect_is_of():

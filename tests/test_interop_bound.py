@@ -47,6 +47,19 @@ hosts = pytest.mark.parametrize("bound", [xgboost_bound, lightgbm_bound], ids=["
 kinds = pytest.mark.parametrize("kind", ["trees", "cosines"])
 
 
+def test_an_objective_that_is_recorded_and_reads_scores_otherwise_is_told():
+    booster = xgb.train(PARAMS | {"objective": "binary:logistic"}, xgb.DMatrix(X, BINARY), 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = rxgb.bind(booster, "log_loss")
+    np.testing.assert_allclose(same.predict_proba(X)[:, 1], booster.predict(xgb.DMatrix(X)), atol=1e-6)
+    for loss in ("exponential", "squared_error"):
+        with pytest.warns(
+            UserWarning, match="records the objective 'binary:logistic', which reads scores otherwise"
+        ):
+            rxgb.bind(booster, loss)
+
+
 @hosts
 @kinds
 def test_columns_are_known_by_name(bound, kind):

@@ -135,6 +135,11 @@ def test_cosines_that_know_no_gaps_are_refused_where_gaps_may_come():
         assert np.isfinite(model.fit(X, SIGNAL, init_model=init).predict(np.full((1, X.shape[1]), np.nan))).all()
 
 
+def ranker():
+    """A model whose scores have an order and no meaning."""
+    return xgb.XGBRanker(n_estimators=3).fit(X, BINARY, group=[len(X)])
+
+
 def test_labels_are_the_users():
     names = np.array(["no", "yes"])[BINARY]
     model = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, names, init_model=logistic())
@@ -146,6 +151,7 @@ def test_labels_are_the_users():
     [
         (RFFBoostClassifier("exponential"), BINARY, logistic, ValueError, "reads its raw scores otherwise"),
         (RFFBoostRegressor(), SIGNAL, logistic, ValueError, "reads its raw scores otherwise"),
+        (RFFBoostRegressor(), SIGNAL, ranker, ValueError, "reads its raw scores otherwise"),
         (RFFBoostClassifier(), BINARY, lambda: "model.json", TypeError, "init_model must be"),
         (RFFBoostClassifier(), BINARY, RFFBoostClassifier, Exception, "not fitted"),
         (

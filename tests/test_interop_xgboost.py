@@ -171,6 +171,7 @@ def test_metrics_without_a_name_are_called_by_their_kind():
         ({"loss": "exponentail"}, BINARY, "exponential"),
         ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
         ({"objective": "binary:hinge"}, BINARY, "objective must be left alone"),
+        ({"objective": "reg:squarederror"}, BINARY, "objective must be left alone"),
         ({"base_score": 0.3}, BINARY, "base_score must be left alone"),
         ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight is not seen by the loss; give sample_weight"),
         ({}, np.where(BINARY, np.nan, 0.0), "Input y contains NaN"),

@@ -163,7 +163,10 @@ def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any,
     whole = frame[[target]] if gaps else frame
     missing = whole.columns[whole.isna().any()]
     if len(missing):
-        raise ValueError(f"data set {name!r}: column {missing[0]!r} has missing values")
+        raise ValueError(
+            f"data set {name!r}: column {missing[0]!r} has missing values: empty cells, or words like "
+            f"NA, None and null"
+        )
     return frame.drop(columns=target), frame[target]
 
 
@@ -218,8 +221,8 @@ def check_categories(name: str, column: Any) -> None:
     found = column.nunique()
     if found > limit:
         raise ValueError(
-            f"data set {name!r}: column {column.name!r} has {found} distinct values that are no numbers, at most "
-            f"{limit} can be categories of {len(column)} rows"
+            f"data set {name!r}: column {column.name!r} has {found} distinct values that are no numbers of 64 "
+            f"bits, such as {column.dropna().iloc[0]!r}, at most {limit} can be categories of {len(column)} rows"
         )
 
 

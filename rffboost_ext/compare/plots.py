@@ -71,7 +71,10 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
     axes.tick_params(axis="y", length=0)
     axes.ticklabel_format(axis="x", useOffset=False)
     axes.set_xlabel("test accuracy (%)")
-    axes.set_title(f"By data set: mean ± standard deviation of {protocol.splits} splits", fontsize=10)
+    axes.set_title(
+        f"By data set: mean ± standard deviation of {protocol.splits} split{'s'[: protocol.splits > 1]}",
+        fontsize=10,
+    )
     tidy(axes, "x")
 
 

@@ -75,9 +75,14 @@ def bold(cells: Sequence[str], best: Sequence[bool]) -> list[str]:
     return [f"[bold]{cell}[/bold]" if mark else cell for cell, mark in zip(cells, best, strict=True)]
 
 
+def counted(count: int, what: str) -> str:
+    """So many of something, in the plural where there are several."""
+    return f"{count} {what}{'s'[: count != 1]}"
+
+
 def caption(systems: Sequence[str], protocol: Protocol) -> str:
     """What a table shows, what was the same for all systems, and what differed."""
-    shares = f"{protocol.splits} stratified splits, {100 * protocol.test_size:g} % test"
+    shares = f"{counted(protocol.splits, 'stratified split')}, {100 * protocol.test_size:g} % test"
     tuned = ", hyperparameters by 5-fold search on the training part" if protocol.tune else ""
     lines = [
         f"Test accuracy in percent, mean ± standard deviation over {shares}.",

@@ -121,7 +121,7 @@ class EffectDisplay:
             found["individual"][target],
             observed,
             names[index],
-            response_name(estimator, target),
+            response_name(estimator, target, len(found["individual"])),
         )
         return display.plot(ax, n_curves=n_curves, **kwargs)
 
@@ -201,10 +201,10 @@ def spread_rows(curves: Array, number: int) -> Array:
     return order[np.unique(np.linspace(0, len(order) - 1, min(number, len(order))).astype(np.intp))]
 
 
-def response_name(estimator: Any, target: int) -> str:
-    """Name of the response of the partial dependence."""
+def response_name(estimator: Any, target: int, n_responses: int) -> str:
+    """Name of one of the responses of the partial dependence."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        return "prediction"
+        return "prediction" if n_responses == 1 else f"prediction {target}"
     what = "probability" if hasattr(estimator, "predict_proba") else "decision value"
     return f"{what} of {label(classes[1] if len(classes) == 2 else classes[target])}"

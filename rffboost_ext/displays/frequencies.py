@@ -95,6 +95,8 @@ class FrequencyDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> FrequencyDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
+        from matplotlib.ticker import MaxNLocator
+
         self.ax_ = axes_or_new(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
         area = np.maximum(LARGEST * self.amplitude / (self.amplitude.max() or 1.0), SMALLEST)
@@ -108,7 +110,8 @@ class FrequencyDisplay:
         self.dots_ = self.ax_.scatter(*both.T, **(looks | kwargs))
         # The rounds of a kernel machine share all frequencies.
         if len(set(self.round)) > 1:
-            self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02)
+            whole = MaxNLocator(integer=True)
+            self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02, ticks=whole)
         reach = 1.06 * np.abs(both).max(axis=0)
         # A feature that no cosine uses has an axis too.
         reach[reach == 0.0] = 1.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .style import CYCLE, axes_or_new, label, tidy
+from .style import CYCLE, LONGEST, axes_or_new, label, rounds_of, tidy
 
 
 class HistoryDisplay:
@@ -20,6 +20,8 @@ class HistoryDisplay:
         model.evals_result_.items()}``.
     metric : str
         Its name.
+    rounds : str, default="boosting rounds"
+        What the rounds are.
 
     Attributes
     ----------
@@ -29,9 +31,12 @@ class HistoryDisplay:
         The curves, in the order of the sets.
     """
 
-    def __init__(self, curves: Mapping[str, Sequence[float]], metric: str) -> None:
+    def __init__(
+        self, curves: Mapping[str, Sequence[float]], metric: str, rounds: str = "boosting rounds"
+    ) -> None:
         self.curves = curves
         self.metric = metric
+        self.rounds = rounds
 
     @classmethod
     def from_estimator(
@@ -70,7 +75,8 @@ class HistoryDisplay:
         metric = known[-1] if metric is None else metric
         if metric not in known:
             raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(known)}, got {metric!r}")
-        return cls({name: curves[metric] for name, curves in result.items()}, metric).plot(ax, **kwargs)
+        curves = {name: curves[metric] for name, curves in result.items()}
+        return cls(curves, metric, rounds_of(estimator)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
@@ -85,8 +91,8 @@ class HistoryDisplay:
             looks |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs
             self.lines_ += self.ax_.plot(range(1, len(curve) + 1), curve, **looks)
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-        self.ax_.set_xlabel("boosting rounds")
-        self.ax_.set_ylabel(label(self.metric))
+        self.ax_.set_xlabel(self.rounds)
+        self.ax_.set_ylabel(label(self.metric, 2 * LONGEST))
         self.ax_.legend(frameon=False, fontsize=9)
         tidy(self.ax_)
         return self

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array
 from ..metrics import described
-from .style import ACCENT, MAIN, axes_or_new, consists_of, tidy
+from .style import ACCENT, MAIN, axes_or_new, consists_of, rounds_of, tidy
 
 
 class RoundsDisplay:
@@ -24,6 +24,8 @@ class RoundsDisplay:
         What the scores are.
     tol : float, default=0.0
         What counts as an improvement, as a share of the first score: the parameter ``tol`` of the estimator.
+    rounds : str, default="boosting rounds"
+        What the rounds are.
 
     Attributes
     ----------
@@ -36,10 +38,17 @@ class RoundsDisplay:
         loss. Where several models are trained the curve is their mean, and each keeps a round of its own.
     """
 
-    def __init__(self, scores: Array, label: str = "held-out loss", tol: float = 0.0) -> None:
+    def __init__(
+        self,
+        scores: Array,
+        label: str = "held-out loss",
+        tol: float = 0.0,
+        rounds: str = "boosting rounds",
+    ) -> None:
         self.scores = np.asarray(scores, dtype=np.float64)
         self.label = label
         self.tol = tol
+        self.rounds = rounds
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
@@ -69,7 +78,8 @@ class RoundsDisplay:
                 f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
                 f"got {estimator!r}{consists_of(estimator)}"
             )
-        return cls(estimator.validation_scores_, watched_name(estimator), estimator.tol).plot(ax, **kwargs)
+        shown = estimator.validation_scores_, watched_name(estimator), estimator.tol, rounds_of(estimator)
+        return cls(*shown).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
@@ -94,7 +104,7 @@ class RoundsDisplay:
         low, high = self.ax_.get_ylim()
         self.ax_.set_ylim(low - 0.08 * (high - low), high)
         self.ax_.set_xlim(0, max(1, len(rounds) - 1))
-        self.ax_.set_xlabel("boosting rounds")
+        self.ax_.set_xlabel(self.rounds)
         self.ax_.set_ylabel(self.label)
         tidy(self.ax_)
         return self

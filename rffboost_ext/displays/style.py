@@ -34,13 +34,20 @@ def tidy(axes: Any, grid: str = "both") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def label(name: Any) -> str:
+def label(name: Any, longest: int = LONGEST) -> str:
     """A name as a label: long ones are shortened in the middle, and dollar signs escaped."""
     text = str(name)
-    if len(text) > LONGEST:
-        half = (LONGEST - 1) // 2
+    if len(text) > longest:
+        half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
     return text.replace("$", r"\$")
+
+
+def rounds_of(estimator: Any) -> str:
+    """What the rounds are that a fit with early stopping has kept a curve of."""
+    curve = getattr(estimator, "validation_scores_", None)
+    whole = curve is None or len(estimator.ensemble_) < len(curve)
+    return "boosting rounds" if whole else "boosting rounds (of one model)"
 
 
 def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:

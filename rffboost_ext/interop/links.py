@@ -42,6 +42,11 @@ def softmax(raw: Array) -> Array:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
+def order_alone(raw: Array) -> Array:
+    """NaN: scores of which only the order counts have no response."""
+    return np.full(raw.shape, np.nan)
+
+
 def names(link: Link, *objectives: str) -> dict[str, Link]:
     """The same link for several objectives."""
     return dict.fromkeys(objectives, link)
@@ -54,7 +59,8 @@ XGBOOST = {
     **names(Link(softmax), "multi:softprob", "multi:softmax"),
     **names(Link(np.exp, np.log), "count:poisson", "reg:gamma", "reg:tweedie"),
     **names(Link(np.asarray), "reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror"),
-    **names(Link(np.asarray), "reg:quantileerror", "rank:pairwise", "rank:ndcg", "rank:map"),
+    "reg:quantileerror": Link(np.asarray),
+    **names(Link(order_alone), "rank:pairwise", "rank:ndcg", "rank:map"),
 }
 """By the name of the objective."""
 
@@ -63,7 +69,8 @@ LIGHTGBM = {
     "multiclass": Link(softmax),
     "cross_entropy": Link(sigmoid),
     **names(Link(np.exp), "poisson", "gamma", "tweedie"),
-    **names(Link(np.asarray), "regression", "regression_l1", "huber", "fair", "quantile", "mape", "lambdarank"),
+    **names(Link(np.asarray), "regression", "regression_l1", "huber", "fair", "quantile", "mape"),
+    "lambdarank": Link(order_alone),
 }
 """By the first word of the model's objective."""
 

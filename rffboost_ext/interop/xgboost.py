@@ -20,6 +20,7 @@ from .links import XGBOOST, link_of
 from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
 from .reading import slope_of
 from .recoding import with_coding
+from .starts import agree
 from .xgboost_json import categories_of, parsed, read_rounds
 
 try:
@@ -175,7 +176,8 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     booster : xgboost.Booster
         The trained booster.
     loss : str or Loss
-        The loss that it was trained with, which its files do not record.
+        The loss that it was trained with; files do not record functions. A UserWarning tells where they record
+        an objective of XGBoost's whose scores are read otherwise.
     n_rounds : int, optional
         Rounds to take, as in :func:`to_ensemble`.
 
@@ -187,7 +189,21 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     """
     ensemble, coding = with_coding(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
+    warn_of_other(objective_name(parsed(booster)), loss, ensemble.n_outputs)
     return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), coding=coding)
+
+
+def warn_of_other(objective: str, loss: Loss, n_outputs: int) -> None:
+    """Warn where a recorded objective reads scores otherwise than a loss; XGBoost's default says nothing."""
+    if objective not in XGBOOST or objective == "reg:squarederror":
+        return
+    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
+    if not agree(XGBOOST[objective].response(raw), loss.inverse_link(raw)):
+        warnings.warn(
+            f"bind: the booster records the objective {objective!r}, which reads scores otherwise than loss "
+            f"{loss!r} does; predictions are right only if it was trained with a function of that loss",
+            stacklevel=3,
+        )
 
 
 class CosineObjective(cosines.CosineObjective):

@@ -23,7 +23,6 @@ WITHOUT = "objective, base_score and scale_pos_weight"
 class Shell(Hosted):
     """Base class of classifier and regressor."""
 
-    untouched = (None, "binary:logistic", "reg:squarederror", "multi:softprob")
     native: str
     """The objective whose link XGBoost applies to ``base_score``."""
 
@@ -177,6 +176,7 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     """
 
     task, native = "classification", "binary:logistic"
+    untouched = (None, "binary:logistic", "multi:softprob")
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
         self.loss = loss
@@ -217,6 +217,7 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
     """
 
     task, native = "regression", "reg:squarederror"
+    untouched = (None, "reg:squarederror")
 
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:
         self.loss = loss

@@ -62,7 +62,7 @@ def reproduce_command(
     are CSV files in --data-dir, what scikit-learn ships, or OpenML's; a set that cannot be had is named and
     skipped.
     """
-    from .request import Request, reproduce
+    from .request import Request, reproduce, require_known
     from .running import told
     from .targets import TARGETS
 
@@ -70,6 +70,7 @@ def reproduce_command(
         typer.echo("\n".join(f"{name:24}{known.title}" for name, known in TARGETS.items()))
         return 0
     if out is None:
+        require_known(target)
         raise ValueError("Missing option '--out': the folder of the results.")
     choice = listed(datasets), listed(systems)
     request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, numbers(points))

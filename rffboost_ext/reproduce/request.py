@@ -63,8 +63,7 @@ class Request:
 
     def validate(self) -> None:
         """Raise a ValueError or TypeError that names what cannot be done, before any work."""
-        if self.target not in TARGETS:
-            raise ValueError(f"unknown target {unknown(repr(self.target), self.target, list(TARGETS))}")
+        require_known(self.target)
         require("reproduce", "splits", self.splits, Integer(1) | OPTIONAL)
         require("reproduce", "jobs", self.jobs, Integer(1))
         require("reproduce", "time_limit", self.time_limit, POSITIVE | OPTIONAL)
@@ -277,3 +276,9 @@ def page_of(
         f"Seconds in all: {frame['seconds'].sum():,.0f}.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def require_known(target: str) -> None:
+    """Raise a ValueError that lists the choices unless there is such a target."""
+    if target not in TARGETS:
+        raise ValueError(f"unknown target {unknown(repr(target), target, list(TARGETS))}")
