@@ -7,7 +7,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .style import CYCLE, LONGEST, axes_or_new, label, rounds_of, tidy
+from .rounds import rounds_of
+from .style import CYCLE, LONGEST, axes_or_new, label, tidy
 
 
 class HistoryDisplay:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Array
 from ..metrics import described
-from .style import ACCENT, MAIN, axes_or_new, consists_of, rounds_of, tidy
+from .style import ACCENT, MAIN, axes_or_new, consists_of, tidy
 
 
 class RoundsDisplay:
@@ -108,6 +108,16 @@ class RoundsDisplay:
         self.ax_.set_ylabel(self.label)
         tidy(self.ax_)
         return self
+
+
+def rounds_of(estimator: Any) -> str:
+    """What the rounds are that a fit has kept curves of: those of the model, or of one of several."""
+    scores = getattr(estimator, "validation_scores_", None)
+    if scores is None:
+        return "boosting rounds"
+    new = estimator.n_estimators_ - estimator._rounds_given
+    kept = new == max(1, best_round(scores.tolist(), estimator.tol))
+    return "boosting rounds" if kept else "boosting rounds (of one model)"
 
 
 def watched_name(estimator: Any) -> str:

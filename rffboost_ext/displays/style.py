@@ -43,13 +43,6 @@ def label(name: Any, longest: int = LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
-def rounds_of(estimator: Any) -> str:
-    """What the rounds are that a fit with early stopping has kept a curve of."""
-    curve = getattr(estimator, "validation_scores_", None)
-    whole = curve is None or len(estimator.ensemble_) < len(curve)
-    return "boosting rounds" if whole else "boosting rounds (of one model)"
-
-
 def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
     """Names of the features: those given, those of the columns seen in fit, or x0, x1 and so on."""
     d = int(estimator.n_features_in_)
