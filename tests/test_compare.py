@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterGrid, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
@@ -215,6 +216,17 @@ def test_bad_systems_and_data_sets_are_named(toy, monkeypatch):
     monkeypatch.setattr(SYSTEMS.get("tree"), "packages", ("no_such_package",))
     with pytest.raises(ValueError, match="system 'tree' needs no_such_package"):
         plan([toy], ["tree"], QUICK)
+
+
+def test_curves_need_models_that_tell_their_stages(toy, monkeypatch):
+    class Silent(System):
+        def build(self, **setting):
+            return LogisticRegression()
+
+    monkeypatch.setattr(SYSTEMS, "create", lambda name: {"silent": Silent(), "spy": SpySystem()}[name])
+    assert len(plan([toy], ["silent"], QUICK)) == len(plan([toy], ["spy"], QUICK, curves=True)) > 0
+    with pytest.raises(ValueError, match="curves need staged_predict, which the models of system 'silent' do not"):
+        plan([toy], ["spy", "silent"], QUICK, curves=True)
 
 
 def test_data_too_small_for_the_protocol_are_refused(toy):

@@ -253,6 +253,8 @@ def plan(
         check_data(dataset)
     require_distinct("data set", [dataset.name for dataset in datasets])
     made = {name: available(name) for name in systems}
+    for name in made if curves else ():
+        require_stages(name, made[name])
     for dataset in datasets:
         check_size(dataset, protocol)
     return [
@@ -277,6 +279,13 @@ def require_distinct(kind: str, names: Sequence[str]) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"compare: {kind} {twice[0]!r} is given more than once")
+
+
+def require_stages(name: str, system: System) -> None:
+    """Raise a ValueError unless a system can tell what its models predict after each round."""
+    model = system.build(rounds=1, learning_rate=1.0, seed=SYSTEM_SEED, threads=THREADS)
+    if type(system).staged is System.staged and not hasattr(model, "staged_predict"):
+        raise ValueError(f"compare: curves need staged_predict, which the models of system {name!r} do not offer")
 
 
 def available(name: str) -> System:

@@ -41,7 +41,8 @@ class System(Spec, ABC):
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
         """A scikit-learn classifier, not fitted, for features that are standardised already.
 
-        It is fitted on labels 0 and 1, and offers ``predict`` and ``predict_proba``.
+        It is fitted on labels 0 and 1, and offers ``predict`` and ``predict_proba``; for curves over rounds also
+        ``staged_predict``, or the system its own :meth:`staged`.
         """
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
