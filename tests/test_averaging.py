@@ -53,6 +53,46 @@ def test_a_gap_is_for_averages_whose_models_all_fill_it(order):
     np.testing.assert_allclose(filling.predict(holes), models[0].predict(holes))
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_gap_is_for_averages_whose_models_all_know_it(order):
+    holes = [
+        np.where((np.arange(3) == column) & (np.arange(90) % 7 == 0)[:, None], np.nan, X) for column in (0, 1)
+    ]
+    both = np.where(np.isnan(holes[0]), np.nan, holes[1])
+    models = [clone(BOOSTER).fit(rows, Y) for rows in (holes[0], both)]
+    averaged = average(models[::order])
+    expected = np.mean([one.predict(holes[0]) for one in models], axis=0)
+    np.testing.assert_allclose(averaged.predict(holes[0]), expected, atol=1e-9)
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        averaged.predict(holes[1])
+    models[1]._gaps = None
+    with pytest.raises(ValueError, match="X contains NaN in column 0"):
+        average(models[::order]).predict(holes[0])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_average_has_importances_where_all_its_models_have(order):
+    models = [clone(BOOSTER).set_params(random_state=seed).fit(X, Y) for seed in range(2)]
+    both = [model.feature_importances_ for model in models]
+    np.testing.assert_allclose(average(models).feature_importances_, np.mean(both, axis=0))
+    models[0]._importances = None
+    assert not hasattr(average(models[::order]), "feature_importances_")
+
+
+def test_an_average_has_nothing_of_a_single_fit():
+    models = [
+        RFFBoostRegressor(learner="rff_newton", n_estimators=9, random_state=seed).fit(X, Y, eval_set=[(X, Y)])
+        for seed in range(2)
+    ]
+    averaged = average(models)
+    assert not hasattr(averaged, "evals_result_")
+    assert not hasattr(averaged, "validation_scores_")
+    assert all(model.evals_result_ for model in models)
+    kept = [clone(BOOSTER).set_params(warm_start=True, random_state=seed).fit(X, Y) for seed in range(2)]
+    assert kept[0]._lasting
+    assert not average(kept)._lasting
+
+
 def test_quantiles_are_averaged_level_by_level(tmp_path):
     models = [RFFBoostQuantileRegressor((0.2, 0.5, 0.8), BOOSTER, seed).fit(X, Y) for seed in range(2)]
     averaged = average(models)

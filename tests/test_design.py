@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Learner, boost
-from rffboost_ext.design import moments
+from rffboost_ext.design import moments, ranges
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))
 Y = np.sin(X[:, :1])
@@ -30,6 +32,25 @@ def test_moments_are_those_of_numpy(n, order) -> None:
     np.testing.assert_allclose(mean, expected, rtol=1e-13)
     spread = np.sqrt(np.average(np.square(rows - expected), axis=0, weights=weight))
     np.testing.assert_allclose(scale, np.where(n > 1, spread, 1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 1023, 1024, 1025, 3000])
+def test_ranges_are_those_of_all_rows(n) -> None:
+    rng = np.random.default_rng(n)
+    for place in (0, n // 2, min(n - 1, 1023), n - 1):
+        rows = rng.normal(size=(n, 2))
+        rows[place] = [9.0, -9.0]
+        found = ranges(rows)
+        np.testing.assert_array_equal(found.low, rows.min(axis=0))
+        np.testing.assert_array_equal(found.high, rows.max(axis=0))
+
+
+def test_a_design_is_pickled_without_what_was_made_of_it() -> None:
+    design = Design(X, X.mean(axis=0), X.std(axis=0))
+    before = len(pickle.dumps(design))
+    assert design.X.shape == X.shape
+    assert design.tiles.blocks.size >= X.size
+    assert len(pickle.dumps(design)) == before
 
 
 @pytest.mark.parametrize("given", [{"center": X.mean(axis=0)}, {"scale": X.std(axis=0)}], ids=["center", "scale"])

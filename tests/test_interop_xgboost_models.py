@@ -12,7 +12,7 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop import xgboost_start
-from rffboost_ext.interop.xgboost_json import parsed
+from rffboost_ext.interop.xgboost_json import categories, parsed
 
 from .interop_cases import BINARY, SIGNAL, X
 
@@ -144,6 +144,20 @@ def test_a_base_score_that_was_misread_is_found(unit, error, monkeypatch):
 def test_what_cannot_be_read_is_named(params, words):
     with pytest.raises(ValueError, match=words):
         rxgb.to_ensemble(xgb.XGBRegressor(n_estimators=2, **params).fit(X, BINARY))
+
+
+@pytest.mark.parametrize("n_targets", [2, 3])
+def test_leaves_of_several_targets_are_refused(n_targets):
+    params = {"multi_strategy": "multi_output_tree", "tree_method": "hist", "n_jobs": 1}
+    model = xgb.XGBRegressor(n_estimators=2, **params).fit(X, np.column_stack([SIGNAL] * n_targets))
+    with pytest.raises(ValueError, match="one_output_per_tree"):
+        rxgb.to_ensemble(model)
+
+
+@pytest.mark.parametrize("text", ["plain", "é and ü", "日本", ""])
+def test_text_of_categories_is_read_from_signed_bytes(text):
+    content = np.frombuffer(text.encode(), dtype=np.int8).tolist()
+    assert categories({"values": content, "offsets": [0, len(content)]}).tolist() == [text]
 
 
 def test_what_is_no_model_is_named():

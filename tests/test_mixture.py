@@ -19,6 +19,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.core import Learner, Round, Term
+from rffboost_ext.learners import mixture
 from rffboost_ext.learners.mixture import trees_for
 from rffboost_ext.learners.subsampling import earned, shares_kept, update
 
@@ -100,6 +101,41 @@ def test_the_first_rounds_alternate_and_neither_dies_out() -> None:
     drawn = kinds(fitted)
     assert drawn[:6] == [Cosines, Trees] * 3
     assert min(drawn.count(Cosines), drawn.count(Trees)) > 8
+
+
+@pytest.mark.parametrize("index", [6, 50])
+def test_learners_are_drawn_by_the_square_of_what_they_earn(index: int) -> None:
+    learner, made, books = Mixture(n_alternating=6, least_share=0.05), make_round(SQUARED), np.array([0.3, 0.6])
+    drawn = [
+        learner._draw(replace(made, index=index, rng=np.random.default_rng(seed)), books) for seed in range(4_000)
+    ]
+    assert np.mean(drawn) == pytest.approx(0.36 / (0.09 + 0.36), abs=0.03)
+    first = [learner._draw(replace(made, index=5, rng=np.random.default_rng(seed)), books) for seed in range(20)]
+    assert set(first) == {1}
+
+
+def test_all_default_trees_are_drawn() -> None:
+    made, learner = make_round(SQUARED, n=60, d=6), Mixture()
+    drawn = {learner._tree(replace(made, rng=np.random.default_rng(seed))).colsample_bytree for seed in range(50)}
+    assert drawn == {tree.colsample_bytree for tree in trees_for(60, 6, "regression")} == {0.6, 1.0}
+
+
+def test_what_a_round_earns_is_counted_on_the_rows_it_has_not_seen(monkeypatch) -> None:
+    made, counted, learner = make_round(SQUARED, n=400), [], Recorder(RFFNewton())
+    made = replace(made, weight=np.ones(400), rng=np.random.default_rng(0))
+    monkeypatch.setattr(mixture, "earned", lambda round, output, weight: counted.append(weight) or 0.5)
+    Recorder.seen.clear()
+    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(made)
+    (seen,), (rest,) = Recorder.seen, counted
+    np.testing.assert_array_equal(seen.weight + rest, 1.0)
+    assert not (seen.weight * rest).any()
+
+
+def test_a_mixture_promises_what_both_learners_do() -> None:
+    rising = Tree(2, monotone_constraints=(1, 0))
+    assert Mixture(cosines=rising, trees=rising).promises == ("monotone_constraints",)
+    assert Mixture().promises == ()
+    assert Tree(2, monotone_constraints=(0, 0)).promises == ()
 
 
 def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:

@@ -137,6 +137,34 @@ def test_refinement_in_compiled_code_is_that_of_the_optimizer(case) -> None:
     np.testing.assert_array_equal(start, [0.4, -0.9, 0.1])
 
 
+@pytest.mark.parametrize("case", LOSS_CASES[:3], ids=str)
+def test_gains_do_not_depend_on_who_refines(case) -> None:
+    sample, start = (
+        Sample.of(make_round(case, n=150, d=3), np.arange(150), np.arange(3)),
+        np.array([0.4, -0.9, 0.1]),
+    )
+    (_, pairs, gain), (_, others, other) = (
+        RFFNewton(optimizer=how)._refined(sample, start) for how in ("auto", REFINEMENT)
+    )
+    assert other == pytest.approx(gain, rel=1e-6)
+    np.testing.assert_allclose(others, pairs, rtol=1e-5, atol=1e-9)
+
+
+def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkeypatch) -> None:
+    taken, of = [], Sample.of.__func__
+
+    def noted(cls, round, rows, features):
+        taken.append(rows)
+        return of(cls, round, rows, features)
+
+    monkeypatch.setattr(Sample, "of", classmethod(noted))
+    RFFNewton(max_samples=200, n_scored=50).fit(make_round(LOSS_CASES[0], n=900))
+    scored, refined_on = taken
+    assert np.isin(scored, refined_on).all()
+    assert len(scored) == pytest.approx(50, abs=35)
+    assert len(refined_on) == pytest.approx(200, abs=60)
+
+
 def test_a_sample_of_some_features_is_that_of_its_rows() -> None:
     round, features = make_round(LOSS_CASES[1], n=60, d=6), np.array([1, 4])
     rows = np.flatnonzero(np.arange(60) % 3)

@@ -22,7 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.callbacks import Progress
 from rffboost_ext.displays.rounds import best_round
-from rffboost_ext.early_stopping import EarlyStopping, Haste, Patience, scores_after
+from rffboost_ext.early_stopping import EarlyStopping, Haste, MeanLoss, Patience, scores_after
 from rffboost_ext.steps import Shrunk
 from rffboost_ext.training import Rows, Trainer
 
@@ -112,6 +112,69 @@ def test_only_a_classifier_of_few_rows_is_settled() -> None:
     assert RFFBoostClassifier(eval_metric="accuracy")._patience(1_000).settled == 0.0
     assert RFFBoostClassifier(n_iter_no_change=40)._patience(1_000).settled == 0.0
     assert RFFBoostRegressor()._patience(1_000).settled == 0.0
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), tol=st.sampled_from([0.0, 1e-2, 0.3]), level=st.sampled_from([-1.0, 0.0, 2.0]))
+def test_errors_may_have_any_sign(seed: int, tol: float, level: float) -> None:
+    scores = list(level + 0.3 * np.random.default_rng(seed).normal(size=30))
+    rows, errors = np.zeros((1, 1)), iter(scores)
+    watch = EarlyStopping(rows, rows, np.ones(1), lambda *_: next(errors), rows, Patience(100), tol)
+    assert not any(watch(STILL) for _ in range(29))
+    assert best_round(watch.scores_, tol) == watch.best_round_
+
+
+def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
+    rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
+    y, raws, weight = rng.normal(size=(20, 1)), rng.normal(size=(4, 20, 1)), rng.uniform(0.1, 3.0, 20)
+    mean = MeanLoss(loss)
+    np.testing.assert_allclose(mean.several(y, raws, weight), [mean(y, raw, weight) for raw in raws], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("params", "held", "stops"),
+    [
+        ({}, False, True),
+        ({}, True, True),
+        ({"learner": "tree"}, False, False),
+        ({"learner": "tree"}, True, True),
+        ({"learner": "tree", "n_folds": 3}, False, True),
+        ({"learner": "tree", "n_iter_no_change": 3}, False, True),
+        ({"warm_start": True}, False, False),
+        ({"warm_start": True}, True, True),
+        ({"early_stopping": True, "warm_start": True}, False, True),
+        ({"early_stopping": False}, True, False),
+    ],
+    ids=repr,
+)
+def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
+    model = RFFBoostClassifier(**params)
+    rows = Rows(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1)) if held else None
+    assert model._stops(model._parts()[1], rows) == stops
+
+
+@pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
+def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
+    assert RFFBoostClassifier()._plan(n, 10, None).refit == refit
+
+
+def test_a_metric_has_at_least_two_folds() -> None:
+    y = np.r_[np.zeros(30), np.ones(1), np.full(9, 2.0)][:, None]
+    assert RFFBoostClassifier(eval_metric="roc_auc")._most_folds(y) == 2
+    assert RFFBoostClassifier(eval_metric="roc_auc")._most_folds(y[:30]) == 30
+    assert RFFBoostRegressor(eval_metric="r2")._most_folds(y) == len(y)
+
+
+def test_a_step_beside_another_is_its_own() -> None:
+    model = RFFBoostClassifier(learner="rff_1", quality="high")
+    loss, learner, step = model._parts()
+    step = Shrunk(STEPS.create("line_search"), 0.1)
+    trainer = Trainer(loss, learner, step, True, 0, 1, "float32")
+    first, *others = model._trainers(trainer, 100, None)
+    assert first.step is step
+    assert isinstance(step.step, type(STEPS.create("line_search")))
+    assert others
+    assert all(not isinstance(other.step.step, type(step.step)) for other in others)
 
 
 def test_patience_can_be_limited() -> None:

@@ -135,6 +135,29 @@ def test_the_kernel_is_chosen_beside_an_intercept() -> None:
     assert found == (10.0, 0.01)
 
 
+def test_without_a_target_the_smoothest_kernel_is_kept() -> None:
+    round = replace(make_round(LOSS_CASES[0], n=80), gradient=np.zeros((80, 1)))
+    learner = RFFRidge(gamma=(0.1, 10.0), l2=(1e-3, 1e1), n_components=2_000)
+    omega, l2 = learner._kernel(round, np.zeros((80, 1)))
+    assert l2 == pytest.approx(10.0)
+    assert np.square(omega).mean() == pytest.approx(2.0 * 0.1 / omega.shape[1], rel=0.1)
+
+
+def test_learners_of_one_fit_have_kernels_of_their_own() -> None:
+    learner = Mixture(RFFRidge(gamma=(0.01, 0.01)), RFFRidge(gamma=(5.0, 5.0)))
+    fitted = RFFBoostRegressor(learner=learner, n_estimators=2, **PLAIN).fit(X, SMOOTH).ensemble_
+    spread = [np.square(term.omega).sum() for term in fitted.terms]
+    assert spread[1] / spread[0] == pytest.approx(500.0, rel=0.1)
+
+
+def test_systems_of_earlier_weights_are_not_kept() -> None:
+    round = make_round(LOSS_CASES[0], n=60)
+    for k in range(4):
+        RFFRidge().fit(replace(round, weight=round.weight * (1.0 + (np.arange(60) == k))))
+    kept = [view for key, view in round.design._views.items() if isinstance(key, tuple) and key[-1] == "squares"]
+    assert [len(systems) for systems in kept] == [1]
+
+
 def test_noise_asks_for_a_larger_penalty() -> None:
     rng = np.random.default_rng(5)
     Z, penalties = rng.normal(size=(200, 1)), np.array([1.0, 1e-4])

@@ -41,6 +41,37 @@ def test_thinning_keeps_the_order(size: int) -> None:
     assert len(kept) == 200 or abs(len(kept) - size) < 5 * np.sqrt(size) + 1
 
 
+@pytest.mark.parametrize("size", [500, 5_000, 15_000])
+def test_thinning_keeps_the_size(size: int) -> None:
+    counts = [len(thinned(np.random.default_rng(seed), np.arange(20_000), size)) for seed in range(100)]
+    assert np.mean(counts) == pytest.approx(size, abs=4.0 * np.sqrt(size) / 10.0)
+
+
+def stated(gradient: Array, weight: Array, size: int) -> Array:
+    """The probabilities by their formula, k by bisection."""
+    slope = weight * np.abs(gradient).sum(axis=1)
+    share = 2.0 / 3.0 * weight / weight.sum() + slope / slope.sum() / 3.0
+    low, high = 0.0, 1e6 * size
+    for _ in range(200):
+        k = 0.5 * (low + high)
+        low, high = (k, high) if np.minimum(1.0, k * share).sum() < size else (low, k)
+    return np.minimum(1.0, high * share)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("heavy", [1.0, 100.0])
+@pytest.mark.parametrize("size", [20, 150])
+def test_probabilities_are_those_that_are_stated(n_outputs: int, heavy: float, size: int) -> None:
+    rng = np.random.default_rng(size)
+    gradient, weight = rng.normal(size=(600, n_outputs)), rng.uniform(0.5, 2.0, 600)
+    weight[::50] *= heavy
+    rows = np.sort(rng.choice(600, 300, replace=False))
+    found, expected = probabilities(rows, gradient, weight, size), stated(gradient[rows], weight[rows], size)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert found.sum() == pytest.approx(size)
+    assert (heavy > 1.0) == (found == 1.0).any() or size == 150
+
+
 @pytest.mark.parametrize("share", [0.5, 0.05, 0.002])
 def test_drawn_rows_are_some_of_the_rows_in_their_order(share: float) -> None:
     gradient, weight = rare(20_000, share)

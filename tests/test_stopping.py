@@ -9,8 +9,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rffboost_ext import (
+    LEARNERS,
     LOSSES,
     Cosines,
+    Learner,
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
@@ -18,8 +20,18 @@ from rffboost_ext import (
     policy,
     stopping,
 )
+from rffboost_ext.core import Round, Term
 from rffboost_ext.ensemble import mean, weighted_sum
-from rffboost_ext.stopping import BEYOND, folds, folds_for, held_out, joined, simplex_weights
+from rffboost_ext.stopping import (
+    BEYOND,
+    LEAST_WEIGHT,
+    folds,
+    folds_for,
+    held_out,
+    joined,
+    simplex_weights,
+    singletons,
+)
 from rffboost_ext.training import Rows, Stopped, Trainer
 
 Array = np.ndarray
@@ -77,6 +89,56 @@ def test_weights_of_a_stack_are_the_best_on_the_simplex(name: str) -> None:
     steps = np.linspace(0.0, 1.0, 51)
     grid = [np.array([a, b, 1.0 - a - b]) for a, b in itertools.product(steps, steps) if a + b <= 1.0]
     assert objective(found) <= min(map(objective, grid)) + 1e-6
+
+
+def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
+    y, error = rng.normal(size=(400, 1)), 0.3 * rng.normal(size=(400, 1))
+
+    def weights(worse: float) -> Array:
+        return simplex_weights(loss, y, np.ones(400), np.stack([y + error, y + worse * error]), np.zeros_like(y))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stopping, "LEAST_WEIGHT", 0.0)
+        low, high = 1.0, 10.0
+        for _ in range(60):
+            worse = 0.5 * (low + high)
+            low, high = (worse, high) if weights(worse)[1] > LEAST_WEIGHT / 2.0 else (low, worse)
+        assert 0.0 < weights(low)[1] < LEAST_WEIGHT
+    np.testing.assert_array_equal(weights(low), [1.0, 0.0])
+
+
+def test_rows_of_hardly_any_weight_hardly_matter_to_a_stack() -> None:
+    rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
+    y, raw = rng.normal(size=(100, 1)), rng.normal(size=(3, 100, 1))
+    expected = simplex_weights(loss, y, np.ones(100), raw, np.zeros_like(y))
+    odd = np.concatenate([raw, 1e3 * rng.normal(size=(3, 5, 1))], axis=1)
+    target, start = np.concatenate([y, np.zeros((5, 1))]), np.zeros((105, 1))
+    weight = np.r_[np.ones(100), np.full(5, 1e-12)]
+    # The penalty is a share of the number of rows.
+    np.testing.assert_allclose(simplex_weights(loss, target, weight, odd, start), expected, atol=0.02)
+
+
+def test_only_rows_that_are_alone_in_their_class_are_spared() -> None:
+    y = np.array([0, 0, 0, 1, 2, 2, 3, 0])[:, None].astype(float)
+    np.testing.assert_array_equal(np.flatnonzero(singletons(LOSSES.create("log_loss"), y)), [3, 6])
+    assert not singletons(LOSSES.create("squared_error"), y).any()
+
+
+def test_models_of_folds_draw_from_streams_of_their_own() -> None:
+    class Draws(Learner):
+        """Keeps the first number of each round's stream."""
+
+        step, stops_early = "unit", True
+        seen: list[float] = []
+
+        def fit(self, round: Round) -> Term:
+            self.seen.append(float(round.rng.random()))
+            return LEARNERS.create("rff_newton").fit(round)
+
+    X, y = load_diabetes(return_X_y=True)
+    RFFBoostRegressor(learner=Draws(), n_estimators=1, n_folds=4, refit=False, random_state=0).fit(X, y)
+    assert len(Draws.seen) == len(set(Draws.seen)) == 4
 
 
 def test_models_that_say_the_same_weigh_the_same() -> None:

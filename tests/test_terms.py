@@ -143,6 +143,50 @@ def test_rows_walk_down_trees_one_node_at_a_time(n, missing, rng):
     np.testing.assert_array_equal(scattered(term, rng)(X), expected)
 
 
+def test_nodes_of_any_links_are_walked_or_refused(rng):
+    """Whatever the links are, nothing is written beyond the arrays: each tree is one, or the error says so."""
+    walkable = 0
+    for _ in range(300):
+        n = int(rng.integers(2, 12))
+        links = rng.integers(0, n, (2, n))
+        for k in range(n):
+            # Children come after their parent, as in all that is read.
+            links[:, k] = rng.integers(k + 1, n, 2) if k + 1 < n and rng.uniform() < 0.5 else -1
+        left, right = links.astype(np.int32)
+        zeros = {"feature": np.zeros(n, dtype=np.int32), "missing_left": np.zeros(n, dtype=bool)}
+        value, threshold = rng.standard_normal((n, 1)), np.zeros(n, dtype=np.float32)
+        term = Trees(np.zeros(1, dtype=np.int64), left, right, threshold=threshold, value=value, **zeros)
+        reached, waiting = [], [0]
+        while waiting:
+            node = waiting.pop()
+            reached.append(node)
+            waiting += [left[node], right[node]] if left[node] >= 0 and len(reached) < 500 else []
+        x = rng.standard_normal((5, D))
+        if len(set(reached)) < len(reached):
+            with pytest.raises(ValueError, match="reached in one way"):
+                term(x)
+        else:
+            walkable += 1
+            np.testing.assert_array_equal(term(x), [walked(term, row) for row in x])
+    assert 50 < walkable < 250
+
+
+def test_trees_are_pickled_without_what_predictions_made_of_them(rng, X):
+    term = trees(rng)
+    before = len(pickle.dumps(term))
+    term(X)
+    assert len(pickle.dumps(term)) == before
+
+
+def test_frequencies_of_one_fingerprint_are_told_apart(rng, X, monkeypatch):
+    term = Cosines.stack([cosines(rng, 2)] * 3)
+    assert len(term.merged().omega) == 6
+    monkeypatch.setattr(
+        "rffboost_ext.terms.cosines.fingerprints", lambda rows: np.zeros(len(rows), dtype=np.uint64)
+    )
+    np.testing.assert_allclose(term.merged()(X), term(X), rtol=0, atol=1e-12)
+
+
 def test_a_node_that_is_reached_twice_is_refused(rng, X):
     term = trees(rng)
     twice = replace(term, roots=np.array([0, 7, 8]))

@@ -69,6 +69,29 @@ def test_it_does_not_matter_how_many_rows_are_read_at_a_time(block, monkeypatch)
     np.testing.assert_array_equal(lowered(trees, np.asfortranarray(X)).threshold, expected)
 
 
+@settings(deadline=None)
+@given(start=numbers, count=st.integers(2, 40), split=st.integers(1, 39))
+def test_neighbouring_numbers_stay_apart(start, count, split):
+    column = np.full(count, start, dtype=np.float32)
+    for k in range(1, count):
+        column[k] = np.nextafter(column[k - 1], np.float32(np.inf), dtype=np.float32)
+    at = min(split, count - 1)
+    (moved,) = moved_down(column[at : at + 1], np.zeros(1, dtype=np.int64), column[:, None])
+    assert (column < moved).sum() == at
+
+
+def test_columns_are_apart_where_thresholds_are_equal():
+    X = np.array([[0.0, 1.0 - 2.0**-20], [1.0, 1.0], [2.0, 2.0]], dtype=np.float32)
+    nodes = {name: np.array(ids, dtype=np.int32) for name, ids in (("left", [1, -1, -1]), ("right", [2, -1, -1]))}
+    nodes |= {"threshold": np.array([1.0, 0.0, 0.0], dtype=np.float32), "missing_left": np.zeros(3, dtype=bool)}
+    nodes |= {"value": np.zeros((3, 1)), "roots": np.zeros(1, dtype=np.int64)}
+    each = [Trees(feature=np.full(3, feature, dtype=np.int32), **nodes) for feature in (0, 1)]
+    together = lowered(Trees.stack(each), X).threshold[[0, 3]]
+    alone = [lowered(one, X).threshold[0] for one in each]
+    np.testing.assert_array_equal(together, alone)
+    assert alone[0] < alone[1] < 1.0
+
+
 def test_a_column_of_gaps_leaves_thresholds():
     threshold, column = np.array([1, 2], dtype=np.float32), np.zeros(2, dtype=np.int64)
     np.testing.assert_array_equal(moved_down(threshold, column, np.full((3, 1), np.nan)), threshold)

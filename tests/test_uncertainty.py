@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.conformal import rank_of
+from rffboost_ext.conformal import precision_of, rank_of
 
 CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
 PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
@@ -84,6 +88,18 @@ def test_the_rank_is_the_ceiling(alpha, m, rank):
     assert rank_of(alpha, m) == rank
 
 
+def test_the_rank_is_that_of_exact_numbers():
+    for percent, m in itertools.product(range(1, 100), range(1, 200)):
+        exact = math.ceil((m + 1) * (1 - Fraction(percent, 100)))
+        assert rank_of(percent / 100, m) == exact
+
+
+def test_predictions_have_the_precision_of_their_numbers():
+    assert precision_of(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
+    for found in (np.zeros(2), np.zeros(2, dtype=int), [0.5]):
+        assert precision_of(found) == np.finfo(float).eps
+
+
 class Bounds(RegressorMixin, BaseEstimator):
     """Predicts given columns, whatever it was fitted to."""
 
@@ -119,6 +135,22 @@ def test_intervals_are_never_upside_down():
     for fitted in (model, wide):
         low, high = fitted.predict_interval(X).T
         assert (low <= high).all()
+
+
+def test_ends_that_would_cross_meet_in_the_middle():
+    """Where intervals are far too wide on most rows, the margin is more than half of a narrow one."""
+    model = ConformalRegressor(Bounds((-10.0, 10.0)), alpha=0.5, random_state=0)
+    model.fit(np.zeros((100, 1)), np.linspace(-0.1, 0.1, 100))
+    assert model.margin_ < -9.0
+    found = model.widened(np.array([[-10.0, 10.0], [-0.1, 0.3]]))
+    np.testing.assert_allclose(found[0], [-10.0 - model.margin_, 10.0 + model.margin_])
+    np.testing.assert_allclose(found[1], [0.1, 0.1])
+
+
+def test_as_many_rows_as_calibration_takes_are_too_few():
+    with pytest.raises(ValueError, match="ConformalRegressor"):
+        ConformalRegressor(Bounds((0.0, 1.0)), alpha=0.1).fit(np.zeros((9, 1)), np.zeros(9))
+    ConformalRegressor(Bounds((0.0, 1.0)), alpha=0.1).fit(np.zeros((10, 1)), np.zeros(10))
 
 
 def test_quantiles_are_wide_where_the_target_varies():

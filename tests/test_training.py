@@ -1,0 +1,63 @@
+"""Fits of the same parts on several sets of rows: what each sees, and what they do not share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import LEARNERS, LOSSES, STEPS
+from rffboost_ext.early_stopping import MeanLoss, Patience
+from rffboost_ext.steps import Shrunk
+from rffboost_ext.training import Rows, Trainer
+
+N = 150
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(N, 3))
+ROWS = Rows(X, np.sin(2.0 * X[:, :1]) + 0.3 * RANDOM.normal(size=(N, 1)), np.ones(N))
+KEPT, OUT = ROWS.take(np.arange(100)), ROWS.take(np.arange(100, N))
+
+
+def trainer(learner: str, rate: float = 0.3) -> Trainer:
+    """The same parts but for the learner."""
+    parts = LOSSES.create("squared_error"), LEARNERS.create(learner), Shrunk(STEPS.create("unit"), rate), True
+    return Trainer(*parts, seed=1, n_jobs=1, precision="float64")
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "rff_ridge", "mixture"])
+def test_what_was_fitted_before_does_not_matter(learner: str) -> None:
+    alone = trainer(learner).again(2).fit(KEPT, 12)
+    first = trainer(learner)
+    for k in range(2):
+        first.again(k).fit(OUT, 12)
+    np.testing.assert_array_equal(first.again(2).fit(KEPT, 12).raw(X), alone.raw(X))
+    assert first.lasting == {}
+
+
+def test_models_of_a_fit_have_seeds_of_their_own() -> None:
+    first = trainer("rff_newton")
+    found = [first.again(k).fit(KEPT, 3).raw(X) for k in range(3)]
+    assert np.abs(found[0] - found[1]).max() > 1e-3 < np.abs(found[1] - found[2]).max()
+
+
+@pytest.mark.parametrize("given", [0, 5])
+@pytest.mark.parametrize("beyond", [1.0, 1.25])
+def test_rounds_beyond_the_best_are_a_share_of_the_new_ones(given: int, beyond: float) -> None:
+    init = trainer("rff_newton", 0.02).fit(KEPT, given) if given else None
+    run = trainer("rff_newton", 0.1).fit_stopping(KEPT, OUT, 400, Patience(60), 0.0, init=init, beyond=beyond)
+    best = int(run.scores.argmin())
+    assert 20 < best < len(run.scores) - 20
+    assert len(run.ensemble) == given + round(beyond * best)
+
+
+def test_errors_are_those_of_the_held_out_rows() -> None:
+    asked = []
+
+    def error_on(X):
+        asked.append(X)
+        return MeanLoss(LOSSES.create("squared_error"))
+
+    replace(trainer("rff_newton"), error_on=error_on).fit_stopping(KEPT, OUT, 5, Patience(3), 0.0)
+    (seen,) = asked
+    np.testing.assert_array_equal(seen, OUT.X)
