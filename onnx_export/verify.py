@@ -16,10 +16,11 @@ from onnx.reference import ReferenceEvaluator
 from rffboost_ext.checks import Exactly, require
 from rffboost_ext.core import Array
 
+from .feeds import feeds
 from .links import same_as_raw
 from .metadata import Metadata, metadata_of
 from .model import load
-from .predictor import feeds, open_session, run_session
+from .predictor import open_session, run_session
 from .source import Source, read
 from .tolerance import EPS, response_tolerance, score_tolerance
 

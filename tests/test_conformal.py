@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
-from rffboost_ext.conformal import gaps_of, split_with_gaps
+from rffboost_ext.conformal import gaps_of, precision_of, rank_of, split_with_gaps
 
 
 def test_a_single_gap_is_in_the_part_that_is_fitted_whatever_the_seed() -> None:
@@ -35,3 +39,23 @@ def test_columns_with_gaps_have_one_among_the_rows_that_are_fitted() -> None:
 )
 def test_gaps_are_found_in_any_type(values) -> None:
     assert gaps_of(values).tolist() == [[False, values.dtype.kind != "i"]]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "m", "rank"), [(0.1, 9, 9), (0.1, 10, 10), (0.1, 19, 18), (0.05, 19, 19), (0.3, 9, 7)]
+)
+def test_the_rank_is_the_ceiling(alpha, m, rank):
+    """Also where (m + 1) (1 - alpha) is whole but for rounding."""
+    assert rank_of(alpha, m) == rank
+
+
+def test_the_rank_is_that_of_exact_numbers():
+    for percent, m in itertools.product(range(1, 100), range(1, 200)):
+        exact = math.ceil((m + 1) * (1 - Fraction(percent, 100)))
+        assert rank_of(percent / 100, m) == exact
+
+
+def test_predictions_have_the_precision_of_their_numbers():
+    assert precision_of(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
+    for found in (np.zeros(2), np.zeros(2, dtype=int), [0.5]):
+        assert precision_of(found) == np.finfo(float).eps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import Mixture, RFFBoostRegressor, Tree
+from rffboost_ext import Mixture, RFFBoostRegressor, Tree, boost
 
 CONSTRAINED = {"monotone_constraints": (1, 0)}, {"interaction_constraints": [[0], [1]]}
 
@@ -38,3 +38,16 @@ def test_what_is_fitted_with_monotone_constraints_rises(more):
         params = {"n_estimators": 30, "n_folds": 2, "random_state": 0} | more
         model = RFFBoostRegressor(learner=learner, **params).fit(X, y)
         assert np.diff(model.predict(grid)).min() >= 0.0
+
+
+def test_leaves_are_limited_in_the_units_of_each_target():
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    Y = np.column_stack([X[:, 0], 100.0 * X[:, 1]])
+    term = boost(X, Y, loss="squared_error", learner=Tree(2, max_delta_step=0.25), n_estimators=1).terms[0]
+    step = np.abs(term(X)).max(axis=0)
+    np.testing.assert_allclose(step, 0.25, rtol=1e-5)
+
+
+def test_bins_of_repeated_rows_are_those_of_xgboost():
+    assert Tree(max_bin=64).merges_rows(64)
+    assert not Tree(max_bin=64).merges_rows(65)

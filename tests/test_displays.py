@@ -87,52 +87,6 @@ def test_what_is_left_over_is_summed(model, most):
     assert display.ax_.get_yticklabels()[-1].get_text() == f"{6 - most + 1} others"
 
 
-def test_rounds_are_the_validation_scores(model):
-    display = RoundsDisplay.from_estimator(model)
-    np.testing.assert_array_equal(display.line_.get_ydata(), model.validation_scores_)
-    assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
-    for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
-        watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)
-        assert RoundsDisplay.from_estimator(watched).ax_.get_ylabel() == f"held-out {label}"
-    with pytest.raises(ValueError, match="early stopping"):
-        RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
-
-
-@pytest.mark.parametrize("tol", [0.0, 1e-4, 0.05])
-def test_the_round_that_early_stopping_keeps_is_marked(tol):
-    watched = RFFBoostRegressor(n_estimators=80, learner="rff_newton", tol=tol, random_state=0)
-    watched.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
-    display = RoundsDisplay.from_estimator(watched)
-    assert display.best_round_ == watched.n_estimators_
-    assert (display.best_round_ == watched.validation_scores_.argmin()) == (tol < 0.05)
-    alone = RoundsDisplay(watched.validation_scores_).plot()
-    assert alone.best_round_ == watched.validation_scores_.argmin()
-
-
-def test_rounds_of_one_of_several_models_are_named(model):
-    assert RoundsDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
-    single = RFFBoostRegressor(n_estimators=5, learner="rff_newton", eval_metric="r2", random_state=0)
-    single.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
-    for display in (RoundsDisplay, HistoryDisplay):
-        assert display.from_estimator(single).ax_.get_xlabel() == "boosting rounds"
-
-
-def test_histories_are_the_evaluations():
-    watched = RFFBoostRegressor(learner="tree", n_estimators=5, eval_metric=["r2", "squared_error"])
-    watched.fit(X, Y, eval_set={"train": (X, Y), "some": (X[:50], Y[:50])})
-    for metric in (None, "r2"):
-        display = HistoryDisplay.from_estimator(watched, metric)
-        for line, (name, curves) in zip(display.lines_, watched.evals_result_.items(), strict=True):
-            np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3, 4, 5])
-            np.testing.assert_array_equal(line.get_ydata(), curves[metric or "squared_error"])
-            assert line.get_label() == name
-        assert display.ax_.get_ylabel() == (metric or "squared_error")
-    with pytest.raises(ValueError, match="metric must be one of r2, squared_error, got 'mae'"):
-        HistoryDisplay.from_estimator(watched, "mae")
-    with pytest.raises(ValueError, match="must be fitted with eval_set"):
-        HistoryDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
-
-
 def test_an_effect_is_what_the_model_predicts(model):
     display = EffectDisplay.from_estimator(model, X, "d", feature_names=NAMES, grid_resolution=7, n_curves=5)
     held = X.copy()

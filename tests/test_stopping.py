@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -24,12 +22,10 @@ from rffboost_ext.core import Round, Term
 from rffboost_ext.ensemble import mean, weighted_sum
 from rffboost_ext.stopping import (
     BEYOND,
-    LEAST_WEIGHT,
     folds,
     folds_for,
     held_out,
     joined,
-    simplex_weights,
     singletons,
 )
 from rffboost_ext.training import Rows, Stopped, Trainer
@@ -71,54 +67,6 @@ def test_held_out_rows_are_spread_along_a_real_target() -> None:
     assert np.diff(held).max() <= 40
 
 
-@pytest.mark.parametrize("name", ["log_loss", "squared_error"])
-def test_weights_of_a_stack_are_the_best_on_the_simplex(name: str) -> None:
-    rng, loss = np.random.default_rng(0), LOSSES.create(name)
-    y, weight = rng.integers(2, size=(80, 1)).astype(float), rng.uniform(0.5, 2.0, 80)
-    raw = (2.0 * y - 1.0) * [[[0.8]], [[0.3]], [[-0.2]]] + rng.normal(size=(3, 80, 1))
-    start = np.full((80, 1), 0.1)
-    size = np.average(np.abs(loss.value(y, raw.mean(axis=0)) - loss.value(y, start)), weights=weight)
-
-    def objective(v: Array) -> float:
-        value = np.average(loss.value(y, np.tensordot(v, raw, 1)), weights=weight) / size
-        return float(value + 10 / 80 * ((v - 1 / 3) ** 2).sum())
-
-    found = simplex_weights(loss, y, weight, raw, start)
-    assert found.sum() == pytest.approx(1.0)
-    assert (found >= 0.0).all()
-    steps = np.linspace(0.0, 1.0, 51)
-    grid = [np.array([a, b, 1.0 - a - b]) for a, b in itertools.product(steps, steps) if a + b <= 1.0]
-    assert objective(found) <= min(map(objective, grid)) + 1e-6
-
-
-def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
-    y, error = rng.normal(size=(400, 1)), 0.3 * rng.normal(size=(400, 1))
-
-    def weights(worse: float) -> Array:
-        return simplex_weights(loss, y, np.ones(400), np.stack([y + error, y + worse * error]), np.zeros_like(y))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(stopping, "LEAST_WEIGHT", 0.0)
-        low, high = 1.0, 10.0
-        for _ in range(60):
-            worse = 0.5 * (low + high)
-            low, high = (worse, high) if weights(worse)[1] > LEAST_WEIGHT / 2.0 else (low, worse)
-        assert 0.0 < weights(low)[1] < LEAST_WEIGHT
-    np.testing.assert_array_equal(weights(low), [1.0, 0.0])
-
-
-def test_rows_of_hardly_any_weight_hardly_matter_to_a_stack() -> None:
-    rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
-    y, raw = rng.normal(size=(100, 1)), rng.normal(size=(3, 100, 1))
-    expected = simplex_weights(loss, y, np.ones(100), raw, np.zeros_like(y))
-    odd = np.concatenate([raw, 1e3 * rng.normal(size=(3, 5, 1))], axis=1)
-    target, start = np.concatenate([y, np.zeros((5, 1))]), np.zeros((105, 1))
-    weight = np.r_[np.ones(100), np.full(5, 1e-12)]
-    # The penalty is a share of the number of rows.
-    np.testing.assert_allclose(simplex_weights(loss, target, weight, odd, start), expected, atol=0.02)
-
-
 def test_only_rows_that_are_alone_in_their_class_are_spared() -> None:
     y = np.array([0, 0, 0, 1, 2, 2, 3, 0])[:, None].astype(float)
     np.testing.assert_array_equal(np.flatnonzero(singletons(LOSSES.create("log_loss"), y)), [3, 6])
@@ -141,32 +89,6 @@ def test_models_of_folds_draw_from_streams_of_their_own() -> None:
     assert len(Draws.seen) == len(set(Draws.seen)) == 4
 
 
-def test_models_that_say_the_same_weigh_the_same() -> None:
-    y, raw = np.ones((5, 1)), np.full((2, 5, 1), 0.3)
-    for start in (raw[0], np.zeros((5, 1))):
-        weights = simplex_weights(LOSSES.create("squared_error"), y, np.ones(5), raw, start)
-        np.testing.assert_allclose(weights, 0.5)
-
-
-@pytest.mark.parametrize("name", ["squared_error", "absolute_error", "huber", "poisson", "gamma"])
-def test_the_unit_of_the_target_does_not_matter_to_a_stack(name: str) -> None:
-    rng, weight = np.random.default_rng(1), np.ones(60)
-    mean = rng.uniform(1.0, 3.0, (60, 1))
-    target = mean * rng.uniform(0.8, 1.25, mean.shape)
-    guesses = mean * rng.uniform([[[0.7]], [[0.4]]], [[[1.4]], [[2.5]]], (2, *mean.shape))
-
-    def weights(unit: float) -> Array:
-        loss = LOSSES.create(name).prepared(unit * target, weight)
-        link = np.log if name in ("poisson", "gamma") else np.asarray
-        start = np.tile(loss.baseline(unit * target, weight), (60, 1))
-        return simplex_weights(loss, unit * target, weight, link(unit * guesses), start)
-
-    one = weights(1.0)
-    assert 0.5 < one[0] < 1.0
-    for unit in (1e-9, 0.1, 1e6):
-        np.testing.assert_allclose(weights(unit), one, atol=1e-3)
-
-
 @pytest.mark.parametrize("n", [300, 1_100, 3_100])
 @pytest.mark.parametrize("unit", [2.0**-40, 2.0**-4, 1e4])
 def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) -> None:
@@ -177,16 +99,6 @@ def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) ->
         RFFBoostRegressor(n_estimators=80, random_state=0).fit(X[:n], factor * y[:n]) for factor in (1.0, unit)
     )
     assert other.score(X[n:], unit * y[n:]) == pytest.approx(one.score(X[n:], y[n:]), abs=0.01)
-
-
-def test_what_weighs_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = load_diabetes(return_X_y=True)
-    monkeypatch.setattr(stopping, "simplex_weights", lambda *given: np.array([0.0, 1.0]))
-    for params in ({"n_folds": 3}, {"n_folds": 1, "refit": True}, {"n_folds": 1, "refit": False}):
-        model = RFFBoostRegressor(n_estimators=10, quality="high", random_state=0, **params).fit(X, y)
-        assert all(isinstance(term, Cosines) for term in model.ensemble_.terms)
-        assert model.n_estimators_ <= 10 * params["n_folds"]
-        assert len(model.validation_scores_) > 1
 
 
 def test_curves_of_different_lengths_are_meaned() -> None:

@@ -280,19 +280,6 @@ def test_constraints_that_make_no_sense_are_named(params, error, words):
         boost(X, y, loss="squared_error", learner=Tree(**params), n_estimators=1)
 
 
-def test_leaves_are_limited_in_the_units_of_each_target():
-    X = np.random.default_rng(0).standard_normal((200, 3))
-    Y = np.column_stack([X[:, 0], 100.0 * X[:, 1]])
-    term = boost(X, Y, loss="squared_error", learner=Tree(2, max_delta_step=0.25), n_estimators=1).terms[0]
-    step = np.abs(term(X)).max(axis=0)
-    np.testing.assert_allclose(step, 0.25, rtol=1e-5)
-
-
-def test_bins_of_repeated_rows_are_those_of_xgboost():
-    assert Tree(max_bin=64).merges_rows(64)
-    assert not Tree(max_bin=64).merges_rows(65)
-
-
 def test_thresholds_in_float64_tell_neighbours_apart():
     one = {"roots": np.zeros(1, dtype=np.int64), "missing_left": np.zeros(3, dtype=bool)}
     one |= {

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from fractions import Fraction
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.conformal import precision_of, rank_of
+from rffboost_ext.conformal import rank_of
 
 CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
 PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
@@ -78,26 +74,6 @@ def test_any_level_holds_for_a_regressor_that_knows_nothing(alpha):
     m = model._calibration_size(100)
     deviation = betabinom(200, rank_of(alpha, m), m + 1 - rank_of(alpha, m)).std() / 200 / np.sqrt(60)
     assert abs(np.mean(shares) - model.coverage_) < 4.0 * deviation
-
-
-@pytest.mark.parametrize(
-    ("alpha", "m", "rank"), [(0.1, 9, 9), (0.1, 10, 10), (0.1, 19, 18), (0.05, 19, 19), (0.3, 9, 7)]
-)
-def test_the_rank_is_the_ceiling(alpha, m, rank):
-    """Also where (m + 1) (1 - alpha) is whole but for rounding."""
-    assert rank_of(alpha, m) == rank
-
-
-def test_the_rank_is_that_of_exact_numbers():
-    for percent, m in itertools.product(range(1, 100), range(1, 200)):
-        exact = math.ceil((m + 1) * (1 - Fraction(percent, 100)))
-        assert rank_of(percent / 100, m) == exact
-
-
-def test_predictions_have_the_precision_of_their_numbers():
-    assert precision_of(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
-    for found in (np.zeros(2), np.zeros(2, dtype=int), [0.5]):
-        assert precision_of(found) == np.finfo(float).eps
 
 
 class Bounds(RegressorMixin, BaseEstimator):

@@ -266,3 +266,29 @@ def test_scaled_terms_with_gaps() -> None:
     rows = np.random.default_rng(0).standard_normal((30, 1))
     verify_onnx(posed(ensemble, 1), to_onnx(posed(ensemble, 1)), rows, raise_on_mismatch=True)
     np.testing.assert_allclose(from_onnx(to_onnx(posed(ensemble, 1))).raw(rows), ensemble.raw(rows), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["array", "table", "categories"])
+def test_gaps_are_refused_where_python_refuses_them(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "c": rng.choice(["u", "v"], 80)})
+    table.loc[::9, "b"] = np.nan
+    if kind == "categories":
+        table["c"] = table["c"].astype("category")
+    else:
+        table["c"] = (table["c"] == "u").astype(float)
+    X = table.to_numpy() if kind == "array" else table
+    model = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0).fit(X, table["a"] > 0.0)
+    predictor = OnnxPredictor(to_onnx(model))
+    np.testing.assert_array_equal(predictor.predict(X), model.predict(X))
+    for name in ("a", "c"):
+        worse = table.copy()
+        worse.loc[3, name] = np.nan
+        worse = worse.to_numpy() if kind == "array" else worse
+        for one in (model, predictor):
+            with pytest.raises(
+                ValueError, match=r"X contains NaN in column .*, which had no missing values in fit"
+            ):
+                one.predict(worse)
+    filled = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0, missing="mean")
+    OnnxPredictor(to_onnx(filled.fit(X, table["a"] > 0.0))).predict(worse)

@@ -20,7 +20,8 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from onnx_export import OnnxPredictor, save_onnx, to_onnx
 from onnx_export.cli import main
-from onnx_export.predictor import ELEMENTS, column_feed
+from onnx_export.feeds import column_feed
+from onnx_export.predictor import ELEMENTS
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
 
 from ..cases import PAIR_NAMES, PAIRS
@@ -94,32 +95,6 @@ def test_bad_features(X: Any, error: type[Exception], words: str) -> None:
     predictor = OnnxPredictor(to_onnx(classifier(ensemble_of(random_cosines(0, 5, 3)), 3)))
     with pytest.raises(error, match=words):
         predictor.predict(X)
-
-
-@pytest.mark.parametrize("kind", ["array", "table", "categories"])
-def test_gaps_are_refused_where_python_refuses_them(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "c": rng.choice(["u", "v"], 80)})
-    table.loc[::9, "b"] = np.nan
-    if kind == "categories":
-        table["c"] = table["c"].astype("category")
-    else:
-        table["c"] = (table["c"] == "u").astype(float)
-    X = table.to_numpy() if kind == "array" else table
-    model = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0).fit(X, table["a"] > 0.0)
-    predictor = OnnxPredictor(to_onnx(model))
-    np.testing.assert_array_equal(predictor.predict(X), model.predict(X))
-    for name in ("a", "c"):
-        worse = table.copy()
-        worse.loc[3, name] = np.nan
-        worse = worse.to_numpy() if kind == "array" else worse
-        for one in (model, predictor):
-            with pytest.raises(
-                ValueError, match=r"X contains NaN in column .*, which had no missing values in fit"
-            ):
-                one.predict(worse)
-    filled = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0, missing="mean")
-    OnnxPredictor(to_onnx(filled.fit(X, table["a"] > 0.0))).predict(worse)
 
 
 def test_bad_threads() -> None:

@@ -1,0 +1,139 @@
+"""Rows of a user as the inputs of a graph, checked against what its file records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext.coding import values_of, with_nan, with_underscores
+from rffboost_ext.core import Array
+
+from .metadata import Metadata
+
+GAP = "\0missing"
+"""Text that marks a missing value: no category equals it."""
+
+
+def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """X as the inputs of a graph: name to array.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame
+    inputs : dict of str to int
+        ONNX's element type of each input.
+    metadata : Metadata
+        What the file records of the features.
+    """
+    columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    if metadata.categories and columns is not None and metadata.feature_names:
+        require_names(columns, metadata)
+    if metadata.categories and list(inputs) != ["X"]:
+        return coded_feeds(X, inputs)
+    if list(inputs) != ["X"]:
+        return table_feeds(X, columns, inputs, metadata)
+    if columns and metadata.feature_names:
+        require_names(columns, metadata)
+    return {"X": matrix(X, inputs["X"], metadata.n_features)}
+
+
+def require_complete(feed: dict[str, Array], metadata: Metadata) -> None:
+    """Raise a ValueError that names a column with missing values which had none in fit, as the estimator does."""
+    if metadata.gaps is None:
+        return
+    columns = list(feed["X"].T) if list(feed) == ["X"] else [values[:, 0] for values in feed.values()]
+    for column in set(range(len(columns))) - set(metadata.gaps):
+        values = columns[column]
+        if (values == GAP if values.dtype == object else values != values).any():
+            name = repr(metadata.feature_names[column]) if metadata.feature_names else str(column)
+            raise ValueError(f"X contains NaN in column {name}, which had no missing values in fit")
+
+
+def matrix(X: Any, kind: int, n_features: int) -> Array:
+    """X as a row-major matrix of an element type, its shape checked."""
+    from onnx import helper
+
+    try:
+        array = np.ascontiguousarray(with_nan(X), dtype=helper.tensor_dtype_to_np_dtype(kind))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
+    if np.ndim(X) != 2:
+        raise ValueError(f"X must be two-dimensional, (n, {n_features}), got shape {np.shape(X)}")
+    if array.shape[1] != n_features:
+        raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
+    return array
+
+
+def require_names(columns: list[str], metadata: Metadata) -> None:
+    """Raise a ValueError unless a table has the columns of the fit, in their order."""
+    if [with_underscores(name) for name in columns] != [with_underscores(name) for name in metadata.feature_names]:
+        raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
+
+
+def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
+    """Each column of a table or an array as a separate input, (n, 1), in order; missing text becomes ``GAP``."""
+    from onnx import TensorProto
+
+    if np.ndim(X) != 2 or np.shape(X)[1] != len(inputs):
+        raise ValueError(f"X must have the {len(inputs)} columns {list(inputs)}, got shape {np.shape(X)}")
+    made = {}
+    for column, (name, kind) in enumerate(inputs.items()):
+        values = values_of(X, column)
+        if kind == TensorProto.STRING:
+            require_text(values, name)
+            values = np.array([v if isinstance(v, str) else GAP for v in values.tolist()], dtype=object)
+        made[name] = column_feed(values if kind == TensorProto.STRING else with_nan(values), name, kind)
+    return made
+
+
+def require_text(values: Array, name: str) -> None:
+    """Raise a TypeError for a column, (n,), that holds values other than missing ones but no text."""
+    given = values.tolist()
+    # NaN does not equal itself, and comparisons of pandas.NA have no truth value.
+    known = [v for v in given if v is not None and type(v).__name__ != "NAType" and v == v]
+    if known and not any(isinstance(v, str) for v in known):
+        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
+
+
+def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """Each column of a table as a separate input, (n, 1); inputs may have other names than the columns."""
+    known = metadata.feature_names
+    wanted = list(known) if len(known) == len(inputs) else list(inputs)
+    if columns is None:
+        raise TypeError(f"X must be a table with the columns {wanted}, got {type(X).__name__}")
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        raise ValueError(f"X must have the columns {wanted}, got {columns} without {missing}")
+    entries = zip(inputs.items(), wanted, strict=True)
+    return {name: column_feed(values_of(X, columns.index(own)), own, kind) for (name, kind), own in entries}
+
+
+def column_feed(column: Any, name: str, kind: int) -> Array:
+    """One column as an input of an element type, (n, 1); values that an integer type cannot hold are rejected.
+
+    Raises
+    ------
+    TypeError
+        If numbers are expected and the column holds something else, or text is and it holds numbers.
+    ValueError
+        If integers or booleans are expected and the column holds other or missing values.
+    """
+    from onnx import TensorProto, helper
+
+    given = np.asarray(column)
+    if kind == TensorProto.STRING:
+        require_text(given, name)
+        return given.astype(object)[:, None]
+    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    try:
+        with np.errstate(invalid="ignore"):
+            cast = given.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"column {name!r} of X must be of type {dtype}, as at the export: {error}") from error
+    changed = np.asarray(cast != given) if dtype.kind in "iub" else np.zeros(0, dtype=bool)
+    if changed.any():
+        raise ValueError(
+            f"column {name!r} of X must be of type {dtype}, as at the export, got {given[changed][0]!s}"
+        )
+    return cast[:, None]

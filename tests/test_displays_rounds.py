@@ -1,0 +1,75 @@
+"""Curves over rounds are those of the fit, and say of which model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+
+from rffboost_ext import RFFBoostRegressor
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from rffboost_ext.displays import HistoryDisplay, RoundsDisplay  # noqa: E402
+
+X, Y = make_friedman1(200, n_features=6, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return RFFBoostRegressor(n_estimators=30, early_stopping=True, n_folds=1, random_state=0).fit(X, Y)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def test_rounds_are_the_validation_scores(model):
+    display = RoundsDisplay.from_estimator(model)
+    np.testing.assert_array_equal(display.line_.get_ydata(), model.validation_scores_)
+    assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
+    for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
+        watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)
+        assert RoundsDisplay.from_estimator(watched).ax_.get_ylabel() == f"held-out {label}"
+    with pytest.raises(ValueError, match="early stopping"):
+        RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-4, 0.05])
+def test_the_round_that_early_stopping_keeps_is_marked(tol):
+    watched = RFFBoostRegressor(n_estimators=80, learner="rff_newton", tol=tol, random_state=0)
+    watched.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
+    display = RoundsDisplay.from_estimator(watched)
+    assert display.best_round_ == watched.n_estimators_
+    assert (display.best_round_ == watched.validation_scores_.argmin()) == (tol < 0.05)
+    alone = RoundsDisplay(watched.validation_scores_).plot()
+    assert alone.best_round_ == watched.validation_scores_.argmin()
+
+
+def test_rounds_of_one_of_several_models_are_named(model):
+    assert RoundsDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
+    single = RFFBoostRegressor(n_estimators=5, learner="rff_newton", eval_metric="r2", random_state=0)
+    single.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
+    for display in (RoundsDisplay, HistoryDisplay):
+        assert display.from_estimator(single).ax_.get_xlabel() == "boosting rounds"
+
+
+def test_histories_are_the_evaluations():
+    watched = RFFBoostRegressor(learner="tree", n_estimators=5, eval_metric=["r2", "squared_error"])
+    watched.fit(X, Y, eval_set={"train": (X, Y), "some": (X[:50], Y[:50])})
+    for metric in (None, "r2"):
+        display = HistoryDisplay.from_estimator(watched, metric)
+        for line, (name, curves) in zip(display.lines_, watched.evals_result_.items(), strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3, 4, 5])
+            np.testing.assert_array_equal(line.get_ydata(), curves[metric or "squared_error"])
+            assert line.get_label() == name
+        assert display.ax_.get_ylabel() == (metric or "squared_error")
+    with pytest.raises(ValueError, match="metric must be one of r2, squared_error, got 'mae'"):
+        HistoryDisplay.from_estimator(watched, "mae")
+    with pytest.raises(ValueError, match="must be fitted with eval_set"):
+        HistoryDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
