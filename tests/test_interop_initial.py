@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -120,6 +121,18 @@ def test_categories_of_a_booster_may_come_in_any_order(max_cat_to_onehot):
     np.testing.assert_allclose(
         model.decision_function(table), booster.predict(matrix, output_margin=True), atol=1e-5
     )
+
+
+def test_letters_that_xgboost_has_lost_are_told():
+    """Its version 3.2 keeps one byte of each."""
+    table = pd.DataFrame({"k": pd.Categorical(["é", "ü", "plain"] * 20), "x": np.arange(60.0)})
+    model = xgb.XGBRegressor(n_estimators=3, enable_categorical=True, n_jobs=1).fit(table, table["x"])
+    fit = partial(RFFBoostRegressor(n_estimators=2, early_stopping=False).fit, table, table["x"])
+    if any("\ufffd" in text for text in categories_of(parsed(model.get_booster()))[0]):
+        with pytest.raises(ValueError, match="has text that cannot be read, such as XGBoost writes"):
+            fit(init_model=model)
+    else:
+        fit(init_model=model)
 
 
 def test_cosines_that_know_no_gaps_are_refused_where_gaps_may_come():
