@@ -73,7 +73,7 @@ class Ensemble:
         X = matrix(X)
         raw = np.tile(self.baseline, (len(X), 1))
         yield raw.copy()
-        for term, (keep, length) in zip(self.terms, self.moves, strict=True):
+        for keep, length, term in self.rounds:
             raw = keep * raw + length * term(X)
             # A copy: what a caller does with a stage must not reach the next one.
             yield raw.copy()

@@ -12,7 +12,7 @@ import numpy as np
 from ..core import Array
 from ..displays.style import label, tidy
 from .protocol import Outcome, Protocol
-from .report import mean_accuracy, spread
+from .report import counted, mean_accuracy, spread
 
 # Okabe and Ito's colours, which remain distinct under colour blindness, yellow left out, and two of Tol's; marker
 # shapes repeat the distinction.
@@ -71,10 +71,8 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
     axes.tick_params(axis="y", length=0)
     axes.ticklabel_format(axis="x", useOffset=False)
     axes.set_xlabel("test accuracy (%)")
-    axes.set_title(
-        f"By data set: mean ± standard deviation of {protocol.splits} split{'s'[: protocol.splits > 1]}",
-        fontsize=10,
-    )
+    splits = counted(protocol.splits, "split")
+    axes.set_title(f"By data set: mean ± standard deviation of {splits}", fontsize=10)
     tidy(axes, "x")
 
 

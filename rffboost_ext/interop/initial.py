@@ -13,6 +13,7 @@ from ..base import BaseRFFBoost
 from ..coding import Coding, listed, with_underscores
 from ..core import Array, Loss
 from ..ensemble import Ensemble
+from .starts import reads_alike
 
 # What stands for bytes that are no text.
 LOST = "\ufffd"
@@ -158,9 +159,7 @@ def require_same_categories(given: Coding | None, coding: Coding | None) -> None
 
 def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:
     """Raise a ValueError unless the raw scores of a model mean what those of the loss mean."""
-    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
-    theirs, ours = np.asarray(response(raw)), np.asarray(loss.inverse_link(raw))
-    if theirs.shape != ours.shape or not np.allclose(theirs, ours, atol=1e-6):
+    if not reads_alike(response, loss, n_outputs):
         raise ValueError(
             f"init_model reads its raw scores otherwise than loss {loss!r} does: take the loss that it was "
             f"trained with, or hand over an Ensemble whose raw scores suit the loss, such as "

@@ -34,8 +34,7 @@ class Earlier:
         if len(self.start) != n_outputs:
             raise ValueError(f"{owner}: {self.name} must have {n_outputs} outputs, got {len(self.start)}")
         slope = slope_of(loss, n_outputs)
-        raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
-        if self.response is not None and not agree(self.response(slope * raw), loss.inverse_link(raw)):
+        if self.response is not None and not reads_alike(self.response, loss, n_outputs, slope):
             raise ValueError(
                 f"{owner}: {self.name} reads its scores otherwise than loss {loss!r} does: take the loss that it "
                 f"was trained with"
@@ -43,9 +42,10 @@ class Earlier:
         return self.start / slope
 
 
-def agree(found: Array, wanted: Array) -> bool:
-    """Whether two responses are one."""
-    found, wanted = np.asarray(found), np.asarray(wanted)
+def reads_alike(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:
+    """Whether a response reads `slope` times the raw scores as a loss reads these."""
+    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
+    found, wanted = np.asarray(response(slope * raw)), np.asarray(loss.inverse_link(raw))
     return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
 
 

@@ -20,7 +20,7 @@ from .links import XGBOOST, link_of
 from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
 from .reading import slope_of
 from .recoding import with_coding
-from .starts import agree
+from .starts import reads_alike
 from .xgboost_json import categories_of, parsed, read_rounds
 
 try:
@@ -197,8 +197,7 @@ def warn_of_other(objective: str, loss: Loss, n_outputs: int) -> None:
     """Warn where a recorded objective reads scores otherwise than a loss; XGBoost's default says nothing."""
     if objective not in XGBOOST or objective == "reg:squarederror":
         return
-    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
-    if not agree(XGBOOST[objective].response(raw), loss.inverse_link(raw)):
+    if not reads_alike(XGBOOST[objective].response, loss, n_outputs):
         warnings.warn(
             f"bind: the booster records the objective {objective!r}, which reads scores otherwise than loss "
             f"{loss!r} does; predictions are right only if it was trained with a function of that loss",
