@@ -40,12 +40,12 @@ def test_what_is_fitted_with_monotone_constraints_rises(more):
         assert np.diff(model.predict(grid)).min() >= 0.0
 
 
-def test_leaves_are_limited_in_the_units_of_each_target():
+@pytest.mark.parametrize("unit", [2.0**-8, 1.0, 2.0**24])
+def test_leaves_are_limited_in_the_unit_of_the_target(unit):
     X = np.random.default_rng(0).standard_normal((200, 3))
-    Y = np.column_stack([X[:, 0], 100.0 * X[:, 1]])
-    term = boost(X, Y, loss="squared_error", learner=Tree(2, max_delta_step=0.25), n_estimators=1).terms[0]
-    step = np.abs(term(X)).max(axis=0)
-    np.testing.assert_allclose(step, 0.25, rtol=1e-5)
+    learner = Tree(2, max_delta_step=0.25 * unit)
+    term = boost(X, unit * X[:, :1], loss="squared_error", learner=learner, n_estimators=1).terms[0]
+    assert np.abs(term(X)).max() == pytest.approx(0.25 * unit, rel=1e-5)
 
 
 def test_bins_of_repeated_rows_are_those_of_xgboost():
