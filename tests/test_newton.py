@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad, minimize
 from scipy.stats import chisquare
 
-from rffboost_ext import Optimizer, RFFNewton, boost
+from rffboost_ext import Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
 from rffboost_ext.design import Design
 from rffboost_ext.kernels.newton import best_pair, score_pass, smallest
 from rffboost_ext.learners.newton import REFINEMENT, Profile, Sample, refined
@@ -92,18 +92,52 @@ def test_the_gradient_of_the_profile_is_its_derivative(case) -> None:
     assert check_grad(lambda w: profile(w)[0], lambda w: profile(w)[1], omega) < 1e-5 * max(size, 1e-3)
 
 
+def with_least_hessian(round, share: float):
+    """The round whose hessians are at least a share of their mean, output by output."""
+    least = share * np.average(round.hessian, axis=0, weights=round.weight)
+    return replace(round, hessian=np.maximum(round.hessian, least))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
-def test_a_round_gains_the_minimum_over_amplitudes_at_its_frequency(case) -> None:
+def test_a_round_gains_the_minimum_over_amplitudes_at_its_frequency(case, share: float) -> None:
     round = make_round(case, n=90, d=4)
-    term = RFFNewton(l2=0.3).fit(round)
+    term = RFFNewton(l2=0.3, min_hessian=share).fit(round)
     output = round.design.output(term)
     np.testing.assert_allclose(output, term(round.design.X), atol=1e-9 * np.abs(output).max() + 1e-12)
     everything = np.arange(90)
+    if share:
+        round = with_least_hessian(round, share)
     penalty = 0.15 * float(np.square(term.weight).sum())
     reached = expansion(round, output, everything) + penalty
     least = best_expansion(round, term.omega[0], everything, 0.3)
     assert reached == pytest.approx(least, rel=1e-6)
     assert reached < 0.0
+
+
+def test_the_least_hessian_is_that_of_the_first_round() -> None:
+    first = make_round(LOSS_CASES[0], n=90, d=4)
+    learner = RFFNewton(l2=0.0, min_hessian=1.0)
+    learner.fit(first)
+    later = replace(first, hessian=1e-6 * first.hessian)
+    term = learner.fit(later)
+    even = replace(first, hessian=np.broadcast_to(first.weight @ first.hessian / first.weight.sum(), (90, 1)))
+    reached = expansion(even, later.design.output(term), np.arange(90))
+    assert reached == pytest.approx(best_expansion(even, term.omega[0], np.arange(90), 0.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_keep_their_sign_beyond_rows_that_are_fitted_well(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, angle, radius = rng.normal(size=(4_000, 2)), rng.uniform(-np.pi, np.pi, 4_000), rng.uniform(3.0, 4.5, 4_000)
+    beyond = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    right = [
+        RFFBoostClassifier(learner=Mixture(RFFNewton(min_hessian=share)), n_estimators=400, random_state=0)
+        .fit(X, X.sum(axis=1) > 0.0)
+        .score(beyond, beyond.sum(axis=1) > 0.0)
+        for share in (0.0, 0.1)
+    ]
+    assert right[1] > right[0]
 
 
 class Still(Optimizer):
@@ -153,9 +187,9 @@ def test_gains_do_not_depend_on_who_refines(case) -> None:
 def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkeypatch) -> None:
     taken, of = [], Sample.of.__func__
 
-    def noted(cls, round, rows, features):
+    def noted(cls, round, rows, features, least=None):
         taken.append(rows)
-        return of(cls, round, rows, features)
+        return of(cls, round, rows, features, least)
 
     monkeypatch.setattr(Sample, "of", classmethod(noted))
     RFFNewton(max_samples=200, n_scored=50).fit(make_round(LOSS_CASES[0], n=900))

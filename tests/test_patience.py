@@ -106,12 +106,29 @@ def test_what_terms_return_does_not_round_the_scores(dtype) -> None:
     np.testing.assert_allclose(raws[:, 0, 0], [0.475, 0.3375, 0.26875], rtol=1e-14)
 
 
-def test_only_a_classifier_of_few_rows_is_settled() -> None:
-    assert RFFBoostClassifier()._patience(1_000).settled > 0.0
-    assert RFFBoostClassifier()._patience(100_000).settled == 0.0
-    assert RFFBoostClassifier(eval_metric="accuracy")._patience(1_000).settled == 0.0
-    assert RFFBoostClassifier(n_iter_no_change=40)._patience(1_000).settled == 0.0
-    assert RFFBoostRegressor()._patience(1_000).settled == 0.0
+@pytest.mark.parametrize("n", [1_000, 100_000])
+def test_only_a_classifier_by_its_loss_is_settled(n: int) -> None:
+    assert RFFBoostClassifier()._patience(n).settled > 0.0
+    assert RFFBoostClassifier(eval_metric="accuracy")._patience(n).settled == 0.0
+    assert RFFBoostClassifier(n_iter_no_change=40)._patience(n).settled == 0.0
+    assert RFFBoostRegressor()._patience(n).settled == 0.0
+
+
+def test_with_many_rows_a_classifier_settles_at_a_loss_that_does_not_depend_on_the_number_of_classes() -> None:
+    shares = [RFFBoostClassifier()._patience(100_000, n_classes=k).settled for k in (2, 4, 26)]
+    np.testing.assert_allclose(shares * np.log([2, 4, 26]), shares[0] * np.log(2), rtol=1e-12)
+    assert shares[0] < RFFBoostClassifier()._patience(1_000).settled
+
+
+def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "FEW", 200)
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    rounds = []
+    for settled in [(0.05, 1e-3), (0.0, 0.0)]:
+        monkeypatch.setattr(policy, "SETTLED_OF_MANY", settled)
+        model = RFFBoostClassifier(quality="fast", n_estimators=1_000, random_state=0)
+        rounds.append(model.fit(X, X.sum(axis=1) > 0.0).n_estimators_)
+    assert rounds[0] < 0.8 * rounds[1]
 
 
 @settings(deadline=None)

@@ -97,31 +97,35 @@ def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def gather_weighted(values, weight, rows, out):  # type: ignore[no-untyped-def]
+def gather_weighted(values, least, weight, rows, out):  # type: ignore[no-untyped-def]
     """Write weighted values (n, C) of some rows into out (C, m), in a unit of their order that is returned.
 
-    The unit is a power of two, so that a row of weight 2 is exactly the row twice.
+    Values below those of least (C,) are raised to these. The unit is a power of two, so that a row of weight 2 is
+    exactly the row twice.
     """
     unit = 0.0
     for i in range(len(rows)):
         row, largest = values[rows[i]], 0.0
         for c in range(len(out)):
-            largest = max(largest, abs(row[c]))
+            largest = max(largest, abs(max(row[c], least[c])))
         unit = max(unit, largest * weight[rows[i]])
     unit = 2.0 ** math.floor(math.log2(unit)) if unit > 0.0 else 1.0
     for i in range(len(rows)):
         row, factor = values[rows[i]], weight[rows[i]] / unit
         for c in range(len(out)):
-            out[c, i] = row[c] * factor
+            out[c, i] = max(row[c], least[c]) * factor
     return unit
 
 
 @numba.njit(**KERNEL)
-def gather_sample(tiles, rows, features, gradient, hessian, weight, x, g, h):  # type: ignore[no-untyped-def]
-    """Write features and weighted derivatives of some rows, as the two above; return the units of the latter."""
+def gather_sample(tiles, rows, features, gradient, hessian, least, weight, x, g, h):  # type: ignore[no-untyped-def]
+    """Write features and weighted derivatives of some rows, as the two above; return the units of the latter.
+
+    Hessians are at least those of least (C,).
+    """
     gather_block(tiles, rows, features, x)
-    slope = gather_weighted(gradient, weight, rows, g)
-    return slope, gather_weighted(hessian, weight, rows, h)
+    slope = gather_weighted(gradient, np.full(len(least), -np.inf), weight, rows, g)
+    return slope, gather_weighted(hessian, least, weight, rows, h)
 
 
 @numba.njit(fastmath=True, **INLINED)

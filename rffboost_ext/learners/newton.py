@@ -65,6 +65,10 @@ class RFFNewton(Learner):
         Share of the probability of a feature that is proportional to its gains so far; the rest is uniform.
     l2 : float, default=1.0
         Penalty on the squared amplitudes, lambda.
+    min_hessian : float, default=0.1
+        Hessians count as at least this share of their mean over the rows of the first round, output by output.
+        Where rows are few and fitted well the loss is all but flat, and without this a cosine that helps elsewhere
+        may bend the scores there, and beyond, at no cost.
     optimizer : str or Optimizer, default="auto"
         Optimizer that refines the frequency; "auto" is six steps of L-BFGS.
     relative_rate : float, default=1.0
@@ -88,6 +92,7 @@ class RFFNewton(Learner):
         "dense": SHARE,
         "earned": SHARE,
         "l2": NON_NEGATIVE,
+        "min_hessian": NON_NEGATIVE,
         "relative_rate": POSITIVE,
     }
     roles = {"optimizer": OPTIMIZERS}
@@ -101,6 +106,7 @@ class RFFNewton(Learner):
         dense: float = 0.2,
         earned: float = 0.5,
         l2: float = 1.0,
+        min_hessian: float = 0.1,
         optimizer: str | Optimizer = "auto",
         relative_rate: float = 1.0,
     ) -> None:
@@ -111,6 +117,7 @@ class RFFNewton(Learner):
         self.dense = dense
         self.earned = earned
         self.l2 = l2
+        self.min_hessian = min_hessian
         self.optimizer = optimizer
         self.relative_rate = relative_rate
 
@@ -125,14 +132,15 @@ class RFFNewton(Learner):
         root = None if counts is None else np.sqrt(counts)
         seen = round if root is None else replace(round, gradient=root * round.gradient)
         earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
+        least = self._least_hessian(round)
         seen, rows = informative(seen, self.max_samples)
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
         largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
         candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype, largest)
         weighted, scored = informative(seen, self.n_scored, rows)
-        sample = Sample.of(weighted, scored, np.arange(d))
+        sample = Sample.of(weighted, scored, np.arange(d), least)
         features, omega = candidates[self._best(round, candidates, sample)]
-        sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features)
+        sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features, least)
         omega, pairs, gain = self._refined(sample, omega)
         earnings.add(features, omega, gain)
         pairs *= rate_within_full_step(self.relative_rate, round)
@@ -143,6 +151,14 @@ class RFFNewton(Learner):
         term = cosines_of(full, pairs)
         round.design.remember(term, self._output(round, features, omega, pairs))
         return term
+
+    def _least_hessian(self, round: Round) -> Array | None:
+        """The least value that hessians count as, (C,); None without a limit."""
+        if self.min_hessian == 0.0:
+            return None
+        share = round.weight / round.weight.sum()
+        mean = round.design.lasting((RFFNewton, "hessian"), lambda: share @ round.hessian)
+        return np.asarray(self.min_hessian * mean)
 
     def _best(self, round: Round, candidates: Candidates, sample: Sample) -> int:
         """The candidate that gains most on a sample of all features."""
@@ -189,12 +205,13 @@ class Sample:
     curvature: float
 
     @classmethod
-    def of(cls, round: Round, rows: Array, features: Array) -> Sample:
-        """The sample of `rows`, ascending, that sees only some features."""
+    def of(cls, round: Round, rows: Array, features: Array, least: Array | None = None) -> Sample:
+        """The sample of `rows`, ascending, that sees only some features; hessians are at least `least` (C,)."""
         tiles, n_outputs = round.design.tiles, round.raw.shape[1]
         x = np.empty((len(features), len(rows)), dtype=tiles.dtype)
         g, h = np.empty((2, n_outputs, len(rows)), dtype=tiles.dtype)
-        given = tiles.blocks, rows, features, round.gradient, round.hessian, round.weight
+        least = np.full(n_outputs, -np.inf) if least is None else least
+        given = tiles.blocks, rows, features, round.gradient, round.hessian, least, round.weight
         slope, curvature = compiled("newton").gather_sample(*given, x, g, h)
         if curvature < LEAST_CURVATURE:
             h *= curvature / LEAST_CURVATURE
