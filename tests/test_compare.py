@@ -57,7 +57,7 @@ class Spy(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        self.tested_ = X
+        self.tested_, self.asked_ = X, [*getattr(self, "asked_", []), len(X)]
         return (X[:, 0] > 0).astype(int)
 
     def predict_proba(self, X):
@@ -90,6 +90,8 @@ def test_a_system_meets_the_protocol(toy, split, test_size):
     right = (X_test[:, 0] > 0) == y_test
     assert outcome.record.accuracy == pytest.approx(right.mean())
     assert outcome.record.log_loss == pytest.approx(-np.where(right, math.log(0.75), math.log(0.25)).mean())
+    # One row is predicted before predictions are timed.
+    assert system.model.asked_[:2] == [1, len(X_test)]
     # A model that offers two stages only keeps the second one's accuracy.
     np.testing.assert_allclose(outcome.curve, [np.mean(y_test == 0), *6 * [right.mean()]])
 
