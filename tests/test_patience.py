@@ -120,13 +120,25 @@ def test_with_many_rows_a_classifier_settles_at_a_loss_that_does_not_depend_on_t
     assert shares[0] < RFFBoostClassifier()._patience(1_000).settled
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(seed, monkeypatch) -> None:
+    rng = np.random.default_rng(seed)
+    X, beyond = rng.normal(size=(3_500, 10)), 1.75 * rng.normal(size=(4_000, 10))
+    right = []
+    for least in [(0.0, 0.0), policy.MIN_HESSIAN]:
+        monkeypatch.setattr(policy, "MIN_HESSIAN", least)
+        model = RFFBoostClassifier(random_state=0).fit(X, X.sum(axis=1) > 0.0)
+        right.append(model.score(beyond, beyond.sum(axis=1) > 0.0))
+    assert right[1] > right[0] + 0.003
+
+
 def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "FEW", 200)
     X = np.random.default_rng(0).normal(size=(600, 2))
     rounds = []
     for settled in [(0.05, 1e-3), (0.0, 0.0)]:
         monkeypatch.setattr(policy, "SETTLED_OF_MANY", settled)
-        model = RFFBoostClassifier(quality="fast", n_estimators=1_000, random_state=0)
+        model = RFFBoostClassifier(n_estimators=1_000, random_state=0)
         rounds.append(model.fit(X, X.sum(axis=1) > 0.0).n_estimators_)
     assert rounds[0] < 0.8 * rounds[1]
 
