@@ -156,9 +156,8 @@ class RFFNewton(Learner):
         """The least value that hessians count as, (C,); None without a limit."""
         if self.min_hessian == 0.0:
             return None
-        share = round.weight / round.weight.sum()
-        mean = round.design.lasting((RFFNewton, "hessian"), lambda: share @ round.hessian)
-        return np.asarray(self.min_hessian * mean)
+        mean = round.design.lasting((RFFNewton, "hessian"), lambda: mean_hessian(round))
+        return self.min_hessian * mean
 
     def _best(self, round: Round, candidates: Candidates, sample: Sample) -> int:
         """The candidate that gains most on a sample of all features."""
@@ -261,6 +260,11 @@ def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, floa
     limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
     gain = compiled("newton").refine(sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs)
     return omega, pairs * sample.size, gain * sample.gain
+
+
+def mean_hessian(round: Round) -> Array:
+    """The weighted mean of the hessian of each output, (C,)."""
+    return np.asarray((round.weight / round.weight.sum()) @ round.hessian)
 
 
 def rate_within_full_step(relative_rate: float, round: Round) -> float:
