@@ -65,10 +65,10 @@ class RFFNewton(Learner):
         Share of the probability of a feature that is proportional to its gains so far; the rest is uniform.
     l2 : float, default=1.0
         Penalty on the squared amplitudes, lambda.
-    min_hessian : float, default=0.03
+    min_hessian : float, default=0.0
         Hessians count as at least this share of their mean over the rows of the first round, output by output.
-        Where rows are few and fitted well the loss is all but flat, and without this a cosine that helps elsewhere
-        may bend the scores there, and beyond, at no cost.
+        Where rows are fitted well the loss is all but flat, and a cosine that helps elsewhere may bend the scores
+        there, and beyond, at no cost. The default of the estimators sets 0.1 with more than 3,000 rows.
     optimizer : str or Optimizer, default="auto"
         Optimizer that refines the frequency; "auto" is six steps of L-BFGS.
     relative_rate : float, default=1.0
@@ -106,7 +106,7 @@ class RFFNewton(Learner):
         dense: float = 0.2,
         earned: float = 0.5,
         l2: float = 1.0,
-        min_hessian: float = 0.03,
+        min_hessian: float = 0.0,
         optimizer: str | Optimizer = "auto",
         relative_rate: float = 1.0,
     ) -> None:
