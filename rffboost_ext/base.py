@@ -225,8 +225,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
             try:
                 if stops:
                     trainers = self._trainers(trainer, len(rows), init)
-                    n_classes = 2 if classes is None else len(classes)
-                    plan = self._plan(len(rows), n_rounds, init, pace, self._most_folds(rows.y), n_classes)
+                    plan = self._plan(rows.y, n_rounds, init, pace)
                     fitted = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble, self.validation_scores_ = fitted
                 else:

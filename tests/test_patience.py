@@ -115,9 +115,10 @@ def test_only_a_classifier_by_its_loss_is_settled(n: int) -> None:
 
 
 def test_with_many_rows_a_classifier_settles_at_a_loss_that_does_not_depend_on_the_number_of_classes() -> None:
-    shares = [RFFBoostClassifier()._patience(100_000, n_classes=k).settled for k in (2, 4, 26)]
-    np.testing.assert_allclose(shares * np.log([2, 4, 26]), shares[0] * np.log(2), rtol=1e-12)
-    assert shares[0] < RFFBoostClassifier()._patience(1_000).settled
+    found = [RFFBoostClassifier()._plan(np.arange(9_000)[:, None] % k, 10, None).patience for k in (2, 4, 26)]
+    for shares in ([one.settled for one in found], [one.worth for one in found]):
+        np.testing.assert_allclose(shares * np.log([2, 4, 26]), shares[0] * np.log(2), rtol=1e-12)
+    assert found[0].settled < RFFBoostClassifier()._patience(1_000).settled
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -184,7 +185,7 @@ def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
 
 @pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
 def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
-    assert RFFBoostClassifier()._plan(n, 10, None).refit == refit
+    assert RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).refit == refit
 
 
 def test_a_metric_has_at_least_two_folds() -> None:
@@ -234,9 +235,12 @@ def test_haste_limits_patience_and_tolerance() -> None:
 
 def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "FEW", 100)
-    patience = [RFFBoostClassifier()._plan(n, 10, None).patience for n in (100, 101)]
+    patience = [RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).patience for n in (100, 101)]
     assert patience[0].after(600) < patience[1].after(600)
-    assert RFFBoostClassifier(n_iter_no_change=7)._plan(101, 10, None).patience.after(600) == 7
+    assert (
+        RFFBoostClassifier(n_iter_no_change=7)._plan(np.arange(101)[:, None] % 2, 10, None).patience.after(600)
+        == 7
+    )
 
 
 @pytest.mark.parametrize(
@@ -287,7 +291,7 @@ def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n
 def test_longer_steps_are_waited_for_less(make, quality: str, n: int) -> None:
     model = make(quality=quality)
     pace = model._pace(n, None, None)
-    patience = model._plan(n, 10, None, pace).patience.after(1)
+    patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
     longer = quality != "high" and n <= policy.FEW
     assert (pace.rate > 0.1, patience < 40) == (longer, longer)
     assert pace.rate * patience > 2.3
