@@ -180,7 +180,8 @@ class Round:
     Attributes
     ----------
     design : Design
-        The features, in every layout that a learner may want; ``design.X`` is (n, d), standardised.
+        The features, in every layout that a learner may want; ``design.X`` is (n, d), standardised;
+        (n, e) where columns with gaps or categories are expanded.
     loss : Loss
         The loss that is minimised.
     y, raw : ndarray

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from .core import Array, Learner, Loss, Round, Term
-from .terms import Trees
 from .terms.sound import check_sound
 
 
@@ -97,10 +96,8 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
     design = round.design
-    # Trees act on the original features.
-    n_features = design.original.shape[1] if isinstance(fitted, Trees) else design.n_features
     try:
-        check_sound(fitted, n_features, round.raw.shape[1])
+        check_sound(fitted, design.n_features, round.raw.shape[1])
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     output = design.output(fitted)

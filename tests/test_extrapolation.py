@@ -23,7 +23,7 @@ from rffboost_ext import (
 from rffboost_ext.gradients import gradient
 from rffboost_ext.importance import importances
 from rffboost_ext.shapley import shapley_values
-from rffboost_ext.terms import Expanded, Extent, hold
+from rffboost_ext.terms import Expanded, Extent, Standardized, hold
 
 from .cases import PAIRS, make_data, make_estimator
 from .test_terms import EXTENT, Linear, cosines, trees
@@ -299,7 +299,9 @@ def test_designs_hold_cosines_alone():
     X = np.random.default_rng(0).standard_normal((20, 4))
     design = Design(X, X.mean(axis=0), X.std(axis=0), extent=EXTENT)
     assert design.restore(cosines(np.random.default_rng(1))).extent is EXTENT
-    assert isinstance(design.restore(trees(np.random.default_rng(1))), Trees)
+    restored = design.restore(trees(np.random.default_rng(1)))
+    assert isinstance(restored, Standardized)
+    assert isinstance(restored.term, Trees)
 
 
 def test_cosines_of_an_expansion_are_held_behind_it(data):

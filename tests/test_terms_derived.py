@@ -67,14 +67,76 @@ def test_a_term_that_computes_the_same_is_served_like_its_base():
     assert not isinstance(model.ensemble_.terms[0], Standardized)
 
 
+class Doubled(Trees):
+    """Twice what the trees say."""
+
+    def __call__(self, X):
+        return 2.0 * super().__call__(X)
+
+
+class BestStump(Learner):
+    """The best of a few splits at quantiles of what learners see."""
+
+    def __init__(self, kind=Trees):
+        self.kind = kind
+
+    def fit(self, round):
+        found = []
+        for column, values in enumerate(round.design.X.T):
+            for threshold in np.quantile(values, [0.2, 0.4, 0.6, 0.8]):
+                left = values < threshold
+                means = [float(round.residual[side].mean()) if side.any() else 0.0 for side in (left, ~left)]
+                found.append(
+                    (left.sum() * means[0] ** 2 + (~left).sum() * means[1] ** 2, column, threshold, means)
+                )
+        _, column, threshold, means = max(found, key=lambda entry: entry[0])
+        return self.kind(
+            roots=np.array([0]),
+            left=np.array([1, -1, -1]),
+            right=np.array([2, -1, -1]),
+            feature=np.full(3, column),
+            threshold=np.full(3, threshold),
+            missing_left=np.zeros(3, dtype=bool),
+            value=np.array([[0.0], [means[0]], [means[1]]]),
+        )
+
+
+def table(gaps):
+    """Two numbers, of which some are missing, and a category."""
+    data = np.column_stack([X, np.arange(len(X)) % 4])
+    if gaps:
+        data[::7, 0] = np.nan
+    return data, Y + (data[:, 2] == 1)
+
+
+@pytest.mark.parametrize("kind", [Trees, Doubled])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_trees_by_hand_act_on_what_learners_see(kind, standardize, gaps):
+    data, y = table(gaps)
+    given = {"standardize": standardize, "categorical_features": [2], "n_estimators": 60, "learning_rate": 0.2}
+    model = RFFBoostRegressor(learner=BestStump(kind), step="newton", early_stopping=False, **given).fit(data, y)
+    assert model.score(data, y) > 0.7
+    *_, last = model.staged_predict(data)
+    np.testing.assert_allclose(model.predict(data), last, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Trees, Doubled])
+def test_trees_that_compute_something_else_are_no_family_of_ours(kind):
+    term = kind(**Stump().arrays)
+    assert (term.family == Trees(**Stump().arrays).family) == (kind is Trees)
+    np.testing.assert_allclose(kind.stack([term, term])(X), 2.0 * term(X))
+
+
 class Stump(Learner):
     """A tree by hand, one of whose arrays is of another kind."""
 
     def __init__(self, **other):
         self.other = other
 
-    def fit(self, round):
-        arrays = {
+    @property
+    def arrays(self):
+        return {
             "roots": np.array([0]),
             "left": np.array([1, -1, -1]),
             "right": np.array([2, -1, -1]),
@@ -82,8 +144,10 @@ class Stump(Learner):
             "threshold": np.full(3, 3.0),
             "missing_left": np.zeros(3, dtype=bool),
             "value": np.array([[0.0], [0.1], [-0.1]]),
-        }
-        return Trees(**(arrays | self.other))
+        } | self.other
+
+    def fit(self, round):
+        return Trees(**self.arrays)
 
     def get_params(self, deep=True):
         return {}

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..checks import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
 from ..core import Array, Learner, Round, Term
-from ..terms import Expansion, Trees, expand, outputs_of_each, restore
+from ..terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
 from ..terms.each import TOGETHER
-from ..terms.expanded import with_gaps
 from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
@@ -316,13 +315,15 @@ class GrownTree(Term):
 
 @restore.register
 def _(term: GrownTree, center: Array, scale: Array) -> Term:
-    # As for Trees: grown on the original features.
+    # Grown on the original features: a split is the same in any unit up to rounding, and in the original ones the
+    # thresholds are exactly XGBoost's.
     return term
 
 
 @expand.register
 def _(term: GrownTree, expansion: Expansion) -> Term:
-    return with_gaps(term, expansion)
+    # It handles missing values and codes, unless some values are imputed for trees too.
+    return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)
 
 
 def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:

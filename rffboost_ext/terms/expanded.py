@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core import Array, Term
 from .cosines import require_columns
-from .trees import Trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,17 +162,7 @@ class Expanded(Term):
 def expand(term: Term, expansion: Expansion) -> Term:
     """The function ``x -> term(expansion(x))`` as a term in the user's own columns.
 
-    A type of term that handles these itself, as trees do, registers its own rule here; any other is wrapped in
-    :class:`Expanded`.
+    A type of term that handles these itself, as the trees that XGBoost grows do, registers its own rule here; any
+    other is wrapped in :class:`Expanded`.
     """
     return Expanded(term, expansion)
-
-
-@expand.register
-def _(term: Trees, expansion: Expansion) -> Term:
-    return with_gaps(term, expansion)
-
-
-def with_gaps(term: Term, expansion: Expansion) -> Term:
-    """A term that handles missing values and codes: itself, unless some values are imputed for it too."""
-    return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)

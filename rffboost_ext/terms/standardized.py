@@ -8,7 +8,6 @@ from functools import singledispatch
 
 from ..core import Array, Term
 from .cosines import Cosines
-from .trees import Trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +62,3 @@ def restore(term: Term, center: Array, scale: Array) -> Term:
 @restore.register
 def _(term: Cosines, center: Array, scale: Array) -> Term:
     return term.standardized(center, scale)
-
-
-@restore.register
-def _(term: Trees, center: Array, scale: Array) -> Term:
-    # Trees are grown on the original features: a split is the same in any unit up to rounding, and in the original
-    # ones the thresholds are exactly XGBoost's.
-    return term

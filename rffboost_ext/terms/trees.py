@@ -116,7 +116,7 @@ class Trees(Term):
     @property
     def family(self) -> Hashable:
         """Trees that compare in the same precision can be stacked."""
-        return Trees, self.threshold.dtype.char
+        return type(self), self.threshold.dtype.char
 
     def scaled(self, factor: float) -> Trees:
         return replace(self, value=factor * self.value)
