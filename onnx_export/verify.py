@@ -102,7 +102,10 @@ class Report:
         return all(comparison.passed for comparison in self.comparisons)
 
     def __getitem__(self, output: str) -> Comparison:
-        return next(comparison for comparison in self.comparisons if comparison.output == output)
+        known = {comparison.output: comparison for comparison in self.comparisons}
+        if output not in known:
+            raise KeyError(f"a comparison of {output!r}; there are those of {', '.join(known)}")
+        return known[output]
 
     def __str__(self) -> str:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"

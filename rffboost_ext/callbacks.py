@@ -139,7 +139,7 @@ class ProgressBar:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProgressBar:
         # scikit-learn's clone deep-copies callbacks, and a file cannot be copied.
-        return ProgressBar(self.every, **self.options)
+        return type(self)(self.every, **self.options)
 
     def __call__(self, progress: Progress) -> None:
         index = progress.round.index

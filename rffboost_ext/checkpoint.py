@@ -94,7 +94,7 @@ class Checkpoint:
 
     def part(self, number: int) -> Checkpoint:
         """The checkpoint of one of several fits: the same, with the number appended to its path."""
-        return Checkpoint(f"{self.path}.{number}", self.every)
+        return type(self)(f"{self.path}.{number}", self.every)
 
     def __repr__(self) -> str:
         return f"Checkpoint({self.path!r}, every={self.every})"

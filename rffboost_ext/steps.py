@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ RATE = POSITIVE | Function("the round")
 SHORT, TINY = 1e-5, 1e-280
 # Keeps the step finite for a term that is right, or wrong, on every row.
 LARGEST_CORRELATION = 1.0 - 1e-12
-# A round, and the learning rate that it was given before its move.
+# The number of a round, and the learning rate that it was told: those of no round.
 NEVER = -1, 1.0
 
 
@@ -151,6 +152,10 @@ class Shrunk(Step):
         # A function may say something else when it is asked again.
         (index, rate), self._asked = self._asked, NEVER
         return keep, (rate if index == round.index else rate_of(self.rate, round.index - self.first)) * length
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a round was told is no part of the step: a checkpoint compares steps by their state.
+        return {name: value for name, value in super().__getstate__().items() if name != "_asked"}
 
     def shrinkage(self, index: int) -> float:
         rate = rate_of(self.rate, index - self.first)

@@ -12,7 +12,7 @@ from .callbacks import Callback
 from .core import Array, Loss
 from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
-from .training import Rows, Trainer
+from .training import Index, Rows, Trainer
 
 # Minimum and maximum size of the validation set.
 LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
@@ -24,6 +24,8 @@ FEW = 3_000
 BEYOND = 1.25
 # Models of a smaller weight are dropped from a stack.
 LEAST_WEIGHT = 1e-3
+# The index of all rows, without a copy of them.
+EVERY = slice(None)
 
 
 def folds_for(n_samples: int, stacks: bool, always: bool = False) -> int:
@@ -75,11 +77,12 @@ class Plan:
 
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
-        splits = [(rows, held)] if held is not None else self._splits(rows, seed, trainers[0].loss)
+        splits = [(EVERY, held)] if held is not None else self._splits(rows, seed, trainers[0].loss)
         beyond = BEYOND if len(splits) > 1 and not self.refit else 1.0
         rules = self.n_estimators, self.patience, self.tol, callbacks, init, beyond
         fits = [
-            [trainer.again(k).fit_stopping(kept, out, *rules) for k, (kept, out) in enumerate(splits)]
+            # Rows are copied for one model at a time.
+            [trainer.again(k).fit_stopping(rows.take(kept), out, *rules) for k, (kept, out) in enumerate(splits)]
             for trainer in trainers
         ]
         models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
@@ -87,7 +90,7 @@ class Plan:
         used = np.flatnonzero(weight).tolist()
         weight, models = weight[used], [models[k] for k in used]
         if held is None and self.refit:
-            more = len(rows) / float(np.mean([len(kept) for kept, _ in splits]))
+            more = len(rows) / float(np.mean([len(rows.y[kept]) for kept, _ in splits]))
             lengths = [self._length(row, more, init) for row in models]
             models = [[trainers[k].again(0).fit(rows, n, (), init)] for k, n in zip(used, lengths, strict=True)]
         scores = joined([run.scores for run in fits[0]])
@@ -102,7 +105,8 @@ class Plan:
         new = float(np.mean([len(model) for model in models])) - done
         return min(done + round(more * new), self.n_estimators)
 
-    def _splits(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Rows, Rows]]:
+    def _splits(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Index, Rows]]:
+        """Which rows to fit to, and those to watch of the others."""
         if len(rows) < max(2, self.n_folds):
             if len(rows) < 2:
                 raise ValueError("early stopping: X must have at least 2 rows, got n_samples=1")
@@ -118,10 +122,10 @@ class Plan:
         spared = np.where(singletons(loss, rows.y), -1, fold)
         if np.isin(parts, spared).all():
             fold = spared
-        splits = [(rows.take(np.flatnonzero(fold != k)), rows.take(np.flatnonzero(fold == k))) for k in parts]
+        splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
-        usable = [split for split in splits if suits(loss, split[0])] or splits
-        return [(kept, watched(out, loss, seed)) for kept, out in usable]
+        usable = [(kept, out) for kept, out in splits if suits(loss, rows.y[kept], rows.weight[kept])] or splits
+        return [(kept, watched(rows.take(out), loss, seed)) for kept, out in usable]
 
 
 def warn_of_seen(given: int, found: int) -> None:
@@ -204,10 +208,10 @@ def joined(scores: Sequence[Array]) -> Array:
     return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)
 
 
-def suits(loss: Loss, rows: Rows) -> bool:
-    """Whether a loss can be fitted to the targets of these rows alone."""
+def suits(loss: Loss, y: Array, weight: Array) -> bool:
+    """Whether a loss can be fitted to these targets alone."""
     try:
-        loss.prepared(rows.y, rows.weight)
+        loss.prepared(y, weight)
     except ValueError:
         return False
     return True

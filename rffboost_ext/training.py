@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .journal import Growth, Journal, Relay
 from .sampling import drawn, probabilities, slopes
 from .terms import Expansion, Extent
 
+Index: TypeAlias = Array | slice
 # Number of rounds trained on one pool of rows.
 POOL_ROUNDS = 50
 
@@ -34,7 +35,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.X)
 
-    def take(self, index: Array) -> Rows:
+    def take(self, index: Index) -> Rows:
         """Some of the rows."""
         return Rows(self.X[index], self.y[index], self.weight[index])
 

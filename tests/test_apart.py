@@ -40,6 +40,14 @@ def landmarks_of(placement, rounds: int = 12, **params) -> np.ndarray:
     return np.array(found)
 
 
+def test_placements_that_differ_keep_their_own_landmarks():
+    round, placements = make_round(BINARY), [Apart(strength=0.1), Apart(strength=0.2)]
+    for placement in (*placements, placements[1]):
+        RFFK(6, placement=placement).fit(round)
+    kept = [round.design.lasting((Apart, repr(placement), "landmarks"), list) for placement in placements]
+    assert [len(landmarks) for landmarks in kept] == [1, 2]
+
+
 def test_penalty_is_its_formula():
     x, penalty = np.array([0.4, -0.3]), crowding(list(POINTS), 0.7, 1.3)
     expected = 0.7 * np.mean([np.exp(-1.3 * np.sum((x - point) ** 2)) for point in POINTS])

@@ -72,6 +72,14 @@ def test_resident_peak_of_a_fit(dtype):
     assert resident_peak(lambda: model.fit(X, y)) / (4.0 * X.size) <= 2.6
 
 
+def test_folds_are_copied_one_at_a_time():
+    X, y = make_data(50_000, np.float64)
+    model = RFFBoostClassifier("log_loss", "rff_newton", n_estimators=3, n_folds=10, refit=False, random_state=0)
+    model.fit(X[:3000], y[:3000])
+    # All rows that are held out, those that one model is fitted to, and what its fit makes of them; not ten times.
+    assert traced_peak(lambda: model.fit(X, y)) / X.nbytes < 4.5
+
+
 MODELS = {
     "gbrff2": lambda: presets.gbrff2(n_estimators=3, random_state=0),
     "defaults": lambda: RFFBoostClassifier(n_estimators=3, random_state=0),

@@ -19,6 +19,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.core import Learner, Round, Term
+from rffboost_ext.design import Design
 from rffboost_ext.learners import mixture
 from rffboost_ext.learners.mixture import trees_for
 from rffboost_ext.learners.subsampling import earned, shares_kept, update
@@ -209,6 +210,17 @@ def test_any_learner_may_take_either_place() -> None:
     learner = Mixture(cosines=RFF1(match="newton"), trees=Tree(max_depth=2))
     fitted = boost(X, X[:, :1] ** 2, loss="squared_error", learner=learner, n_estimators=12, random_state=0)
     assert {*kinds(fitted)} == {Cosines, Trees}
+
+
+def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    design, y = Design(X), np.sin(X[:, :1])
+    outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
+    boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
+    books = [design.lasting((Mixture, repr(one), "books"), lambda: None) for one in (outer, outer.cosines)]
+    assert all(np.isfinite(one).all() for one in books)
+    assert books[0] is not books[1]
 
 
 def test_nested_parameters_reach_the_learners() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import joblib
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -55,6 +56,14 @@ def test_newton_minimises_the_second_order_expansion(case, seed):
     keep, length = STEPS.create("newton").move(round, output)
     assert keep == 1.0
     assert length == pytest.approx(brute_force(expansion).x, abs=1e-6)
+
+
+def test_a_fit_leaves_no_trace_in_a_step():
+    step = Shrunk(Shrunk(STEPS.create("newton"), 0.5), 0.1)
+    before = joblib.hash(step)
+    # As after a round that has failed.
+    assert step.shrinkage(3) == pytest.approx(0.05)
+    assert joblib.hash(step) == before
 
 
 @pytest.mark.parametrize("seed", range(5))

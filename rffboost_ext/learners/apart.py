@@ -55,7 +55,7 @@ class Apart(Placement):
         self.gamma = gamma
 
     def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
-        earlier: list[Array] = round.design.lasting((Apart, "landmarks"), list)
+        earlier: list[Array] = round.design.lasting((Apart, repr(self), "landmarks"), list)
         if earlier and self.strength > 0.0:
             gamma = bandwidth(self.gamma, omega.shape[1])
             optimizer = Penalised(optimizer, crowding(earlier, self.strength, gamma))

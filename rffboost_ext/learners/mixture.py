@@ -107,7 +107,8 @@ class Mixture(Learner):
 
     def fit(self, round: Round) -> Term:
         """The term of whichever learner is drawn."""
-        books = round.design.lasting((Mixture, "books"), lambda: np.full(2, np.nan))
+        # A mixture may be part of another, with earnings of its own.
+        books = round.design.lasting((Mixture, repr(self), "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
         seen, rest = sampled(round, self.subsample)
