@@ -5,6 +5,7 @@ from .averaging import average
 from .boosting import boost
 from .callbacks import Progress, ProgressBar
 from .checkpoint import Checkpoint
+from .compression import compress
 from .conformal import ConformalRegressor
 from .core import Learner, Loss, Optimizer, Round, Step, Term
 from .design import Design
@@ -72,6 +73,7 @@ __all__ = [
     "Trees",
     "average",
     "boost",
+    "compress",
     "load_model",
     "presets",
     "save_model",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,18 +55,13 @@ def average(models: Iterable[E]) -> E:
         return averaged_quantiles(models)
     for model in models:
         require_alike(models[0], model)
-    averaged = copy(models[0])
-    averaged.ensemble_ = mean([model.ensemble_ for model in models])
     shares = [found for model in models if (found := model._known_importances()) is not None]
-    averaged._importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
+    importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
+    averaged = models[0]._with_ensemble(mean([model.ensemble_ for model in models]), importances)
     # Missing values are allowed only in columns where every model can handle them.
     gaps = [model._gaps for model in models if model._gaps is not None]
     averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
     averaged._fills = all(model._fills for model in models)
-    # Attributes that belong to a single fit.
-    averaged._scores, averaged._lasting = None, {}
-    for name in ("validation_scores_", "evals_result_"):
-        averaged.__dict__.pop(name, None)
     return averaged
 
 
@@ -82,9 +76,8 @@ def averaged_quantiles(models: Sequence[Any]) -> Any:
             raise ValueError(
                 f"average: the quantiles of models must agree, got {first.quantiles} and {model.quantiles}"
             )
-    averaged = copy(first)
-    averaged.estimators_ = [average(boosters) for boosters in zip(*(m.estimators_ for m in models), strict=True)]
-    return averaged
+    levels = zip(*(model.estimators_ for model in models), strict=True)
+    return first._with_boosters([average(boosters) for boosters in levels])
 
 
 def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:

@@ -27,7 +27,9 @@ from .checks import (
     Integer,
     Real,
 )
+from .composed import with_own_parts
 from .core import Array, Learner, Loss, Step
+from .ensemble import Ensemble
 from .evaluation import evaluation_of
 from .explain import ExplainMixin
 from .gaps import extent_of
@@ -243,6 +245,15 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, n_given
         self._importances = sampled_importances(ensemble, rows, seed, loss)
         return self
+
+    def _with_ensemble(self: E, ensemble: Ensemble, importances: Array | None) -> E:
+        """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit."""
+        made = with_own_parts(self)
+        made.ensemble_, made._importances = ensemble, importances
+        made._scores, made._lasting = None, {}
+        for name in ("validation_scores_", "evals_result_"):
+            made.__dict__.pop(name, None)
+        return made
 
     def _seen(self, X: Array) -> tuple[Expansion | None, Extent | None]:
         """The expansion of the columns of X for learners, and its range, beyond which terms are held constant."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, ClassVar, TypeVar
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from .checks import Check, require_all
 from .core import Learner, Loss, Step, check_composition
@@ -14,6 +15,7 @@ from .registry import Registry, resolve_names
 from .steps import STEPS, natural_step
 
 C = TypeVar("C", bound="ComposedEstimator")
+B = TypeVar("B", bound=BaseEstimator)
 
 DEFAULT_LEARNER = "mixture"
 ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
@@ -75,6 +77,15 @@ class ComposedEstimator(BaseEstimator):
         if is_auto(part):
             part = {"loss": self.default_loss, "learner": DEFAULT_LEARNER}[role]
         return bool(getattr(ROLES[role].make(part), name, False))
+
+
+def with_own_parts(estimator: B) -> B:
+    """A copy of a fitted estimator whose parts are copies too: nested parameters are then set on its own."""
+    made = copy(estimator)
+    for name, value in estimator.get_params(deep=False).items():
+        if isinstance(value, BaseEstimator):
+            setattr(made, name, clone(value))
+    return made
 
 
 def is_auto(value: object) -> bool:

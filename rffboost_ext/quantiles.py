@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .atomic import atomic
 from .checkpoint import Checkpoint
 from .checks import OPTIONAL, SEED, Check, Inside, Instance, require_all
-from .composed import is_auto
+from .composed import is_auto, with_own_parts
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .losses import Quantile
@@ -133,6 +133,12 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         if hasattr(first, "feature_names_in_"):
             self.feature_names_in_ = first.feature_names_in_
         return self
+
+    def _with_boosters(self, boosters: list[RFFBoostRegressor]) -> RFFBoostQuantileRegressor:
+        """A fitted copy with other boosters and parameters of its own."""
+        made = with_own_parts(self)
+        made.estimators_ = boosters
+        return made
 
     def _booster(self) -> RFFBoostRegressor:
         """The booster to fit for each level, except for its loss; with `random_state` all share one seed."""

@@ -47,6 +47,10 @@ class Extent:
         """What clipping to `other` and then to this range amounts to."""
         return Extent(self(other.low[None])[0], self(other.high[None])[0])
 
+    def union(self, other: Extent) -> Extent:
+        """The least range that holds this one and another."""
+        return Extent(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
     @cached_property
     def key(self) -> Hashable:
         """Equal for equal ranges."""
