@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseRFFBoost
-from .coding import listed
+from .coding import Coding, listed
 from .ensemble import mean
 from .quantiles import RFFBoostQuantileRegressor
+from .recoding import joint, kinds_of, recoding_of, with_codes
+from .terms.recode import recoded_tables
 
 E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
 KINDS = "models must be RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor, all of one kind"
@@ -23,7 +25,8 @@ def average(models: Iterable[E]) -> E:
     Parameters
     ----------
     models : iterable of fitted RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
-        Models of one kind, of the same classes, loss or quantiles, and features.
+        Models of one kind, of the same classes, loss or quantiles, and features. Those of columns of categories
+        may have seen different ones, as on folds: a category counts as missing in the models that do not know it.
 
     Returns
     -------
@@ -35,7 +38,7 @@ def average(models: Iterable[E]) -> E:
     TypeError
         If one of `models` is no such estimator, or not of the kind of the first.
     ValueError
-        If `models` is empty, or classes, losses, features or their categories differ.
+        If `models` is empty, or classes, losses, features or the kinds of their categories differ.
 
     Examples
     --------
@@ -57,12 +60,32 @@ def average(models: Iterable[E]) -> E:
         require_alike(models[0], model)
     shares = [found for model in models if (found := model._known_importances()) is not None]
     importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
+    models = with_joint_categories(models)
     averaged = models[0]._with_ensemble(mean([model.ensemble_ for model in models]), importances)
     # Missing values are allowed only in columns where every model can handle them.
     gaps = [model._gaps for model in models if model._gaps is not None]
     averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
     averaged._fills = all(model._fills for model in models)
     return averaged
+
+
+def with_joint_categories(models: Sequence[E]) -> list[E]:
+    """Fitted models that know all categories that one of them knows: themselves where they know the same."""
+    codings = [model._coding for model in models if model._coding is not None]
+    if all(listed(coding) == listed(codings[0]) for coding in codings):
+        return list(models)
+    coding = joint(codings)
+    return [with_coding(model, coding) for model in models]
+
+
+def with_coding(model: E, coding: Coding) -> E:
+    """A fitted model with the codes of another coding, which has all categories of its own."""
+    assert model._coding is not None
+    assert model._expansion is not None
+    recoding = recoding_of(model._coding, coding)
+    made = model._with_ensemble(with_codes(model.ensemble_, recoding), model._known_importances())
+    made._coding, made._expansion = coding, recoded_tables(model._expansion, recoding)
+    return made
 
 
 def averaged_quantiles(models: Sequence[Any]) -> Any:
@@ -90,7 +113,7 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
-        "categories": [listed(model._coding) for model in (first, other)],
+        "kinds of categories": [kinds_of(model._coding) for model in (first, other)],
         "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
     }
     for name, (one, two) in facts.items():
