@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from .core import Array
+from .notices import warn_user
 
 # Names of the types of categorical columns: pandas, polars, Arrow.
 CATEGORICAL = ("category", "categorical", "enum", "dictionary<")
@@ -144,10 +144,9 @@ def in_single(value: float) -> float:
 def warn_of_unknown(column: str, values: Sequence[Any]) -> None:
     """Warn where several rows have values and none of these is a known category, as if they were other words."""
     if len(values) > 1:
-        warnings.warn(
+        warn_user(
             f"column {column} of X: fit has seen none of the categories of these {len(values)} rows, such as "
-            f"{values[0]!r}; all count as missing",
-            stacklevel=6,
+            f"{values[0]!r}; all count as missing"
         )
 
 

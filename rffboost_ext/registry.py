@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, cast
+
+from .notices import warn_user
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
@@ -128,11 +129,10 @@ class Registry(Generic[T]):
             try:
                 self.register(entry.name)(entry.load())
             except Exception as error:
-                warnings.warn(
+                warn_user(
                     f"{self.kind} {entry.name!r}, which an installed package offers as {entry.value}, cannot be "
                     f"loaded: {error!r}",
                     RuntimeWarning,
-                    stacklevel=3,
                 )
 
 

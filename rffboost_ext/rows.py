@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .core import Array
+from .notices import warn_user
 
 BLOCK = 8192
 # With a mean weight below this, penalties act as on far fewer rows: fit warns.
@@ -111,9 +111,8 @@ def warn_of_light(weight: Array) -> None:
     """Warn where weights (n,) sum to far less than the number of rows: penalties suit rows of weight 1."""
     total = float(weight.sum())
     if total < LIGHT * len(weight):
-        warnings.warn(
+        warn_user(
             f"sample_weight: {len(weight)} rows have a total weight of {total:.3g}, so that penalties such as l2, "
             f"reg_lambda and min_child_weight, which are for rows of weight 1, weigh as heavily as on {total:.3g} "
-            f"rows; multiply the weights to a mean of 1 unless that is meant",
-            stacklevel=5,
+            f"rows; multiply the weights to a mean of 1 unless that is meant"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from .callbacks import Callback
 from .core import Array, Loss
 from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
+from .notices import warn_user
 from .training import Index, Rows, Trainer
 
 # Minimum and maximum size of the validation set.
@@ -131,11 +131,10 @@ class Plan:
 def warn_of_seen(given: int, found: int) -> None:
     """Warn where a fit that was given rounds to go on from has hardly found more, as if they knew all rows."""
     if found <= given + 1:
-        warnings.warn(
+        warn_user(
             f"early stopping has found {found - given} rounds beyond the {given} that the fit goes on from, of "
             f"init_model or a warm start: these may have seen the rows that it holds out; hand over an eval_set "
-            f"of other rows, or set early_stopping=False",
-            stacklevel=5,
+            f"of other rows, or set early_stopping=False"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -15,6 +14,7 @@ from .conformal import ConformalRegressor
 from .core import Loss
 from .ensemble import Ensemble
 from .estimators import RFFBoostClassifier, RFFBoostRegressor
+from .notices import warn_user
 from .quantiles import RFFBoostQuantileRegressor
 from .storage import parts, storable
 from .store import StoreMixin
@@ -34,7 +34,7 @@ def warn_of_what_is_left_out(model: Any) -> None:
     boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, StoreMixin)]
     for booster in boosters:
         for name in left_out(booster.get_params(deep=False)).values():
-            warnings.warn(f"{name} are no part of a model file: the loaded model has None", stacklevel=4)
+            warn_user(f"{name} are no part of a model file: the loaded model has None")
 
 
 def estimator_state(model: Any) -> dict[str, Any]:

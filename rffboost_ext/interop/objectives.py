@@ -6,7 +6,6 @@ interfaces pass arrays.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -18,6 +17,7 @@ import numpy as np
 from ..boosting import in_units
 from ..core import Array, Loss
 from ..losses import LOSSES
+from ..notices import warn_user
 from .reading import Reading, columns
 
 # A leaf divides by the sum of hessians; XGBoost has the same lower bound in its own logistic loss.
@@ -217,10 +217,9 @@ def warn_of_start(start: float, loss: Loss, y: Array, weight: Array | None) -> N
     """Warn if training starts far from the baseline of a prepared loss."""
     baseline = loss.baseline(y, np.ones(len(y)) if weight is None else weight)
     if not np.allclose(baseline, start, atol=1e-3):
-        warnings.warn(
+        warn_user(
             f"training starts from {start:g}, the baseline of {loss!r} is {baseline.round(4)}: see intercept() in "
-            f"rffboost_ext.interop",
-            stacklevel=4,
+            f"rffboost_ext.interop"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..checks import OPTIONAL, Integer, require
 from ..core import Array, Loss, Term
 from ..ensemble import Ensemble
 from ..losses import LOSSES
+from ..notices import warn_user
 from . import cosines
 from .bound import fitted
 from .links import XGBOOST, link_of
@@ -198,10 +198,9 @@ def warn_of_other(objective: str, loss: Loss, n_outputs: int) -> None:
     if objective not in XGBOOST or objective == "reg:squarederror":
         return
     if not reads_alike(XGBOOST[objective].response, loss, n_outputs):
-        warnings.warn(
+        warn_user(
             f"bind: the booster records the objective {objective!r}, which reads scores otherwise than loss "
-            f"{loss!r} does; predictions are right only if it was trained with a function of that loss",
-            stacklevel=3,
+            f"{loss!r} does; predictions are right only if it was trained with a function of that loss"
         )
 
 
@@ -312,11 +311,10 @@ def rounds_of(model: Booster | XGBModel, booster: Booster, n_rounds: int) -> int
     """The default number of rounds, with a warning for a Booster whose own predict uses more."""
     best = best_round(booster, n_rounds)
     if best < n_rounds and not isinstance(model, XGBModel):
-        warnings.warn(
+        warn_user(
             f"{best} of {n_rounds} rounds of the Booster are taken, up to the best where its training, or one "
             f"that it goes on from, has stopped early; its own predict takes all. Give n_rounds={best} or "
-            f"n_rounds={n_rounds} to to_ensemble() or bind()",
-            stacklevel=3,
+            f"n_rounds={n_rounds} to to_ensemble() or bind()"
         )
     return best
 
