@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -40,7 +40,7 @@ from .parallel import threads
 from .policy import CEILING, FINE, ROUNDS, PolicyEstimator
 from .rows import distinct_rows, warn_of_light
 from .steps import RATE, Shrunk
-from .stopping import joined
+from .stopping import Found, joined
 from .store import StoreMixin
 from .terms import Expansion, Extent
 from .training import Rows, Trainer
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="BaseRFFBoost")
 
 AUTO = Exactly(("auto",))
+# What only fits with early stopping have.
+OF_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
 
 
 class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
@@ -220,7 +222,8 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
-            way = Shrunk(step, self._rate(pace), n_given), self.standardize, seed, n_jobs, self.precision
+            self.learning_rate_ = self._rate(pace)
+            way = Shrunk(step, self.learning_rate_, n_given), self.standardize, seed, n_jobs, self.precision
             trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error_on, *self._seen(rows.X))
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
@@ -228,8 +231,8 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
                 if stops:
                     trainers = self._trainers(trainer, len(rows), init)
                     plan = self._plan(rows.y, n_rounds, init, pace)
-                    fitted = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
-                    ensemble, self.validation_scores_ = fitted
+                    found = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
+                    ensemble = self._kept(found)
                 else:
                     kept: list[Callback] = [scores] if self.warm_start else []
                     ensemble = trainer.fit(rows, n_rounds, callbacks + kept, init, scores.raw)
@@ -239,6 +242,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
                 ensemble = self._interrupt.ensemble
                 scores.raw = None
                 if curves:
+                    self._forget(OF_STOPPING)
                     self.validation_scores_ = joined(curves)
         self._keep_state(rows, scores.raw, lasting, stops)
         self._keep_curves(history, stops)
@@ -251,9 +255,20 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         made = with_own_parts(self)
         made.ensemble_, made._importances = ensemble, importances
         made._scores, made._lasting = None, {}
-        for name in ("validation_scores_", "evals_result_"):
-            made.__dict__.pop(name, None)
+        made._forget(("evals_result_", "learning_rate_", *OF_STOPPING))
         return made
+
+    def _kept(self, found: Found) -> Ensemble:
+        """The ensemble that early stopping has found, what else it has found being kept."""
+        values = found.scores, found.n_folds, found.learners, found.weight
+        for name, value in zip(OF_STOPPING, values, strict=True):
+            setattr(self, name, value)
+        return found.ensemble
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """Remove attributes of an earlier fit."""
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _seen(self, X: Array) -> tuple[Expansion | None, Extent | None]:
         """The expansion of the columns of X for learners, and its range, beyond which terms are held constant."""
@@ -262,9 +277,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
 
     def _keep_curves(self, history: History | None, stops: bool) -> None:
         """Keep the evaluation curves of this fit, and none of an earlier one."""
-        if not stops:
-            self.__dict__.pop("validation_scores_", None)
-        self.__dict__.pop("evals_result_", None)
+        self._forget(["evals_result_", *([] if stops else OF_STOPPING)])
         if history is not None:
             self.evals_result_ = history.curves
 

@@ -3,9 +3,10 @@
 PARAMETERS = """loss : str or Loss, default="auto"
         The loss to minimise: a registered name or an instance; "auto" is {loss}.
     learner : str or Learner, default="auto"
-        The weak learner fitted in each round: a registered name or an instance; "auto" is "mixture", second-order
-        cosines mixed with trees. Setting one of its parameters, such as ``learner__memory``, selects that mixture
-        in place of "auto": no stack is trained, unless quality is "high".
+        The weak learner fitted in each round: a registered name or an instance. "auto" is "mixture", second-order
+        cosines mixed with trees, which early stopping stacks with models of cosines alone, see `quality`. Setting
+        one of its parameters, such as ``learner__memory``, selects the mixture in place of "auto": no stack is
+        trained, unless quality is "high".
     step : str or Step, default="auto"
         How far to move in each round; "auto" chooses a step that suits loss and learner.
     n_estimators : int, optional
@@ -102,6 +103,14 @@ ATTRIBUTES = """n_estimators_ : int
     validation_scores_ : ndarray
         What early stopping monitored, before the first and after every round: the validation loss, or the last
         ``eval_metric``, negated if greater is better. Only with early stopping.
+    n_folds_ : int
+        Models of each kind that early stopping has trained, of which each held out its own rows.
+    learners_ : list of Learner
+        The kinds of models in the ensemble: several are a stack. Only with early stopping.
+    learner_weights_ : ndarray
+        The weight of each of these kinds; they sum to 1. Only with early stopping.
+    learning_rate_ : float or callable
+        The learning rate of the fit, where "auto" has chosen it too.
     evals_result_ : dict
         ``evals_result_[set][metric]`` is a list with a number for each round of the fit; only with ``eval_set``.
         The sets of a list are "validation_0", "validation_1" and so on. Of a stack it is that of its first model.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .callbacks import Callback
-from .core import Array, Loss
+from .core import Array, Learner, Loss
 from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
 from .notices import warn_user
@@ -33,6 +33,30 @@ def folds_for(n_samples: int, stacks: bool, always: bool = False) -> int:
     several = always or n_samples <= FEW
     suitable = (5 if stacks else 4) if several else 1
     return max(1, min(suitable, n_samples // 2))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of early stopping.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    scores : ndarray of shape (T + 1,)
+        The held-out loss of the first learner's models before and after every round, on the mean over folds.
+    learners : list of Learner
+        The kinds of models in the ensemble.
+    weight : ndarray of shape (m,)
+        The weight of each kind, of sum 1.
+    n_folds : int
+        Models of each kind, of which each held out its own rows.
+    """
+
+    ensemble: Ensemble
+    scores: Array
+    learners: list[Learner]
+    weight: Array
+    n_folds: int
 
 
 @dataclass(frozen=True)
@@ -72,8 +96,8 @@ class Plan:
         seed: int,
         callbacks: Sequence[Callback],
         init: Ensemble | None,
-    ) -> tuple[Ensemble, Array]:
-        """The ensemble, and the held-out loss of the first trainer's models before and after every round.
+    ) -> Found:
+        """The model of the trainers, whose rounds and weights are found on rows that are held out.
 
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
@@ -97,7 +121,8 @@ class Plan:
         if init is not None and held is None and len(scores) > 2:
             warn_of_seen(len(init), max(len(model) for row in models for model in row))
         shares = np.repeat(weight / len(models[0]), len(models[0]))
-        return weighted_sum([model for row in models for model in row], shares), scores
+        ensemble = weighted_sum([model for row in models for model in row], shares)
+        return Found(ensemble, scores, [trainers[k].learner for k in used], weight, len(splits))
 
     def _length(self, models: Sequence[Ensemble], more: float, init: Ensemble | None) -> int:
         """Rounds of a model of `more` times the rows, those of an initial one included."""
