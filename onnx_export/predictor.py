@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto
 
-from rffboost_ext.checks import OPTIONAL, Integer, require
+from rffboost_ext.checks import THREADS, require
 from rffboost_ext.coding import with_underscores
 from rffboost_ext.core import Array
+from rffboost_ext.parallel import number_of_threads
 from rffboost_ext.targets import squeeze
 
 from .feeds import feeds, require_complete
@@ -34,7 +35,7 @@ class OnnxPredictor:
     model : path-like, bytes or ModelProto
         A model written by this package.
     n_jobs : int or None, default=None
-        Threads; None for as many as there are cores.
+        Threads; None or -1 for as many as there are cores, -2 for one fewer.
 
     Attributes
     ----------
@@ -66,12 +67,12 @@ class OnnxPredictor:
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes | ModelProto, *, n_jobs: int | None = None) -> None:
-        require("OnnxPredictor", "n_jobs", n_jobs, Integer(1) | OPTIONAL)
+        require("OnnxPredictor", "n_jobs", n_jobs, THREADS)
         proto = load(model)
         self._asked_jobs = n_jobs
         name = str(model) if isinstance(model, str | os.PathLike) else "the model"
         self.metadata: Metadata = metadata_of(proto, name)
-        self.n_jobs = n_jobs or os.cpu_count() or 1
+        self.n_jobs = number_of_threads(-1 if n_jobs is None else n_jobs)
         self.n_features_in_ = self.metadata.n_features
         if self.metadata.classes is not None:
             self.classes_ = self.metadata.classes

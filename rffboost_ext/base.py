@@ -23,6 +23,7 @@ from .checks import (
     OPTIONAL,
     PRECISION,
     SEED,
+    THREADS,
     Exactly,
     Integer,
     Real,
@@ -82,7 +83,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         "warm_start": BOOL,
         "random_state": SEED,
         "precision": PRECISION,
-        "n_jobs": Integer(1) | Integer(-1024, -1) | OPTIONAL,
+        "n_jobs": THREADS,
         "verbose": Integer(0) | BOOL,
         **BeginningMixin.column_constraints,
     }

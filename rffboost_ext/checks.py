@@ -232,6 +232,8 @@ POSITIVE = Real(0.0)
 NON_NEGATIVE = Real(0.0, inclusive=True)
 OPTIONAL = Exactly((None,))
 SEED = Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL
+THREADS = Integer(1) | Integer(-1024, -1) | OPTIONAL
+"""Allowed values of `n_jobs`, as in scikit-learn."""
 PRECISION = Exactly(("float32", "float64"))
 EXTRAPOLATION = Exactly(("constant", "continue"))
 """What cosines may do beyond the range of the features in fit."""

@@ -31,15 +31,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
+def number_of_threads(n_jobs: int | None) -> int:
+    """What scikit-learn's `n_jobs` stands for: None for one thread, -1 for all, -2 for one fewer."""
+    if n_jobs is None or n_jobs == 1:
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
+
+
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[int]:
-    """Within this context predictions use the number of threads that scikit-learn's `n_jobs` stands for."""
-    if n_jobs is None or n_jobs == 1:
-        number = 1
-    else:
-        from joblib import effective_n_jobs
-
-        number = int(effective_n_jobs(n_jobs))
+    """Within this context predictions use the number of threads that `n_jobs` stands for."""
+    number = number_of_threads(n_jobs)
     token = N_JOBS.set(number)
     try:
         yield number

@@ -69,6 +69,15 @@ def test_learners_know_the_share_of_a_step_that_is_taken(learning_rate, factor):
     np.testing.assert_allclose(weights[1], factor * weights[0])
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2, -1])
+def test_threads_are_given_as_in_scikit_learn(n_jobs):
+    raws = []
+    for threads in (1, n_jobs):
+        hybrid = rxgb.CosineObjective("log_loss", n_jobs=threads)
+        raws.append(hybrid.bind(trained(hybrid, rounds=4)[0]).decision_function(X32))
+    np.testing.assert_array_equal(*raws)
+
+
 @pytest.mark.parametrize("every", [1, 3, 5])
 def test_a_cosine_every_few_rounds(every):
     hybrid = rxgb.CosineObjective("log_loss", every=every)

@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from ..base import BaseRFFBoost
-from ..checks import EXTRAPOLATION, POSITIVE, Integer, require
+from ..checks import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..core import Array, Learner, Loss, Step, Term, check_composition
 from ..design import Design, moments, ranges
 from ..learners import LEARNERS
 from ..losses import LOSSES
+from ..parallel import number_of_threads
 from ..steps import STEPS, Shrunk, natural_step
 from .bound import fitted
 from .growth import Part, Training, interleaved
@@ -42,8 +43,8 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
         What cosines do outside a feature's training range, as in :class:`~rffboost_ext.RFFBoostClassifier`.
     random_state : int, default=0
         Seed of the cosines.
-    n_jobs : int, default=1
-        Threads for cosines.
+    n_jobs : int or None, default=None
+        Threads for cosines: None for one, -1 for all.
 
     Raises
     ------
@@ -68,14 +69,14 @@ class CosineObjective(ABC):
         learning_rate: float = 0.1,
         extrapolation: str = "constant",
         random_state: int = 0,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
     ) -> None:
         given = {
             "every": (every, Integer(1)),
             "learning_rate": (learning_rate, POSITIVE),
             "extrapolation": (extrapolation, EXTRAPOLATION),
             "random_state": (random_state, Integer(0)),
-            "n_jobs": (n_jobs, Integer(1)),
+            "n_jobs": (n_jobs, THREADS),
         }
         for name, (value, check) in given.items():
             require("CosineObjective", name, value, check)
@@ -218,7 +219,7 @@ class CosineObjective(ABC):
         require_outputs(loss, len(baseline), host.shape[1])
         step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
         extent = ranges(part.X) if self.extrapolation == "constant" else None
-        design = Design(part.X, *moments(part.X, weight, np.inf), self.n_jobs, extent=extent)
+        design = Design(part.X, *moments(part.X, weight, np.inf), number_of_threads(self.n_jobs), extent=extent)
         rows = spread(len(host))
         state = loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host)
         return Training(*state, Trace(rows, self._seen(matrix, rows)))
