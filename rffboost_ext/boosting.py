@@ -76,7 +76,8 @@ def boost(
     Raises
     ------
     ValueError, TypeError
-        If a part is unknown or invalid, or two parts do not go together, before any work is done.
+        If a part is unknown or invalid, or two parts do not go together, before any work is done; in a round, if
+        a loss, a learner or a step of the user's returns what cannot be used.
     KeyboardInterrupt
         If the user interrupts it; its attribute ``ensemble`` has the rounds that were done.
 

@@ -255,9 +255,9 @@ class Learner(Spec, ABC):
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """The hyperparameters, as far as they are set, that constrain all terms and with them the whole model.
+        """The names of hyperparameters that are set and constrain every term, such as monotone constraints.
 
-        They hold only where all that is summed with these terms keeps to them too; none by default.
+        A model keeps to them only if all learners whose terms it sums do; by default there are none.
         """
         return ()
 

@@ -127,7 +127,7 @@ class EarlyStopping:
     Parameters
     ----------
     X, y, weight : ndarray
-        Held-out rows in original units, their encoded targets (n, 1) and weights (n,).
+        Held-out rows in original units, their encoded targets, (n, 1) or (n, C), and weights (n,).
     error : callable
         The error to monitor, ``error(y, raw, weight) -> float``; lower is better. One with a method ``several``
         gets the scores of several rounds at once, (T, n, C), and returns a list.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 
@@ -154,7 +155,7 @@ class Ensemble:
         return Ensemble(first.baseline + second.baseline, first.terms + second.terms, moves)
 
     def __mul__(self, factor: float) -> Ensemble:
-        if not isinstance(factor, int | float | np.number):
+        if not isinstance(factor, Real):
             return NotImplemented
         if not np.isfinite(factor):
             raise ValueError(f"an Ensemble is multiplied by a finite number, got {factor}")
@@ -174,7 +175,7 @@ class Ensemble:
         return self + -other if isinstance(other, Ensemble) else NotImplemented
 
     def __truediv__(self, divisor: float) -> Ensemble:
-        if not isinstance(divisor, int | float | np.number):
+        if not isinstance(divisor, Real):
             return NotImplemented
         if not np.isfinite(divisor) or divisor == 0:
             raise ValueError(f"an Ensemble is divided by a finite number other than 0, got {divisor}")

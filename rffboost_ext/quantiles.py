@@ -54,8 +54,8 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
     estimator : RFFBoostRegressor, optional
         The booster, whose loss must be "auto"; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if None.
     random_state : int, RandomState or None, default=None
-        Seed of all boosters; where it is None, the booster's own, and where that is None too, one that is drawn
-        for all. With a :class:`~rffboost_ext.Checkpoint` each draws its own then: its file is to know it again.
+        Seed of all boosters. If it is None they have the booster's own, and if that is None too, one that is drawn
+        for all; with a :class:`~rffboost_ext.Checkpoint` each then draws its own, which its file keeps.
 
     Attributes
     ----------

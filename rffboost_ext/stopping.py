@@ -242,7 +242,7 @@ def suits(loss: Loss, y: Array, weight: Array) -> bool:
 
 
 def along_target(rows: Rows, seed: int) -> Array:
-    """The rows in the order of their targets, those of equal target in random order."""
+    """The rows in the order of their targets, of several of the first; those of equal target in random order."""
     order = np.random.default_rng(seed).permutation(len(rows))
     return order[np.argsort(rows.y[order, 0], kind="stable")]
 

@@ -178,7 +178,7 @@ def test_other_outputs_cannot_be_added():
 
 
 def test_only_numbers_scale_an_ensemble():
-    for other in ("a", random_ensemble(1)):
+    for other in ("a", 2.0j, np.complex128(2.0j), random_ensemble(1)):
         with pytest.raises(TypeError):
             random_ensemble(1) * other
     for wrong in (lambda a: a + 1.0, lambda a: 1 + a, lambda a: a - 1.0, lambda a: 1.0 - a, lambda a: 1.0 / a):

@@ -130,9 +130,10 @@ def watched_name(estimator: Any) -> str:
 
 
 def best_round(scores: Sequence[float], tol: float) -> int:
-    """The last round whose error is less, by `tol` times the first, than that of the last one that was so before.
+    """The round up to which early stopping counts: the last one that is an improvement on the best one before it.
 
-    `scores` are the error before the first and after each round.
+    `scores` are the errors before the first and after each round; one is an improvement where it is lower by more
+    than `tol` times the first.
     """
     best = 0
     for done, error in enumerate(scores):
