@@ -36,6 +36,7 @@ from .explain import ExplainMixin
 from .gaps import extent_of
 from .history import History
 from .importance import sampled_importances
+from .journal import Journal
 from .metrics import Metrics
 from .parallel import threads
 from .policy import CEILING, FINE, ROUNDS, PolicyEstimator
@@ -43,7 +44,6 @@ from .rows import distinct_rows, warn_of_light
 from .steps import RATE, Shrunk
 from .stopping import Found, joined
 from .store import StoreMixin
-from .terms import Expansion, Extent
 from .training import Rows, Trainer
 
 if TYPE_CHECKING:
@@ -224,8 +224,9 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
             pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
             self.learning_rate_ = self._rate(pace)
-            way = Shrunk(step, self.learning_rate_, n_given), self.standardize, seed, n_jobs, self.precision
-            trainer = Trainer(loss, learner, *way, lasting, journal, evaluation.error_on, *self._seen(rows.X))
+            step = Shrunk(step, self.learning_rate_, n_given)
+            more = self._seen(rows.X) | {"lasting": lasting, "journal": journal, "error_on": evaluation.error_on}
+            trainer = Trainer(loss, learner, step, self.standardize, seed, n_jobs, self.precision, **more)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:
@@ -235,16 +236,11 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
                     found = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble = self._kept(found)
                 else:
-                    kept: list[Callback] = [scores] if self.warm_start else []
-                    ensemble = trainer.fit(rows, n_rounds, callbacks + kept, init, scores.raw)
+                    callbacks += [scores] if self.warm_start else []
+                    ensemble = trainer.fit(rows, n_rounds, callbacks, init, scores.raw)
                 journal.close()
             except Interrupted as stop:
-                self._interrupt, curves = journal.usable(stop)
-                ensemble = self._interrupt.ensemble
-                scores.raw = None
-                if curves:
-                    self._forget(OF_STOPPING)
-                    self.validation_scores_ = joined(curves)
+                ensemble, scores.raw = self._left(journal, stop), None
         self._keep_state(rows, scores.raw, lasting, stops)
         self._keep_curves(history, stops)
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, n_given
@@ -266,15 +262,23 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
             setattr(self, name, value)
         return found.ensemble
 
+    def _left(self, journal: Journal, stop: Interrupted) -> Ensemble:
+        """The ensemble that an interrupted fit leaves, and its curves."""
+        self._interrupt, curves = journal.usable(stop)
+        if curves:
+            self._forget(OF_STOPPING)
+            self.validation_scores_ = joined(curves)
+        return self._interrupt.ensemble
+
     def _forget(self, names: Iterable[str]) -> None:
         """Remove attributes of an earlier fit."""
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _seen(self, X: Array) -> tuple[Expansion | None, Extent | None]:
+    def _seen(self, X: Array) -> dict[str, Any]:
         """The expansion of the columns of X for learners, and its range, beyond which terms are held constant."""
         held = self.extrapolation == "constant"
-        return self._expansion, extent_of(X, self._expansion) if held else None
+        return {"expansion": self._expansion, "extent": extent_of(X, self._expansion) if held else None}
 
     def _keep_curves(self, history: History | None, stops: bool) -> None:
         """Keep the evaluation curves of this fit, and none of an earlier one."""
