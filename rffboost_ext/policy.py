@@ -1,4 +1,7 @@
-"""What estimators do where parameters are "auto": early stopping, folds and the stack."""
+"""What estimators do where parameters are "auto": early stopping, folds and the stack.
+
+Figures in comments compare variants as ``benchmarks/defaults.py`` does, on splits that no table uses.
+"""
 
 from __future__ import annotations
 
