@@ -50,7 +50,8 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
         The most frequencies to keep. Where there are several raw scores each is a cosine and a sine; models
         of columns with gaps or categories that were averaged may have several sums of cosines, which share them.
     tol : float, default=1e-3
-        Fewer are kept if they miss at most this share of the variance of the raw scores.
+        Fewer are kept if they miss at most this share of the variance of the raw scores; on rows that are not in X
+        it is a few times as much.
     random_state : int, RandomState or None, default=None
         Draws the rows.
 
