@@ -66,7 +66,7 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
     TypeError
         If `model` is no such estimator.
     ValueError
-        If a parameter is out of range, or X is not of the columns of the fit.
+        If a parameter is out of range, or X has one row or is not of the columns of the fit.
 
     Examples
     --------
@@ -89,7 +89,10 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
     check_is_fitted(model)
     if isinstance(model, RFFBoostQuantileRegressor):
         return model._with_boosters([compress(one, X, **given) for one in model.estimators_])
-    rows = rows_like(model._validated(X), check_random_state(random_state))
+    X = model._validated(X)
+    if len(X) < 2:
+        raise ValueError(f"compress: X must have at least 2 rows, got {len(X)}")
+    rows = rows_like(X, check_random_state(random_state))
     with threads(model.n_jobs), SINGLE_BLAS:
         ensemble = compressed(model.ensemble_, rows, n_cosines, tol)
     return model._with_ensemble(ensemble, model._known_importances())
@@ -207,8 +210,6 @@ def rows_like(X: Array, random: np.random.RandomState) -> Array:
     n = len(X)
     if n >= ROWS:
         return X[np.sort(random.choice(n, ROWS, replace=False))]
-    if n == 1:
-        return X
     row = random.randint(n, size=ROWS - n)
     other = neighbours(X, random)[row]
     swapped = random.random_sample((len(row), X.shape[1])) < 0.5
