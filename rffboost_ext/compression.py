@@ -136,7 +136,8 @@ def compressed(ensemble: Ensemble, X: Array, n_cosines: int, tol: float) -> Ense
     # Outputs may have units of their own.
     unit = np.where(deviation > 0.0, deviation, 1.0)
     share = max(1, len(parts))
-    baseline, most, enough = flat.baseline, max(1, n_cosines // share), tol * len(unit) / share
+    most, enough = max(1, n_cosines // share), tol * np.count_nonzero(deviation) / share
+    baseline = flat.baseline
     for part in parts:
         shift, smaller = fewer(part, X, unit, most, enough)
         baseline, terms = baseline + shift, terms + smaller.terms()

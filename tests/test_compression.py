@@ -11,6 +11,8 @@ from sklearn.linear_model import Ridge
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import (
+    Cosines,
+    Ensemble,
     Mixture,
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
@@ -164,6 +166,62 @@ def test_the_seed_decides(n_jobs, smooth):
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
+def ensemble_of(*columns, kind=Cosines) -> Ensemble:
+    """Forty cosines, with falling weights, times a factor for each output."""
+    rng = np.random.default_rng(2)
+    weight = np.outer(0.9 ** np.arange(40), columns)
+    term = kind(rng.standard_normal((40, 3)), rng.uniform(-3.0, 3.0, 40), weight)
+    return Ensemble(np.zeros(len(columns)), (term,), np.ones((1, 2)))
+
+
+def chosen_of(ensemble, n_cosines=12, tol=0.0) -> set[tuple[float, ...]]:
+    """The frequencies that are kept."""
+    (term,) = compression.compressed(ensemble, X, n_cosines, tol).terms
+    return set(map(tuple, term.omega.tolist()))
+
+
+@pytest.mark.parametrize("columns", [(1.0, 1.0), (1.0, 1e9, -1e-9), (1e-120,), (1.0, 0.0)])
+@pytest.mark.parametrize("tol", [0.0, 0.01])
+def test_outputs_count_alike_in_any_unit(columns, tol):
+    assert chosen_of(ensemble_of(*columns), tol=tol) == chosen_of(ensemble_of(1.0), tol=tol)
+    small = compression.compressed(ensemble_of(*columns), X, 12, tol)
+    one = compression.compressed(ensemble_of(1.0), X, 12, tol)
+    factor = np.array(columns)
+    scaled = small.raw(X) / np.where(factor == 0.0, 1.0, factor)
+    np.testing.assert_allclose(scaled, one.raw(X) * (factor != 0.0), atol=1e-9)
+
+
+def test_candidates_are_the_strongest(monkeypatch):
+    monkeypatch.setattr(compression, "CANDIDATES", 3)
+    ensemble = ensemble_of(1.0)
+    assert chosen_of(ensemble) == set(map(tuple, ensemble.terms[0].omega[:3].tolist()))
+
+
+def test_a_type_made_of_cosines_is_left_as_it_is():
+    class Squared(Cosines):
+        """Computes something else."""
+
+        def __call__(self, X):
+            return np.square(super().__call__(X))
+
+    ensemble = ensemble_of(1.0, kind=Squared)
+    small = compression.compressed(ensemble, X, 2, 0.0)
+    np.testing.assert_array_equal(small.raw(X), ensemble.raw(X))
+
+
+def test_sums_of_other_columns_share_the_number():
+    models = []
+    for seed in range(2):
+        holes = X.copy()
+        holes[seed::7, 0] = np.nan
+        models.append(clone(COSINES).fit(holes, Y))
+    model = average(models)
+    assert len(smooth_parts(model.ensemble_.compact().terms)[0]) == 2
+    small = compress(model, holes, n_cosines=20, **KEPT)
+    assert n_frequencies(small) == 20
+    assert missed(small, model, holes) < 0.2
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
@@ -233,6 +291,20 @@ def test_the_frequencies_of_a_target_are_found():
     chosen, weight = pursue(pairs, target, 2, 1e-6)
     assert chosen.tolist() == [6, 22]
     np.testing.assert_allclose(weight[:, :, 0], [[2.0, 0.0], [0.0, -1.0]], atol=1e-4)
+
+
+def test_no_more_are_chosen_than_are_needed():
+    pairs = RANDOM.standard_normal((2, GROUPS, 300))
+    target = (pairs * np.linspace(0.1, 1.0, GROUPS)[:, None]).sum(axis=(0, 1))[:, None]
+
+    def left(most):
+        chosen, weight = pursue(pairs, target, most, 0.5)
+        residual = target - np.einsum("kmn,kmc->nc", pairs[:, chosen], weight)
+        return len(chosen), np.square(residual).sum() / len(target)
+
+    count, reached = left(GROUPS)
+    assert 2 < count < GROUPS
+    assert reached <= 0.5 < left(count - 1)[1]
 
 
 def test_a_target_of_zero_needs_nothing():

@@ -60,6 +60,7 @@ def test_an_average_predicts_the_mean(learner, gaps, missing, tmp_path):
     ]
     averaged = average(models)
     assert averaged._coding.categories[2].tolist() == list(LETTERS)
+    assert [len(one) for one in averaged._expansion.tables] == [11, 6]
     assert all(len(model._coding.categories[2]) < 10 for model in models)
     wanted = np.mean([model.predict(frame) for model in models], axis=0)
     np.testing.assert_allclose(averaged.predict(frame), wanted, atol=1e-9)

@@ -104,3 +104,4 @@ def test_what_weighs_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
         assert all(isinstance(term, Cosines) for term in model.ensemble_.terms)
         assert model.n_estimators_ <= 10 * params["n_folds"]
         assert len(model.validation_scores_) > 1
+        assert [type(learner).__name__ for learner in model.learners_] == ["RFFRidge"]
