@@ -107,8 +107,10 @@ class Mixture(Learner):
 
     def fit(self, round: Round) -> Term:
         """The term of whichever learner is drawn."""
-        # A mixture may be part of another, with earnings of its own.
-        books = round.design.lasting((Mixture, repr(self), "books"), lambda: np.full(2, np.nan))
+        # A mixture may be part of another, with earnings of its own. Spelling it out takes as long as a cosine, so
+        # that it is done once; kept with its spelling, its id cannot become another's.
+        _, spelt = round.design.view((Mixture, id(self)), lambda: (self, repr(self)))
+        books = round.design.lasting((Mixture, spelt, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
         seen, rest = sampled(round, self.subsample)
