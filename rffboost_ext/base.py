@@ -99,7 +99,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         standardize: bool = True,
         extrapolation: str = "constant",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.15,
+        validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
         tol: float = 1e-4,
         n_folds: int | str = "auto",

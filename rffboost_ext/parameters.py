@@ -30,14 +30,15 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Whether to stop when the loss on held-out rows no longer improves. "auto" does so if fit is given an
         ``eval_set``, also in a warm start, or, except in a warm start, if the learner asks for it, as "auto",
         "mixture", "rff_newton" and "rff_ridge" do, quality is "high", or n_folds or n_iter_no_change is given.
-    validation_fraction : float, default=0.15
+    validation_fraction : float, default=0.1
         Share of rows that a single model holds out for early stopping without ``eval_set``: at least 20 (half of
         fewer than 40). Of more than 20,000 about as many are scored, weighted for all.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" is 40, or fewer where
-        learning_rate="auto" is more than 0.1; with more than 3,000 rows, a tenth of the rounds up to the best one,
-        if that is more. With up to 3,000 rows and no ``eval_metric``, a classifier whose validation loss is below
-        20 % of its initial value also stops when as many rounds reduce it by less than 1 % of that value.
+        learning_rate="auto" is more than 0.1; with more than 3,000 rows 25 if learning_rate and learner are "auto"
+        and quality is not "high", and at least a tenth of the rounds up to the best one. With up to 3,000 rows and
+        no ``eval_metric``, a classifier whose validation loss is below 20 % of its initial value also stops when
+        as many rounds reduce it by less than 1 % of that value.
         "rff_ridge" models that are stacked beside the learner wait for 6 rounds at most.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the validation loss before the first round.
@@ -52,7 +53,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is
-        1 and there are fewer than 10,000 rows. Of a stack, each model is refitted.
+        1 and there are fewer than 10,000 rows; of the stack of more than 3,000 rows the first model only, since
+        cosines alone gain nothing by it. True refits each model of a stack.
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks the default learner with an "rff_ridge" model below 1,000 rows, with an
         "rff_newton" model above 3,000, and with both in between, unless there is an ``init_model`` or a warm

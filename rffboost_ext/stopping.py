@@ -72,7 +72,7 @@ class Plan:
         Share of rows that a single model holds out.
     refit : bool
         Whether the result is instead one model fitted to all rows, with the mean number of rounds, scaled up with
-        the number of rows.
+        the number of rows; in a stack, one of each kind whose trainer ``refits``.
     n_estimators : int
         Maximum number of rounds of a model, those of an initial one included.
     patience : Patience
@@ -115,12 +115,14 @@ class Plan:
         weight, models = weight[used], [models[k] for k in used]
         if held is None and self.refit:
             more = len(rows) / float(np.mean([len(rows.y[kept]) for kept, _ in splits]))
-            lengths = [self._length(row, more, init) for row in models]
-            models = [[trainers[k].again(0).fit(rows, n, (), init)] for k, n in zip(used, lengths, strict=True)]
+            models = [
+                [trainer.again(0).fit(rows, self._length(row, more, init), (), init)] if trainer.refits else row
+                for trainer, row in zip([trainers[k] for k in used], models, strict=True)
+            ]
         scores = joined([run.scores for run in fits[0]])
         if init is not None and held is None and len(scores) > 2:
             warn_of_seen(len(init), max(len(model) for row in models for model in row))
-        shares = np.repeat(weight / len(models[0]), len(models[0]))
+        shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
         ensemble = weighted_sum([model for row in models for model in row], shares)
         return Found(ensemble, scores, [trainers[k].learner for k in used], weight, len(splits))
 

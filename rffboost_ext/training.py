@@ -98,6 +98,8 @@ class Trainer:
         The range of what learners see, beyond which their terms are held constant.
     haste : Haste, optional
         Limits to the patience of early stopping.
+    refits : bool
+        Whether a plan that refits does so with this model; otherwise it stays as early stopping has left it.
     """
 
     loss: Loss
@@ -113,6 +115,7 @@ class Trainer:
     expansion: Expansion | None = None
     extent: Extent | None = None
     haste: Haste | None = None
+    refits: bool = True
 
     def fit(
         self,

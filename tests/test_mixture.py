@@ -44,16 +44,23 @@ def grid(n: int = 600, d: int = 3) -> np.ndarray:
         (1_000, 20, "classification", {4}, {0.6, 1.0}),
         (999, 20, "regression", {4}, {0.6, 1.0}),
         (2_999, 20, "regression", {4}, {0.6, 1.0}),
-        (3_000, 20, "regression", {4, 6, 8, 10}, {0.8}),
-        (3_000, 4, "classification", {4, 6, 8, 10}, {1.0}),
         (500, 4, "classification", {4}, {1.0}),
     ],
 )
-def test_default_trees_are_those_that_are_documented(n, d, task, depths, shares) -> None:
+def test_default_trees_of_few_rows_are_those_that_are_documented(n, d, task, depths, shares) -> None:
     trees = trees_for(n, d, task)
     assert len(trees) == len(depths) * len(shares)
     assert {tree.max_depth for tree in trees} == depths
     assert {tree.colsample_bytree for tree in trees} == shares
+
+
+@pytest.mark.parametrize(("d", "share"), [(4, 1.0), (5, 0.8)])
+def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share: float) -> None:
+    shallow, *large = trees_for(3_000, d, "regression")
+    assert (shallow.max_depth, shallow.max_leaves) == (4, 0)
+    assert sorted(tree.max_leaves for tree in large) == [32, 64, 64]
+    assert {(tree.max_depth, tree.grow_policy) for tree in large} == {(0, "lossguide")}
+    assert {tree.colsample_bytree for tree in (shallow, *large)} == {share}
 
 
 def test_moving_averages_remember_their_share() -> None:

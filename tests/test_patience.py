@@ -126,8 +126,8 @@ def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(seed
     rng = np.random.default_rng(seed)
     X, beyond = rng.normal(size=(3_500, 10)), 1.75 * rng.normal(size=(4_000, 10))
     right = []
-    for least in [(0.0, 0.0), policy.MIN_HESSIAN]:
-        monkeypatch.setattr(policy, "MIN_HESSIAN", least)
+    for cosines in [policy.OF_MANY | {"min_hessian": 0.0}, policy.OF_MANY]:
+        monkeypatch.setattr(policy, "OF_MANY", cosines)
         model = RFFBoostClassifier(random_state=0).fit(X, X.sum(axis=1) > 0.0)
         right.append(model.score(beyond, beyond.sum(axis=1) > 0.0))
     assert right[1] > right[0] + 0.003
@@ -186,6 +186,24 @@ def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
 @pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
 def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
     assert RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).refit == refit
+
+
+@pytest.mark.parametrize(
+    ("params", "n", "refits"),
+    [
+        ({}, policy.FEW + 1, [True, False]),
+        ({"refit": True}, policy.FEW + 1, [True, True]),
+        ({"n_folds": 1}, policy.FEW, [True, True, True]),
+        ({"quality": "fast"}, policy.FEW + 1, [True]),
+    ],
+    ids=repr,
+)
+def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> None:
+    model = RFFBoostRegressor(**params)
+    assert model._plan(np.zeros((n, 1)), 10, None).refit
+    loss, learner, step = model._parts()
+    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
+    assert [one.refits for one in model._trainers(trainer, n, None)] == refits
 
 
 def test_a_metric_has_at_least_two_folds() -> None:
@@ -292,8 +310,8 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int) -> None:
     model = make(quality=quality)
     pace = model._pace(n, None, None)
     patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
-    longer = quality != "high" and n <= policy.FEW
-    assert (pace.rate > 0.1, patience < 40) == (longer, longer)
+    assert (pace.rate > 0.1) == (quality != "high" and n <= policy.FEW)
+    assert (patience < 40) == (quality != "high")
     assert pace.rate * patience > 2.3
 
 

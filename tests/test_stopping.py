@@ -15,6 +15,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFNewton,
     Tree,
+    base,
     policy,
     stopping,
 )
@@ -144,6 +145,23 @@ def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
     assert again.n_estimators_ == min(60, round(kept.n_estimators_ * len(y) / (len(y) - len(y) // 4)))
     np.testing.assert_array_equal(kept.validation_scores_, again.validation_scores_)
     assert (kept.decision_function(X) != again.decision_function(X)).any()
+
+
+def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (policy, stopping):
+        monkeypatch.setattr(module, "FEW", 200)
+    X, y = load_breast_cancer(return_X_y=True)
+    seen: list[tuple[str, int]] = []
+
+    class Watched(Trainer):
+        def fit(self, rows, *given, **named):
+            seen.append((type(self.learner).__name__, len(rows)))
+            return super().fit(rows, *given, **named)
+
+    monkeypatch.setattr(base, "Trainer", Watched)
+    RFFBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    part = len(y) - int(0.1 * len(y))
+    assert seen == [("Mixture", part), ("RFFNewton", part), ("Mixture", len(y))]
 
 
 def test_a_given_set_is_watched_instead() -> None:
