@@ -14,7 +14,7 @@ from rffboost_ext.core import Array
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.interop.recoding import with_coding
-from rffboost_ext.interop.xgboost_json import categories_of, number_of_outputs, parsed
+from rffboost_ext.interop.xgboost_format import categories_of, number_of_outputs, parsed
 
 from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
 from .source import Source, names_of, read

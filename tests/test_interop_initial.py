@@ -12,7 +12,7 @@ import xgboost as xgb
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.xgboost_json import categories_of, parsed
+from rffboost_ext.interop.xgboost_format import categories_of, parsed
 
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
 

@@ -12,7 +12,7 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop import xgboost_start
-from rffboost_ext.interop.xgboost_json import categories, parsed
+from rffboost_ext.interop.xgboost_format import categories, parsed
 
 from .interop_cases import BINARY, SIGNAL, X
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
-from rffboost_ext.interop.xgboost_json import parsed, read_rounds
+from rffboost_ext.interop.xgboost_format import parsed, read_rounds
 from rffboost_ext.learners import thresholds
 from rffboost_ext.learners.thresholds import SLACK, lowered, moved_down
 

@@ -17,7 +17,7 @@ from rffboost_ext import (
     Trees,
     boost,
 )
-from rffboost_ext.interop.xgboost_json import parsed, read_rounds
+from rffboost_ext.interop.xgboost_format import parsed, read_rounds
 from rffboost_ext.steps import Unit
 
 from .cases import LOSS_CASES, as_targets, make_data

@@ -110,7 +110,7 @@ def from_xgboost(model: Any) -> Given:
     """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
     from . import xgboost
     from .recoding import with_coding
-    from .xgboost_json import categories_of, parsed
+    from .xgboost_format import categories_of, parsed
 
     booster = xgboost.booster_of(model)
     ensemble, coding = with_coding(xgboost.to_ensemble(model), categories_of(parsed(booster)))

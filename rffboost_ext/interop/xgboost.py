@@ -21,7 +21,7 @@ from .objectives import Objective, fitted_to, for_outputs, labels, metric, weigh
 from .reading import slope_of
 from .recoding import with_coding
 from .starts import reads_alike
-from .xgboost_json import categories_of, parsed, read_rounds
+from .xgboost_format import categories_of, parsed, read_rounds
 
 try:
     from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel

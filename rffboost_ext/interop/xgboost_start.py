@@ -13,7 +13,7 @@ from ..losses.margin import sigmoid
 from .links import XGBOOST, link_of
 from .starts import Earlier, in_scores
 from .stored import restored
-from .xgboost_json import base_score, number_of_outputs, parsed
+from .xgboost_format import base_score, number_of_outputs, parsed
 
 FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
 """Attributes of the booster: the loss that was minimised, and the parameter."""

@@ -85,10 +85,9 @@ def cholesky(system: Array, penalties: Sequence[float | Array], clean: bool = Fa
     """
     from scipy.linalg.lapack import dpotrf
 
-    diagonal = np.diag_indices_from(system)
     for penalty in penalties:
         penalised = system.copy()
-        penalised[diagonal] += penalty
+        np.einsum("ii->i", penalised)[:] += penalty
         # LAPACK works on columns: what it is handed is the transpose, which is the same matrix.
         factor, failed = dpotrf(penalised.T, lower=1, clean=clean, overwrite_a=1)
         if not failed:

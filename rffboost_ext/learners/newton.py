@@ -282,7 +282,8 @@ def cosines_of(omega: Array, amplitudes: Array) -> Cosines:
     amplitudes : ndarray of shape (C, 2K)
         Amplitudes a of the cosines, then b of the sines.
     """
-    a, b = np.split(amplitudes, 2, axis=1)
+    half = amplitudes.shape[1] // 2
+    a, b = amplitudes[:, :half], amplitudes[:, half:]
     if len(amplitudes) == 1:
         return Cosines(omega, np.arctan2(b[0], a[0]), np.hypot(a, b).T.copy())
     phase = np.repeat([0.0, 0.5 * np.pi], len(omega))

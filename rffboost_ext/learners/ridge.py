@@ -174,7 +174,8 @@ def newton_target(round: Round) -> tuple[Array, float]:
 def squares_of(round: Round, rows: Array, omega: Array, l2: float) -> LeastSquares:
     """The system of some rows, ascending, for the intercept, and cosines and sines of frequencies (K, d)."""
     x = columns_of(round, rows)
-    features = np.ones((1 + 2 * len(omega), len(rows)), x.dtype)
+    features = np.empty((1 + 2 * len(omega), len(rows)), x.dtype)
+    features[0] = 1.0
     compiled("ridge").features_pass(x, omega.astype(x.dtype), features[1:], 0, len(omega))
     # Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
     unit = np.full(len(features), len(omega) ** -0.5)

@@ -277,7 +277,7 @@ class Forest:
 
     def round(self, index: int) -> Trees:
         """The trees of one round. All new rounds are extracted at once: each call has a fixed cost."""
-        from ..interop.xgboost_json import parsed, read_trees
+        from ..interop.xgboost_format import parsed, read_trees
 
         done = len(self._rounds)
         if index >= done:

@@ -1,23 +1,23 @@
-"""XGBoost's JSON model format, read into our arrays."""
+"""XGBoost's model format, read into our arrays."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..core import Array
 from ..terms import Trees
+from .ubjson import loads
 
 BOOSTERS = ("gbtree", "dart")
 
 
 def parsed(booster: Any) -> dict[str, Any]:
-    """The part "learner" of the JSON model of a ``Booster``."""
-    content: dict[str, Any] = json.loads(booster.save_raw("json"))["learner"]
+    """The part "learner" of the model of a ``Booster``, with the names of XGBoost's JSON schema."""
+    content: dict[str, Any] = loads(bytes(booster.save_raw("ubj")))["learner"]
     return content
 
 
@@ -37,9 +37,10 @@ def categories_of(learner: dict[str, Any]) -> list[Array | None]:
 
 def categories(entry: dict[str, Any]) -> Array | None:
     """The categories of one column: numbers, or text stored as bytes and offsets; None if it has none."""
+    values = np.asarray(entry["values"])
     if "offsets" not in entry:
-        return np.array(entry["values"]) if entry["values"] else None
-    content, ends = bytes(value % 256 for value in entry["values"]), entry["offsets"]
+        return np.array(values.tolist()) if len(values) else None
+    content, ends = values.astype(np.uint8).tobytes(), entry["offsets"]
     text = [content[start:stop].decode(errors="replace") for start, stop in pairwise(ends)]
     return np.array(text, dtype=object) if text else None
 
@@ -83,7 +84,7 @@ def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: 
     trees, outputs = (model[part][ends[0] :] for part in ("trees", "tree_info"))
     for tree in trees:
         require_readable(tree)
-    factors = np.ones(len(trees)) if dropped is None else np.array(dropped[ends[0] :])
+    factors = np.ones(len(trees)) if dropped is None else np.array(dropped[ends[0] :], dtype=np.float64)
     return joined(trees, outputs, number_of_outputs(learner), factors), np.diff(ends)
 
 
@@ -116,8 +117,8 @@ def joined(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_outputs: i
 
 
 def listed(trees: Sequence[dict[str, Any]], name: str, dtype: type) -> Array:
-    """One entry of several trees, each a list, as one array."""
-    return np.array(list(chain.from_iterable(tree[name] for tree in trees)), dtype=dtype)
+    """One entry of several trees as one array."""
+    return np.concatenate([np.empty(0, dtype), *(tree[name] for tree in trees)], dtype=dtype, casting="unsafe")
 
 
 def read_sets(trees: Sequence[dict[str, Any]], roots: Array, n_nodes: int) -> dict[str, Array]:
