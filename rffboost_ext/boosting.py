@@ -15,7 +15,14 @@ from .ensemble import Ensemble
 from .learners import LEARNERS
 from .losses import LOSSES
 from .steps import STEPS, moved, natural_step
-from .vocabulary import check_answers, check_baseline, check_derivatives, check_target, outcome, pair
+from .vocabulary import (
+    check_answers,
+    check_baseline,
+    check_derivatives,
+    check_target,
+    derivatives_of,
+    outcome,
+)
 
 PARAMETERS = {
     "n_estimators": Integer(1),
@@ -108,7 +115,7 @@ def boost(
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
-            derivatives = in_units(loss, pair(loss, loss.derivatives(y, raw)))
+            derivatives = in_units(loss, derivatives_of(loss, y, raw, index))
             check_derivatives(loss, derivatives, raw, index)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
             round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from .atomic import atomic
 from .checks import SEED, Inside, require_all
-from .coding import is_gap
+from .coding import is_gap, is_table
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .store import StoreMixin
@@ -142,7 +142,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
         # The regressor gets the original X, so that it sees the columns of a DataFrame.
-        values, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=True)
+        values, y = self._checked(X, y)
         size = self._calibration_size(len(y))
         parts = split_with_gaps(gaps_of(values), size, random)
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
@@ -156,6 +156,17 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         self.margin_ = float(np.sort(scores(target, values))[rank - 1]) + LOST * precision_of(found) * largest
         self.coverage_ = rank / (size + 1)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """X as one array, of objects where its columns are of several kinds, and y."""
+        known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
+        if not is_table(X):
+            found: tuple[Array, Array] = validate_data(self, X, y, **known)
+            return found
+        # Of a table scikit-learn's check wants one type for all columns if some hold truth values.
+        validate_data(self, X, skip_check_array=True)
+        values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
+        return values, y
 
     def _calibration_size(self, n_samples: int) -> int:
         """The number of calibration rows, or a ValueError if no others would be left."""

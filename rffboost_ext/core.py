@@ -125,7 +125,10 @@ class Loss(Spec, ABC):
 
     @abstractmethod
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        """First and second derivatives of ``value`` with respect to ``raw``, (n, C) each, without weights."""
+        """First and second derivatives of ``value`` with respect to ``raw``, (n, C) each, without weights.
+
+        They are new arrays: `y` and `raw` must stay as they are.
+        """
 
     @abstractmethod
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -175,7 +178,7 @@ class Term(ABC):
 
 @dataclass(frozen=True)
 class Round:
-    """The state of one boosting round. Row i of each array belongs to row i of ``design``.
+    """The state of one boosting round, to be read only. Row i of each array belongs to row i of ``design``.
 
     Attributes
     ----------

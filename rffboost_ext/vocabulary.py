@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
 from .core import Array, Learner, Loss, Round, Term
 from .terms.sound import check_sound
+
+V = TypeVar("V")
 
 
 def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
@@ -41,9 +45,12 @@ def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
 
 
 def check_answers(loss: Loss, y: Array, raw: Array) -> None:
-    """Raise a ValueError unless a loss's values and responses for scores (n, C) have the right shapes."""
-    n = len(y)
-    require_values(loss, loss.value(y, raw), n)
+    """Raise a ValueError unless a loss's values and responses for scores (n, C) have the right shapes.
+
+    Nor may it change what it is given to read.
+    """
+    n, given = len(y), {"y": y, "raw": raw}
+    require_values(loss, unchanged(f"loss {loss!r}: value", lambda: loss.value(y, raw), **given), n)
     found, least = np.shape(loss.inverse_link(raw)), 2 if loss.task == "classification" else 1
     if len(found) != 2 or found[0] != n or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
@@ -61,6 +68,13 @@ def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise ValueError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
     return found
+
+
+def derivatives_of(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
+    """The derivatives of a loss in round `index`; the first round tells whether it works in place."""
+    if index:
+        return pair(loss, loss.derivatives(y, raw))
+    return pair(loss, unchanged(f"loss {loss!r}: derivatives", lambda: loss.derivatives(y, raw), y=y, raw=raw))
 
 
 def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, where: str) -> None:
@@ -90,9 +104,29 @@ def is_finite(values: Array) -> bool:
     return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())
 
 
+OWNED = "y", "raw", "gradient", "hessian", "weight"
+"""The arrays of a round that the loop goes on with."""
+
+
+def unchanged(what: str, call: Callable[[], V], **arrays: Array) -> V:
+    """The result of a call, or a ValueError if it has changed one of some arrays, which are not its own."""
+    before = {name: values.copy() for name, values in arrays.items()}
+    found = call()
+    for name, values in arrays.items():
+        if not np.array_equal(values, before[name], equal_nan=True):
+            values[...] = before[name]
+            raise ValueError(f"{what} must not change {name}, which it was given to read")
+    return found
+
+
 def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     """The term of a round and its outputs, checked."""
-    fitted = learner.fit(round)
+    if round.index:
+        fitted = learner.fit(round)
+    else:
+        # Once tells whether a learner works in place.
+        owned = {name: getattr(round, name) for name in OWNED}
+        fitted = unchanged(f"learner {learner!r}: fit", lambda: learner.fit(round), **owned)
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
     design = round.design

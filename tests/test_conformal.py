@@ -1,4 +1,4 @@
-"""How a conformal regressor parts rows with gaps."""
+"""Which rows and tables a conformal regressor takes, and how it parts rows with gaps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
 from rffboost_ext.conformal import gaps_of, precision_of, rank_of, split_with_gaps
@@ -59,3 +62,23 @@ def test_predictions_have_the_precision_of_their_numbers():
     assert precision_of(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
     for found in (np.zeros(2), np.zeros(2, dtype=int), [0.5]):
         assert precision_of(found) == np.finfo(float).eps
+
+
+@pytest.mark.parametrize("kinds", ["truth values", "gaps", "text"])
+def test_tables_of_columns_of_several_kinds_are_taken(kinds):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.standard_normal(120), "new": rng.random(120) > 0.5})
+    table["town"] = pd.Categorical(rng.choice(["a", "b"], 120))
+    if kinds == "gaps":
+        table["count"] = pd.array(rng.integers(0, 5, 120), dtype="Int64")
+        table.loc[::3, ["count", "town"]] = None
+    if kinds == "text":
+        table["town"] = table["town"].astype(str)
+    y = table["x"] + table["new"]
+    columns = ["x", "new"] if kinds == "text" else list(table)
+    chosen = ColumnTransformer([("chosen", "passthrough", columns)]).set_output(transform="pandas")
+    model = ConformalRegressor(make_pipeline(chosen, RFFBoostRegressor(learner="tree", n_estimators=5)))
+    assert list(model.fit(table, y).feature_names_in_) == list(table)
+    assert model.predict_interval(table).shape == (120, 2)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(table, y[1:])

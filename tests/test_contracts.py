@@ -117,6 +117,17 @@ def test_joblib_keeps_compaction_and_bits():
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
+class Writes(Learner):
+    """Works in place in one of the arrays that it is given."""
+
+    def __init__(self, name="weight"):
+        self.name = name
+
+    def fit(self, round):
+        getattr(round, self.name)[:3] = 0.5
+        return Constant(np.zeros(1))
+
+
 def stump(child: int = 2, feature: int = 0, threshold: float = 0.0) -> Trees:
     """A tree of one split."""
     ids = {"left": [1, -1, -1], "right": [child, -1, -1], "feature": [feature, 0, 0]}
@@ -179,6 +190,13 @@ BROKEN = [
     ("log_loss", Returns(stump(child=1)), "reached in one way, got several for node 1"),
     ("log_loss", Returns(stump(feature=3)), "feature ids are out of range: 3"),
     ("log_loss", Returns(stump(threshold=np.nan)), "thresholds must be numbers, got nan"),
+    (broken(value=lambda self, y, raw: np.exp(raw, out=raw)[:, 0]), "tree", "value must not change raw"),
+    (
+        broken(derivatives=lambda self, y, raw: (np.subtract(raw, y, out=y), y)),
+        "tree",
+        "derivatives must not change y",
+    ),
+    *(("log_loss", Writes(name), f"fit must not change {name}") for name in ("raw", "gradient", "weight")),
     ("log_loss", Returns(), "fit must return a Term, got None"),
     ("log_loss", Returns(Constant(np.zeros(2))), "its term must yield shape"),
     (broken(prepared=lambda self, y, weight, n_classes=None: None), "rff_1", "prepared must return a Loss"),
@@ -294,3 +312,10 @@ def test_centers_equal_in_value_stack():
     one, two = (Cosines(np.ones((1, 3)), np.zeros(1), np.ones((1, 1)), np.full(3, 0.3)) for _ in range(2))
     stacked = Cosines.stack([one, two])
     np.testing.assert_array_equal(stacked.phase, [0.0, 0.0])
+
+
+def test_what_a_part_has_changed_is_put_back():
+    y = X[:, :1].copy()
+    with pytest.raises(ValueError, match="fit must not change y"):
+        boost(X, y, loss="squared_error", learner=Writes("y"), n_estimators=2)
+    np.testing.assert_array_equal(y, X[:, :1])

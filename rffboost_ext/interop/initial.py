@@ -15,9 +15,6 @@ from ..core import Array, Loss
 from ..ensemble import Ensemble
 from .starts import reads_alike
 
-# What stands for bytes that are no text.
-LOST = "\ufffd"
-
 
 @dataclass(frozen=True)
 class Given:
@@ -149,8 +146,6 @@ def require_same_categories(given: Coding | None, coding: Coding | None) -> None
             told = f"column {column} of X holds {kinds[0]}, that of the model {kinds[1]}"
         else:
             told = f"in column {column} it lacks {[entry for entry in two if entry not in one][:5]}"
-            if any(LOST in str(entry) for entry in one):
-                told += " and has text that cannot be read, such as XGBoost writes of letters beyond ASCII"
         raise ValueError(
             f"init_model must have the categories of X: {told}; an Ensemble is taken to act on their codes, 0 for "
             f"the first"

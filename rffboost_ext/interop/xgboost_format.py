@@ -13,12 +13,14 @@ from ..terms import Trees
 from .ubjson import loads
 
 BOOSTERS = ("gbtree", "dart")
+# What stands for bytes that are no text.
+LOST = "\ufffd"
 
 
 def parsed(booster: Any) -> dict[str, Any]:
-    """The part "learner" of the model of a ``Booster``, with the names of XGBoost's JSON schema."""
-    content: dict[str, Any] = loads(bytes(booster.save_raw("ubj")))["learner"]
-    return content
+    """The part "learner" of the model of a ``Booster``, named as in XGBoost's JSON schema, and its "version"."""
+    content = loads(bytes(booster.save_raw("ubj")))
+    return {**content["learner"], "version": content["version"]}
 
 
 def number_of_outputs(learner: dict[str, Any]) -> int:
@@ -28,11 +30,32 @@ def number_of_outputs(learner: dict[str, Any]) -> int:
 
 
 def categories_of(learner: dict[str, Any]) -> list[Array | None]:
-    """The categories of each column in the order of their codes, None for numbers; empty if it has none."""
+    """The categories of each column in the order of their codes, None for numbers; empty if it has none.
+
+    Raises
+    ------
+    ValueError
+        If text of categories has been lost: up to version 3.3, XGBoost counts characters where it should count
+        bytes, so that one letter beyond ASCII is enough for text to end up at other categories.
+    """
     booster = learner["gradient_booster"]
     kept = booster.get("gbtree", booster)["model"].get("cats") or {"enc": []}
+    counts_bytes = tuple(learner["version"]) >= (3, 4)
     found = [categories(entry) for entry in kept["enc"]]
+    for column, known in enumerate(found):
+        listed = [] if known is None else known.tolist()
+        strange = [category for category in listed if not is_kept(category, counts_bytes)]
+        if strange:
+            raise ValueError(
+                f"column {column} of the model must have categories of ASCII letters: its version of XGBoost does "
+                f"not keep others, got text such as {strange[0]!r}; rename the categories and train it again"
+            )
     return found if any(entry is not None for entry in found) else []
+
+
+def is_kept(category: Any, counts_bytes: bool) -> bool:
+    """Whether a category is what it was in training."""
+    return not isinstance(category, str) or category.isascii() or (counts_bytes and LOST not in category)
 
 
 def categories(entry: dict[str, Any]) -> Array | None:
