@@ -110,7 +110,9 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize(("params", "error", "message"), PARAMETERS, ids=[str(case[0]) for case in PARAMETERS])
+@pytest.mark.parametrize(
+    ("params", "error", "message"), PARAMETERS, ids=[f"{case[0]}".partition(" at 0x")[0] for case in PARAMETERS]
+)
 def test_parameters(params, error, message):
     worked = []
     params = {"n_estimators": 2, "callbacks": [worked.append]} | params

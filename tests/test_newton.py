@@ -287,7 +287,7 @@ def test_signal_earns_more_than_noise() -> None:
     assert odds[:2].sum() > 0.8
 
 
-@pytest.mark.parametrize("case", LOSS_CASES, ids=repr)
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 @pytest.mark.parametrize(
     ("shrinkage", "relative_rate", "factor"),
     [(0.1, 3.0, 3.0), (0.5, 3.0, 2.0), (1.0, 3.0, 1.0), (2.0, 3.0, 1.0), (0.1, 0.5, 0.5), (1.0, 0.5, 0.5)],

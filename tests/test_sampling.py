@@ -127,7 +127,7 @@ def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
     assert len(kept) == pytest.approx(100, abs=60)
 
 
-@pytest.mark.parametrize("case", LOSS_CASES, ids=repr)
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
     monkeypatch.setattr("rffboost_ext.sampling.BLOCK", 7)
     made = make_round(case)
