@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from .atomic import atomic
 from .checks import SEED, Inside, require_all
-from .coding import is_gap, is_table
+from .coding import is_categorical, is_gap, is_table, values_of
 from .core import Array
 from .estimators import RFFBoostRegressor
 from .store import StoreMixin
@@ -160,10 +160,10 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
         """X as one array, of objects where its columns are of several kinds, and y."""
         known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
-        if not is_table(X):
+        if not (is_table(X) and has_words(X)):
             found: tuple[Array, Array] = validate_data(self, X, y, **known)
             return found
-        # Of a table scikit-learn's check wants one type for all columns if some hold truth values.
+        # Beside truth values scikit-learn's check would make numbers of them.
         validate_data(self, X, skip_check_array=True)
         values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
         return values, y
@@ -274,6 +274,12 @@ def scores(y: Array, found: Array) -> Array:
     """How far targets lie outside the prediction, (n,); negative inside an interval."""
     low, high = ends(found)
     return np.maximum(low - y, y - high)
+
+
+def has_words(X: Any) -> bool:
+    """Whether a table has columns of categories or objects, such as text."""
+    n_features = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+    return any(is_categorical(X, j) or values_of(X, j).dtype.kind == "O" for j in range(n_features))
 
 
 def gaps_of(values: Array) -> Array:

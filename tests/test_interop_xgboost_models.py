@@ -12,7 +12,7 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop import xgboost_start
-from rffboost_ext.interop.xgboost_format import categories, parsed
+from rffboost_ext.interop.xgboost_format import categories, categories_of, parsed
 
 from .interop_cases import BINARY, SIGNAL, X
 
@@ -173,3 +173,17 @@ def test_targets_that_are_all_the_same(objective, label):
     booster = xgb.train({"objective": objective, "nthread": 1}, xgb.DMatrix(X, np.full(len(X), label)), 3)
     margin = booster.predict(xgb.DMatrix(X), output_margin=True)
     np.testing.assert_allclose(rxgb.to_ensemble(booster).raw(X)[:, 0], margin, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("version", "offsets", "kept"),
+    [([3, 4, 0], [0, 2, 3], True), ([3, 4, 0], [0, 1, 2], False), ([3, 3, 0], [0, 2, 3], False)],
+)
+def test_text_beyond_ascii_is_taken_from_versions_that_keep_it(version, offsets, kept):
+    entry = {"values": list("éb".encode()), "offsets": offsets}
+    learner = {"version": version, "gradient_booster": {"model": {"cats": {"enc": [entry]}}}}
+    if kept:
+        assert [known.tolist() for known in categories_of(learner)] == [["é", "b"]]
+        return
+    with pytest.raises(ValueError, match="column 0 of the model must have categories of ASCII letters"):
+        categories_of(learner)
