@@ -236,6 +236,17 @@ def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
     assert display.figure_.axes == [display.ax_]
 
 
+@pytest.mark.parametrize("name", ["flags", "amounts"])
+def test_rows_that_hardly_differ_are_fitted_in_double_precision(name) -> None:
+    rng = np.random.default_rng(0)
+    data = {"flags": 1.0 * (rng.random((2500, 5)) < 0.003), "amounts": rng.pareto(0.5, (2500, 1))}[name]
+    y = np.log1p(data.sum(axis=1))
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
+    scores = [model.set_params(precision=kind).fit(data, y).predict(data) for kind in ("float32", "float64")]
+    # The features themselves are rounded to single precision.
+    np.testing.assert_allclose(*scores, rtol=0, atol=0.05 * np.std(y))
+
+
 def test_joined_cosines_are_those_of_the_fitted_function() -> None:
     rate = Decay(0.5, 0.9)
     model = RFFBoostRegressor(learner="rff_ridge", learning_rate=rate, n_estimators=20, **PLAIN).fit(X, SMOOTH)

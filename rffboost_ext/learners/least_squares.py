@@ -43,18 +43,16 @@ class LeastSquares:
         # In single precision weights are to be numbers of order 1.
         largest = weight.max()
         weight, l2 = weight / largest, l2 / largest
-        scaled = features * np.sqrt(weight).astype(features.dtype)
-        scaled *= unit[:, None].astype(features.dtype)
-        by_rows = scaled.shape[1] < scaled.shape[0]
-        system = (scaled.T @ scaled if by_rows else scaled @ scaled.T).astype(np.float64)
-        rounding = float(np.finfo(features.dtype).eps) * float(np.trace(system))
-        factor = cholesky(system, (l2, l2 + rounding))
-        if factor is None:
-            raise ValueError(
-                f"rff_ridge: sample_weight must be less far apart for the cosines to be fitted together, got "
-                f"shares of the largest down to {weight.min():.1e}"
-            )
-        return cls(rows, features, weight, unit, factor)
+        # Features that hardly differ between rows drown the penalty in the rounding of single precision.
+        for dtype in dict.fromkeys((features.dtype, np.dtype(np.float64))):
+            features = features.astype(dtype, copy=False)
+            factor = factored(features, weight, unit, l2)
+            if factor is not None:
+                return cls(rows, features, weight, unit, factor)
+        raise ValueError(
+            f"rff_ridge: sample_weight must be less far apart for the cosines to be fitted together, got shares "
+            f"of the largest down to {weight.min():.1e}"
+        )
 
     def solve(self, target: Array) -> Array:
         """The amplitudes a, (C, p), for targets (m, C)."""
@@ -74,6 +72,16 @@ class LeastSquares:
     def outputs(self, amplitudes: Array) -> Array:
         """What amplitudes (C, p) give on the rows, (m, C)."""
         return (self.features.T @ amplitudes.T.astype(self.features.dtype)).astype(np.float64)
+
+
+def factored(features: Array, weight: Array, unit: Array, l2: float) -> Array | None:
+    """The Cholesky factor of the smaller system of :class:`LeastSquares`, None if it is not definite."""
+    scaled = features * np.sqrt(weight).astype(features.dtype)
+    scaled *= unit[:, None].astype(features.dtype)
+    by_rows = scaled.shape[1] < scaled.shape[0]
+    system = (scaled.T @ scaled if by_rows else scaled @ scaled.T).astype(np.float64, copy=False)
+    rounding = float(np.finfo(features.dtype).eps) * float(np.trace(system))
+    return cholesky(system, (l2, l2 + rounding))
 
 
 def cholesky(system: Array, penalties: Sequence[float | Array], clean: bool = False) -> Array | None:
