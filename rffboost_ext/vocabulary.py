@@ -50,7 +50,7 @@ def check_answers(loss: Loss, y: Array, raw: Array) -> None:
     Nor may it change what it is given to read.
     """
     n, given = len(y), {"y": y, "raw": raw}
-    require_values(loss, unchanged(f"loss {loss!r}: value", lambda: loss.value(y, raw), **given), n)
+    require_values(loss, unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given), n)
     found, least = np.shape(loss.inverse_link(raw)), 2 if loss.task == "classification" else 1
     if len(found) != 2 or found[0] != n or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
@@ -74,7 +74,7 @@ def derivatives_of(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array,
     """The derivatives of a loss in round `index`; the first round tells whether it works in place."""
     if index:
         return pair(loss, loss.derivatives(y, raw))
-    return pair(loss, unchanged(f"loss {loss!r}: derivatives", lambda: loss.derivatives(y, raw), y=y, raw=raw))
+    return pair(loss, unchanged("loss {!r}: derivatives", loss, lambda: loss.derivatives(y, raw), y=y, raw=raw))
 
 
 def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, where: str) -> None:
@@ -111,13 +111,16 @@ WATCHED = 1_000
 """Rows by which a change is noticed: who works in place seldom does so on the last rows only."""
 
 
-def unchanged(what: str, call: Callable[[], V], **arrays: Array) -> V:
-    """The result of a call, or a ValueError if it has changed one of some arrays, which are not its own."""
+def unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: Array) -> V:
+    """The result of a call, or a ValueError if it has changed one of some arrays, which are not its own.
+
+    A part is written into `what` only then, as spelling one out takes a while.
+    """
     before = {name: values[:WATCHED].copy() for name, values in arrays.items()}
     found = call()
     for name, values in arrays.items():
         if not np.array_equal(values[:WATCHED], before[name], equal_nan=True):
-            raise ValueError(f"{what} must not change {name}, which it was given to read")
+            raise ValueError(f"{what.format(part)} must not change {name}, which it was given to read")
     return found
 
 
@@ -128,7 +131,7 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     else:
         # Once tells whether a learner works in place.
         owned = {name: getattr(round, name) for name in OWNED}
-        fitted = unchanged(f"learner {learner!r}: fit", lambda: learner.fit(round), **owned)
+        fitted = unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
     design = round.design

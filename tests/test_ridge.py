@@ -240,11 +240,13 @@ def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
 def test_rows_that_hardly_differ_are_fitted_in_double_precision(name) -> None:
     rng = np.random.default_rng(0)
     data = {"flags": 1.0 * (rng.random((2500, 5)) < 0.003), "amounts": rng.pareto(0.5, (2500, 1))}[name]
-    y = np.log1p(data.sum(axis=1))
-    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
-    scores = [model.set_params(precision=kind).fit(data, y).predict(data) for kind in ("float32", "float64")]
-    # The features themselves are rounded to single precision.
-    np.testing.assert_allclose(*scores, rtol=0, atol=0.05 * np.std(y))
+    y = np.log1p(data.sum(axis=1)) + (rng.random(2500) < 0.3)
+    model = RFFBoostRegressor(learner="rff_ridge", random_state=0)
+    single, double = (
+        model.set_params(precision=kind).fit(data, y).predict(data) for kind in ("float32", "float64")
+    )
+    # The features themselves are rounded to single precision, and folds may end a round apart.
+    assert np.mean(np.square(single - double)) < 0.01 * np.var(y)
 
 
 def test_joined_cosines_are_those_of_the_fitted_function() -> None:
