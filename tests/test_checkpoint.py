@@ -272,6 +272,20 @@ def test_a_fit_that_is_done_is_not_done_again(fate, tmp_path):
     assert bits(fitted(tmp_path / "file", params)) == bits(first)
 
 
+def test_a_stack_with_gaps_is_loaded_with_the_same_bits(tmp_path):
+    rng = np.random.default_rng(2)
+    features = rng.normal(size=(700, 8))
+    target = features[:, 0] + np.sin(2.0 * features[:, 1]) + 0.1 * rng.normal(size=700)
+    features[rng.random(features.shape) < 0.1] = np.nan
+
+    def fit():
+        return RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "file")], random_state=0).fit(features, target)
+
+    first, again = fit(), fit()
+    np.testing.assert_array_equal(first.ensemble_.moves, again.ensemble_.moves)
+    np.testing.assert_array_equal(first.predict(features), again.predict(features))
+
+
 def test_every_level_of_quantiles_has_a_file_of_its_own(fate, tmp_path):
     def fit(path):
         callbacks = None if path is None else [Checkpoint(path, 5)]

@@ -75,9 +75,11 @@ def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
 
 def expanded_together(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
     """On rows that are imputed and encoded once."""
-    expansion = terms[0].expansion
-    if any(term.expansion is not expansion for term in terms):
+    # Terms from a file have equal ones of their own: they must take the same way, to the same bits.
+    distinct = {id(term.expansion): term.expansion for term in terms}
+    if len({expansion.key for expansion in distinct.values()}) > 1:
         return one_by_one(terms, X)
+    expansion = terms[0].expansion
     return list(outputs_of_each([term.term for term in terms], expansion(X)))
 
 
