@@ -39,7 +39,7 @@ from .importance import sampled_importances
 from .journal import Journal
 from .metrics import Metrics
 from .parallel import threads
-from .policy import CEILING, FINE, ROUNDS, PolicyEstimator
+from .policy import CEILING, FINE, ROUNDS, PolicyEstimator, Size
 from .rows import distinct_rows, warn_of_light
 from .steps import RATE, Shrunk
 from .stopping import Found, joined
@@ -222,7 +222,8 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         lasting = deepcopy(self._lasting) if self._goes_on() else {}
         scores = KeepScores(self._scores_left_by_last_fit(rows))
         with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
-            pace = self._pace(len(rows), evaluation.watched, init) if stops else FINE
+            size = Size(*rows.X.shape)
+            pace = self._pace(size, evaluation.watched, init) if stops else FINE
             self.learning_rate_ = self._rate(pace)
             step = Shrunk(step, self.learning_rate_, n_given)
             more = self._seen(rows.X) | {"lasting": lasting, "journal": journal, "error_on": evaluation.error_on}
@@ -231,7 +232,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
             callbacks = self._callbacks(history)
             try:
                 if stops:
-                    trainers = self._trainers(trainer, len(rows), init)
+                    trainers = self._trainers(trainer, size, init)
                     plan = self._plan(rows.y, n_rounds, init, pace)
                     found = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
                     ensemble = self._kept(found)

@@ -18,6 +18,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with
         learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2 below
         1,000 rows, with 5 folds and a patience of 12 rounds, and 0.3 from there on, with 6 folds and 15 rounds.
+        From 100 features on it is 0.1 there too, with as many folds and 20 rounds.
         With quality="high" it is always 0.1.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble takes the original
@@ -35,11 +36,11 @@ PARAMETERS = """loss : str or Loss, default="auto"
         fewer than 40). Of more than 20,000 about as many are scored, weighted for all.
     n_iter_no_change : "auto" or int, default="auto"
         Rounds without improvement after which early stopping ends the fit. "auto" is 40, or fewer where
-        learning_rate="auto" is more than 0.1; with more than 3,000 rows 25 if learning_rate and learner are "auto"
-        and quality is not "high", and at least a tenth of the rounds up to the best one. With up to 3,000 rows and
-        no ``eval_metric``, a classifier whose validation loss is below 20 % of its initial value also stops when
-        as many rounds reduce it by less than 1 % of that value.
-        "rff_ridge" models that are stacked beside the learner wait for 6 rounds at most.
+        learning_rate="auto" chooses by the number of rows (see there); with more than 3,000 rows 25 if
+        learning_rate and learner are "auto" and quality is not "high", and at least a tenth of the rounds up to
+        the best one. With up to 3,000 rows and no ``eval_metric``, a classifier whose validation loss is below 20
+        % of its initial value also stops when as many rounds reduce it by less than 1 % of that value. "rff_ridge"
+        models that are stacked beside the learner wait for 6 rounds at most.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the validation loss before the first round.
         For "rff_ridge" models that are stacked beside the learner it is at least 1e-3.
@@ -47,9 +48,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. With an ``eval_set`` a single model is monitored on that, whatever
-        n_folds is. "auto" is 5 where learning_rate="auto" is 0.2 and 6 where it is 0.3; 1 with an ``init_model``
-        or a warm start; with up to 3,000 rows or quality="high" 5 for a stack and 4 otherwise; else 1; with an
-        ``eval_metric`` at most as many as the rarest class has rows.
+        n_folds is. "auto" is 5 below 1,000 rows and 6 up to 3,000 where learning_rate="auto" chooses by that
+        number; 1 with an ``init_model`` or a warm start; with up to 3,000 rows or quality="high" 5 for a stack and
+        4 otherwise; else 1; with an ``eval_metric`` at most as many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is
@@ -57,10 +58,10 @@ PARAMETERS = """loss : str or Loss, default="auto"
         cosines alone gain nothing by it. True refits each model of a stack.
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks the default learner with an "rff_ridge" model below 1,000 rows, with an
-        "rff_newton" model above 3,000, and with both in between, unless there is an ``init_model`` or a warm
-        start; weights minimise the loss on held-out rows. "high" always stacks, also a learner that is given in
-        the place of the default one, with five folds on any number of rows and a rate of 0.1. "fast" does not
-        stack. The result is one ensemble.
+        "rff_newton" model above 3,000, and with both in between and from 100 features on, unless there is an
+        ``init_model`` or a warm start; weights minimise the loss on held-out rows. "high" always stacks, also a
+        learner that is given in the place of the default one, with five folds on any number of rows and a rate of
+        0.1. "fast" does not stack. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,

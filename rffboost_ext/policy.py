@@ -18,6 +18,7 @@ from .core import Array, Learner
 from .early_stopping import Haste, Patience
 from .ensemble import Ensemble
 from .learners import Mixture, RFFNewton, RFFRidge
+from .learners.mixture import MANY_FEATURES
 from .stopping import FEW, Plan, folds_for
 from .training import Rows, Trainer
 
@@ -59,6 +60,8 @@ OF_MANY = {"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 
 # accuracy changes by -0.02 points (72 fits of 18 sets, standard error 0.01), the time of all models by 0.9. At
 # lower rates steps are shorter; six of them add up before a gain counts as none.
 OF_RIDGE, HASTE = 5.0, Haste(6, 1e-3)
+# The same with up to `FEW` rows of many features, whose rate is lower: full steps by default there too.
+OF_RIDGE_WIDE = 10.0
 # Their frequencies, below `MIDDLING` rows and from there on: twice as many add 0.1 points below, nothing above.
 COMPONENTS = 512, 256
 
@@ -94,6 +97,38 @@ MIDDLING = 1_000
 # of it. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five classes of 30
 # features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight no more.
 QUICK, MIDDLE = Pace(0.2, 12, 5), Pace(0.3, 15, 6)
+# With up to `FEW` rows of at least `MANY_FEATURES` features, as they were given. There often few features matter,
+# and these are found by short steps; so are single cosines worth their time as a third kind of models.
+WIDE, MIDDLE_WIDE = Pace(0.1, 20, 5), Pace(0.1, 20, 6)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a table, by which defaults are chosen.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Rows, and columns as they were given.
+    """
+
+    n_samples: int
+    n_features: int
+
+    @property
+    def many(self) -> bool:
+        """Whether one model or two are trained on all rows, instead of several on folds."""
+        return self.n_samples > FEW
+
+    @property
+    def middling(self) -> bool:
+        """Whether there are few rows, but not very few."""
+        return MIDDLING <= self.n_samples <= FEW
+
+    @property
+    def wide(self) -> bool:
+        """Whether there are few rows of many features."""
+        return self.n_samples <= FEW and self.n_features >= MANY_FEATURES
 
 
 class PolicyEstimator(ComposedEstimator):
@@ -128,44 +163,43 @@ class PolicyEstimator(ComposedEstimator):
         """Whether a parameter is given that has no effect without early stopping."""
         return self.quality == "high" or not (is_auto(self.n_folds) and is_auto(self.n_iter_no_change))
 
-    def _n_kinds(self, n_samples: int, init: Ensemble | None) -> int:
-        """Kinds of models that early stopping trains: more than one is a stack."""
+    def _stacks(self, init: Ensemble | None) -> bool:
+        """Whether early stopping trains models of several kinds."""
         single = not is_auto(self.learner) or self._is_one(init) or self.quality == "fast"
-        if single and self.quality != "high":
-            return 1
-        return 3 if MIDDLING <= n_samples <= FEW else 2
+        return not single or self.quality == "high"
 
     def _is_one(self, init: Ensemble | None) -> bool:
         """Whether to train a single model: from another one, or so that a warm start can continue from it."""
         return init is not None or bool(self.warm_start)
 
-    def _pace(self, n_samples: int, held: Rows | None, init: Ensemble | None) -> Pace:
-        """Default learning rate, patience and folds of early stopping for this number of rows."""
+    def _pace(self, size: Size, held: Rows | None, init: Ensemble | None) -> Pace:
+        """Default learning rate, patience and folds of early stopping for a table of this size."""
         free = is_auto(self.learning_rate) and is_auto(self.learner) and self.quality != "high"
-        if free and n_samples > FEW:
+        if free and size.many:
             return LONG
         if not free or held is not None or self._is_one(init):
             return FINE
-        return MIDDLE if n_samples >= MIDDLING else QUICK
+        paces = (WIDE, MIDDLE_WIDE) if size.wide else (QUICK, MIDDLE)
+        return paces[size.middling]
 
     def _rate(self, pace: Pace) -> float | Callable[[int], float]:
         """The learning rate, as a number or a function of the round."""
         return pace.rate if isinstance(self.learning_rate, str) else self.learning_rate
 
-    def _trainers(self, trainer: Trainer, n_samples: int, init: Ensemble | None) -> list[Trainer]:
+    def _trainers(self, trainer: Trainer, size: Size, init: Ensemble | None) -> list[Trainer]:
         """What is trained: one model, or the models of a stack."""
-        n_kinds, many = self._n_kinds(n_samples, init), n_samples > FEW
-        if n_kinds == 1:
+        if not self._stacks(init):
             return [trainer]
-        given: dict[str, Any] = OF_MANY if many else {}
-        mixed = Mixture(RFFNewton(relative_rate=MIXED[many], **given))
-        first = mixed if is_auto(self.learner) else trainer.learner
-        cosines = self._beside(trainer, RFFNewton(relative_rate=ALONE[many], **given))
-        machine = RFFRidge(COMPONENTS[n_samples >= MIDDLING], relative_rate=OF_RIDGE)
+        given: dict[str, Any] = OF_MANY if size.many else {}
+        mixed = Mixture(RFFNewton(relative_rate=MIXED[size.many], **given))
+        first = replace(trainer, learner=mixed if is_auto(self.learner) else trainer.learner)
+        cosines = self._beside(trainer, RFFNewton(relative_rate=ALONE[size.many], **given))
+        if size.many:
+            return [first, replace(cosines, refits=not is_auto(self.refit))]
+        rate = OF_RIDGE_WIDE if size.wide else OF_RIDGE
+        machine = RFFRidge(COMPONENTS[size.middling], relative_rate=rate)
         others = [self._beside(trainer, machine, HASTE), cosines]
-        if many:
-            others = [replace(cosines, refits=not is_auto(self.refit))]
-        return [replace(trainer, learner=first), *others[: n_kinds - 1]]
+        return [first, *others[: 1 + (size.middling or size.wide)]]
 
     def _beside(self, trainer: Trainer, learner: Learner, haste: Haste | None = None) -> Trainer:
         """The same parts with another learner."""
@@ -182,8 +216,7 @@ class PolicyEstimator(ComposedEstimator):
     def _plan(self, y: Array, n_rounds: int, init: Ensemble | None, pace: Pace = FINE) -> Plan:
         """The plan of early stopping for this target, (n, C) or codes of classes, (n, 1)."""
         n_samples = len(y)
-        stacks, one = self._n_kinds(n_samples, init) > 1, self._is_one(init)
-        by_rows = 1 if one else folds_for(n_samples, stacks, self.quality == "high")
+        by_rows = 1 if self._is_one(init) else folds_for(n_samples, self._stacks(init), self.quality == "high")
         suitable = min(pace.n_folds or by_rows, max(1, n_samples // 2), self._most_folds(y))
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
         single = n_folds == 1 and n_samples < NO_REFIT

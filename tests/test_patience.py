@@ -18,9 +18,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     early_stopping,
     policy,
-    stopping,
 )
-from rffboost_ext.callbacks import Progress
 from rffboost_ext.displays.rounds import best_round
 from rffboost_ext.early_stopping import EarlyStopping, Haste, MeanLoss, Patience, scores_after
 from rffboost_ext.steps import Shrunk
@@ -183,29 +181,6 @@ def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
     assert model._stops(model._parts()[1], rows) == stops
 
 
-@pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
-def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
-    assert RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).refit == refit
-
-
-@pytest.mark.parametrize(
-    ("params", "n", "refits"),
-    [
-        ({}, policy.FEW + 1, [True, False]),
-        ({"refit": True}, policy.FEW + 1, [True, True]),
-        ({"n_folds": 1}, policy.FEW, [True, True, True]),
-        ({"quality": "fast"}, policy.FEW + 1, [True]),
-    ],
-    ids=repr,
-)
-def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> None:
-    model = RFFBoostRegressor(**params)
-    assert model._plan(np.zeros((n, 1)), 10, None).refit
-    loss, learner, step = model._parts()
-    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-    assert [one.refits for one in model._trainers(trainer, n, None)] == refits
-
-
 def test_a_metric_has_at_least_two_folds() -> None:
     y = np.r_[np.zeros(30), np.ones(1), np.full(9, 2.0)][:, None]
     assert RFFBoostClassifier(eval_metric="roc_auc")._most_folds(y) == 2
@@ -218,7 +193,7 @@ def test_a_step_beside_another_is_its_own() -> None:
     loss, learner, step = model._parts()
     step = Shrunk(STEPS.create("line_search"), 0.1)
     trainer = Trainer(loss, learner, step, True, 0, 1, "float32")
-    first, *others = model._trainers(trainer, 100, None)
+    first, *others = model._trainers(trainer, policy.Size(100, 3), None)
     assert first.step is step
     assert isinstance(step.step, type(STEPS.create("line_search")))
     assert others
@@ -259,60 +234,6 @@ def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) ->
         RFFBoostClassifier(n_iter_no_change=7)._plan(np.arange(101)[:, None] % 2, 10, None).patience.after(600)
         == 7
     )
-
-
-@pytest.mark.parametrize(
-    ("params", "n", "held", "rate", "n_models"),
-    [
-        ({}, 60, False, 0.3, 18),
-        ({}, 49, False, 0.2, 10),
-        ({"n_iter_no_change": 5}, 49, False, 0.2, 10),
-        ({"quality": "fast"}, 60, False, 0.3, 6),
-        ({"quality": "fast"}, 49, False, 0.2, 5),
-        ({}, 101, False, 0.1, 2),
-        ({}, 60, True, 0.1, 3),
-        ({}, 49, True, 0.1, 2),
-        ({"n_folds": 3}, 49, False, 0.2, 6),
-        ({"n_folds": 3, "quality": "fast"}, 60, False, 0.3, 3),
-        ({"early_stopping": False}, 60, False, 0.1, 1),
-        ({"quality": "high"}, 60, False, 0.1, 15),
-        ({"quality": "high"}, 49, False, 0.1, 10),
-        ({"quality": "high", "learner": "mixture"}, 60, False, 0.1, 15),
-        ({"quality": "high"}, 101, False, 0.1, 10),
-        ({"learner": "mixture"}, 60, False, 0.1, 4),
-        ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
-        ({"learning_rate": 0.2}, 60, False, 0.2, 15),
-        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 15),
-        ({"learning_rate": 0.2}, 49, False, 0.2, 10),
-    ],
-)
-def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
-    monkeypatch.setattr(policy, "FEW", 100)
-    monkeypatch.setattr(stopping, "FEW", 100)
-    monkeypatch.setattr(policy, "MIDDLING", 50)
-    X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []
-
-    def watch(progress: Progress) -> None:
-        rates.add(progress.round.shrinkage)
-        starts.append(progress.round.index == 0)
-
-    shared = {"n_estimators": 2, "callbacks": [watch], "random_state": 0}
-    model = RFFBoostRegressor(**shared | params).fit(X, X[:, 0], eval_set=[(X, X[:, 0])] if held else None)
-    assert rates == {rate}
-    assert sum(starts) == n_models
-    assert model.n_estimators_ >= 2
-
-
-@pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
-@pytest.mark.parametrize("quality", ["auto", "fast", "high"])
-@pytest.mark.parametrize("n", [policy.MIDDLING - 1, policy.MIDDLING, policy.FEW, policy.FEW + 1])
-def test_longer_steps_are_waited_for_less(make, quality: str, n: int) -> None:
-    model = make(quality=quality)
-    pace = model._pace(n, None, None)
-    patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
-    assert (pace.rate > 0.1) == (quality != "high" and n <= policy.FEW)
-    assert (patience < 40) == (quality != "high")
-    assert pace.rate * patience > 2.3
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")

@@ -1,0 +1,121 @@
+"""Learning rate, folds and kinds of models, as the size of the table chooses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge, policy, stopping
+from rffboost_ext.callbacks import Progress
+from rffboost_ext.learners.mixture import MANY_FEATURES
+from rffboost_ext.steps import Shrunk
+from rffboost_ext.training import Trainer
+
+
+@pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
+def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
+    assert RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).refit == refit
+
+
+@pytest.mark.parametrize(
+    ("params", "n", "refits"),
+    [
+        ({}, policy.FEW + 1, [True, False]),
+        ({"refit": True}, policy.FEW + 1, [True, True]),
+        ({"n_folds": 1}, policy.FEW, [True, True, True]),
+        ({"quality": "fast"}, policy.FEW + 1, [True]),
+    ],
+    ids=repr,
+)
+def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> None:
+    model = RFFBoostRegressor(**params)
+    assert model._plan(np.zeros((n, 1)), 10, None).refit
+    loss, learner, step = model._parts()
+    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
+    assert [one.refits for one in model._trainers(trainer, policy.Size(n, 3), None)] == refits
+
+
+@pytest.mark.parametrize(
+    ("params", "n", "held", "rate", "n_models"),
+    [
+        ({}, 60, False, 0.3, 18),
+        ({}, 49, False, 0.2, 10),
+        ({"n_iter_no_change": 5}, 49, False, 0.2, 10),
+        ({"quality": "fast"}, 60, False, 0.3, 6),
+        ({"quality": "fast"}, 49, False, 0.2, 5),
+        ({}, 101, False, 0.1, 2),
+        ({}, 60, True, 0.1, 3),
+        ({}, 49, True, 0.1, 2),
+        ({"n_folds": 3}, 49, False, 0.2, 6),
+        ({"n_folds": 3, "quality": "fast"}, 60, False, 0.3, 3),
+        ({"early_stopping": False}, 60, False, 0.1, 1),
+        ({"quality": "high"}, 60, False, 0.1, 15),
+        ({"quality": "high"}, 49, False, 0.1, 10),
+        ({"quality": "high", "learner": "mixture"}, 60, False, 0.1, 15),
+        ({"quality": "high"}, 101, False, 0.1, 10),
+        ({"learner": "mixture"}, 60, False, 0.1, 4),
+        ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
+        ({"learning_rate": 0.2}, 60, False, 0.2, 15),
+        ({"learning_rate": lambda index: 0.4}, 60, False, 0.4, 15),
+        ({"learning_rate": 0.2}, 49, False, 0.2, 10),
+    ],
+)
+def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
+    monkeypatch.setattr(policy, "FEW", 100)
+    monkeypatch.setattr(stopping, "FEW", 100)
+    monkeypatch.setattr(policy, "MIDDLING", 50)
+    X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []
+
+    def watch(progress: Progress) -> None:
+        rates.add(progress.round.shrinkage)
+        starts.append(progress.round.index == 0)
+
+    shared = {"n_estimators": 2, "callbacks": [watch], "random_state": 0}
+    model = RFFBoostRegressor(**shared | params).fit(X, X[:, 0], eval_set=[(X, X[:, 0])] if held else None)
+    assert rates == {rate}
+    assert sum(starts) == n_models
+    assert model.n_estimators_ >= 2
+
+
+@pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
+@pytest.mark.parametrize("quality", ["auto", "fast", "high"])
+@pytest.mark.parametrize("n", [policy.MIDDLING - 1, policy.MIDDLING, policy.FEW, policy.FEW + 1])
+@pytest.mark.parametrize("d", [MANY_FEATURES - 1, MANY_FEATURES])
+def test_longer_steps_are_waited_for_less(make, quality: str, n: int, d: int) -> None:
+    model = make(quality=quality)
+    pace = model._pace(policy.Size(n, d), None, None)
+    patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
+    assert (pace.rate > 0.1) == (quality != "high" and n <= policy.FEW and d < MANY_FEATURES)
+    assert (patience < 40) == (quality != "high")
+    assert pace.rate * patience >= 2.0
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "rate", "n_folds", "n_kinds"),
+    [
+        (policy.MIDDLING - 1, MANY_FEATURES - 1, 0.2, 5, 2),
+        (policy.MIDDLING - 1, MANY_FEATURES, 0.1, 5, 3),
+        (policy.FEW, MANY_FEATURES - 1, 0.3, 6, 3),
+        (policy.FEW, MANY_FEATURES, 0.1, 6, 3),
+        (policy.FEW + 1, MANY_FEATURES, 0.1, 1, 2),
+    ],
+)
+def test_many_features_are_given_shorter_steps(n: int, d: int, rate: float, n_folds: int, n_kinds: int) -> None:
+    model, size = RFFBoostRegressor(), policy.Size(n, d)
+    pace = model._pace(size, None, None)
+    loss, learner, step = model._parts()
+    trainers = model._trainers(Trainer(loss, learner, Shrunk(step, rate), True, 0, 1, "float32"), size, None)
+    plan = model._plan(np.zeros((n, 1)), 10, None, pace)
+    assert (pace.rate, plan.n_folds, len(trainers)) == (rate, n_folds, n_kinds)
+    machines = [one.learner for one in trainers if isinstance(one.learner, RFFRidge)]
+    assert [machine.relative_rate * rate >= 1.0 for machine in machines] == [True] * (n <= policy.FEW)
+
+
+def test_few_of_many_features_are_found() -> None:
+    X, y = make_friedman1(600, MANY_FEATURES, noise=1.0, random_state=0)
+    scores = []
+    for shown in (X, X[:, : MANY_FEATURES - 1]):
+        model = RFFBoostRegressor(random_state=0).fit(shown[:300], y[:300])
+        scores.append(model.score(shown[300:], y[300:]))
+    assert scores[0] > scores[1]
