@@ -317,6 +317,16 @@ def require_no_times(X: Any) -> None:
             )
 
 
+def require_unmasked(**arrays: Any) -> None:
+    """Raise a ValueError that names an array of which some entries are masked: what lies below would be used."""
+    for name, values in arrays.items():
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            raise ValueError(
+                f"{name} must not be masked, got {np.ma.count_masked(values)} masked values; features take NaN in "
+                f"the place of what is missing: X.filled(np.nan)"
+            )
+
+
 def raise_named(X: Any) -> None:
     """Raise an error that names the column of a table, or of an array of objects, that holds no numbers."""
     if not is_table(X) and (not isinstance(X, np.ndarray) or X.dtype != object or X.ndim != 2):

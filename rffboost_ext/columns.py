@@ -11,7 +11,16 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
 from .checks import Check, Exactly
-from .coding import PRECISIONS, Coding, checked_array, coding_of, is_table, raise_named, require_no_times
+from .coding import (
+    PRECISIONS,
+    Coding,
+    checked_array,
+    coding_of,
+    is_table,
+    raise_named,
+    require_no_times,
+    require_unmasked,
+)
 from .core import Array
 from .ensemble import Ensemble
 from .gaps import expansion_of
@@ -46,6 +55,7 @@ class ColumnsMixin(BaseEstimator):
 
         If `coding` has all categories of X, it is the coding of the fit.
         """
+        require_unmasked(X=X, y=y, sample_weight=sample_weight)
         reset, known = not self._goes_on(), {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan", **known}
         if reset:
             self._coding = self._coding_for(X)
@@ -95,6 +105,7 @@ class ColumnsMixin(BaseEstimator):
         check_is_fitted(self)
         if self._is_valid(X):
             return np.asarray(X)
+        require_unmasked(X=X)
         if self._coding is None:
             require_no_times(X)
             X = np.asarray(validate_data(self, X, reset=False, dtype=PRECISIONS, **UNREAD))
