@@ -21,7 +21,7 @@ from rffboost_ext import (
 from rffboost_ext.core import Learner, Round, Term
 from rffboost_ext.design import Design
 from rffboost_ext.learners import mixture
-from rffboost_ext.learners.mixture import trees_for
+from rffboost_ext.learners.mixture import MANY_FEATURES, trees_for
 from rffboost_ext.learners.subsampling import earned, shares_kept, update
 
 from .cases import LOSS_CASES, make_data, make_round
@@ -61,6 +61,30 @@ def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share:
     assert sorted(tree.max_leaves for tree in large) == [32, 64, 64]
     assert {(tree.max_depth, tree.grow_policy) for tree in large} == {(0, "lossguide")}
     assert {tree.colsample_bytree for tree in (shallow, *large)} == {share}
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "task", "bins", "least"),
+    [
+        (2_999, 100, "regression", 64, 20.0),
+        (2_999, 100, "classification", 64, 1.0),
+        (2_999, 99, "regression", 128, 1.0),
+        (3_000, 100, "regression", 128, 1.0),
+    ],
+)
+def test_default_trees_of_many_features_are_those_that_are_documented(n, d, task, bins, least) -> None:
+    trees = trees_for(n, d, task, hessian=2.0)
+    assert {tree.max_bin for tree in trees} == {bins}
+    assert {tree.min_child_weight for tree in trees} == {least}
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_leaves_of_many_features_have_ten_rows_of_weight_one(weight: float, unit: float) -> None:
+    made = make_round(SQUARED, n=60, d=MANY_FEATURES)
+    made = replace(made, weight=np.full(60, weight), hessian=np.full_like(made.hessian, unit))
+    made.weight[::2] = 0.0
+    assert Mixture()._tree(made).min_child_weight == pytest.approx(10.0 * unit)
 
 
 def test_moving_averages_remember_their_share() -> None:

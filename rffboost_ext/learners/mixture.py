@@ -42,8 +42,8 @@ class Mixture(Learner):
         The learner for discontinuous structure. "auto" is a :class:`Tree`, drawn anew in each round: with fewer
         than 3,000 rows of depth 4 on 0.6 of the features or all (always 0.6 for classification of fewer than 1,000
         rows), else of depth 4, or, three times as often, of 32 or 64 leaves, on 0.8 of them. With up to four
-        features it sees all of them. It splits features at 128 bins, or 64 where fewer than 3,000 rows have at
-        least 100 features.
+        features it sees all of them. It splits features at 128 bins; where fewer than 3,000 rows have at least 100
+        features at 64, into leaves of at least ten rows in regression.
     subsample : float, default=0.9
         Share of the rows that a round's term is fitted to. With 1 there are no others to measure on, and rounds
         alternate to the end.
@@ -140,13 +140,19 @@ class Mixture(Learner):
 
     def _tree(self, round: Round) -> Learner:
         if isinstance(self.trees, str) and self.trees == "auto":
-            (n, d), task = round.design.original.shape, round.loss.task
-            trees: tuple[Tree, ...] = round.design.view((Mixture, "trees"), lambda: trees_for(n, d, task))
+            trees: tuple[Tree, ...] = round.design.view((Mixture, "trees"), lambda: trees_of(round))
             return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
 
 
-def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
+def trees_of(round: Round) -> tuple[Tree, ...]:
+    """Default trees for the rows, the features and the loss of a fit."""
+    n, d = round.design.original.shape
+    hessian = np.average(round.hessian.mean(axis=1), weights=round.weight)
+    return trees_for(n, d, round.loss.task, float(hessian))
+
+
+def trees_for(n_samples: int, n_features: int, task: str, hessian: float = 1.0) -> tuple[Tree, ...]:
     """Default trees for this number of rows and features, one of which is drawn in each round.
 
     With few rows all have the same depth, and column sampling makes them differ. Sampling per tree instead of per
@@ -164,7 +170,9 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
 
     Half of XGBoost's 256 bins per feature change accuracy by +0.01 points with few rows (135 fits, 0.04) and, at
     0.94 of the time, by nothing with many; a quarter of them is worth its loss of 0.04 points (360 fits, 0.03)
-    only where there are many features.
+    only where there are many features. There one of them always happens to separate a few rows: leaves of a
+    regression have ten rows at least, of the mean `hessian`, which takes 0.8 of the time and gains R2 where few
+    features matter (0.84 instead of 0.83 on Friedman's first function with 200 features, 490 rows).
     """
     few = n_samples < 3_000
     shares = [0.6, 1.0] if few else [0.8]
@@ -172,9 +180,11 @@ def trees_for(n_samples: int, n_features: int, task: str) -> tuple[Tree, ...]:
         shares = [1.0]
     elif task == "classification" and n_samples < 1_000:
         shares = [0.6]
-    bins = 64 if few and n_features >= MANY_FEATURES else 128
-    shallow = tuple(Tree(max_depth=4, colsample_bytree=share, max_bin=bins) for share in shares)
+    wide = few and n_features >= MANY_FEATURES
+    least = 10.0 * hessian if wide and task == "regression" else 1.0
+    bins: dict[str, Any] = {"max_bin": 64 if wide else 128}
+    shallow = tuple(Tree(4, colsample_bytree=share, min_child_weight=least, **bins) for share in shares)
     if few:
         return shallow
-    large: dict[str, Any] = {"max_depth": 0, "grow_policy": "lossguide", "colsample_bytree": shares[0]}
-    return shallow + tuple(Tree(max_leaves=leaves, max_bin=bins, **large) for leaves in LEAVES)
+    large = bins | {"max_depth": 0, "grow_policy": "lossguide", "colsample_bytree": shares[0]}
+    return shallow + tuple(Tree(max_leaves=leaves, **large) for leaves in LEAVES)
