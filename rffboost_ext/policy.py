@@ -98,7 +98,9 @@ MIDDLING = 1_000
 # features lose 4 points. There six folds add 0.18 points to four (30 fits of 15 sets, 0.10), eight no more.
 QUICK, MIDDLE = Pace(0.2, 12, 5), Pace(0.3, 15, 6)
 # With up to `FEW` rows of at least `MANY_FEATURES` features, as they were given. There often few features matter,
-# and these are found by short steps; so are single cosines worth their time as a third kind of models.
+# and these are found by short steps; so are single cosines worth their time as a third kind of models. They add
+# 1.9 points of accuracy or R2 (45 fits of 15 sets, most of them generated, standard error 0.5), trees of 64 bins
+# included, at 1.5 times the time.
 WIDE, MIDDLE_WIDE = Pace(0.1, 20, 5), Pace(0.1, 20, 6)
 
 
