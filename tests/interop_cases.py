@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.metrics import brier_score_loss, log_loss, mean_absolute_error
 
 from rffboost_ext import LOSSES, Loss
@@ -38,6 +39,29 @@ class Multinomial(Loss):
     def inverse_link(self, raw):
         powers = np.exp(raw - raw.max(axis=1, keepdims=True))
         return powers / powers.sum(axis=1, keepdims=True)
+
+
+class Probit(Loss):
+    """``-log Phi(direction (2 y - 1) raw)``: no multiple of its scores is a log-odds."""
+
+    task = "classification"
+
+    def __init__(self, direction: float = 1.0):
+        self.direction = direction
+
+    def value(self, y, raw):
+        return -norm.logcdf(self.direction * (2.0 * y - 1.0) * raw)[:, 0]
+
+    def derivatives(self, y, raw):
+        sign = self.direction * (2.0 * y - 1.0)
+        ratio = np.exp(norm.logpdf(raw) - norm.logcdf(sign * raw))
+        return -sign * ratio, ratio * (ratio + sign * raw)
+
+    def baseline(self, y, weight):
+        return self.direction * norm.ppf(np.average(y, axis=0, weights=weight))
+
+    def inverse_link(self, raw):
+        return norm.cdf(self.direction * raw * [-1.0, 1.0])
 
 
 CLASSES = np.digitize(SIGNAL, [-0.5, 1.5])

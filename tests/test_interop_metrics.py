@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 from rffboost_ext import LOSSES
 from rffboost_ext.interop import xgboost as rxgb
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, Multinomial, X, cases
+from .interop_cases import BINARY, CLASSES, SIGNAL, Multinomial, Probit, X, cases
 
 
 def in_xgboost(loss, y):
@@ -41,3 +42,52 @@ def test_the_name_is_the_same_for_any_number_of_classes(history):
     assert [list(history(loss, y)) for y in (BINARY, CLASSES)] == 2 * [["log_loss"]]
     assert list(history(Multinomial(), CLASSES)) == ["Multinomial"]
     assert list(history(LOSSES.create("huber"), np.abs(SIGNAL))) == ["huber"]
+
+
+class Halved(Multinomial):
+    """Three classes by the softmax of half the scores."""
+
+    def inverse_link(self, raw):
+        return super().inverse_link(0.5 * raw)
+
+
+LINKED = {"probit": (Probit(), BINARY), "falling": (Probit(-1.0), BINARY), "halved": (Halved(), CLASSES)}
+
+
+def watched(loss, y, metric):
+    """A fit in XGBoost, and what it shows of its own metrics."""
+    model = rxgb.XGBClassifier(loss=loss, n_estimators=5, max_depth=3, n_jobs=1, eval_metric=metric)
+    model.fit(X, y, eval_set=[(X, y)], verbose=False)
+    return model, model.evals_result()["validation_0"]
+
+
+@pytest.mark.parametrize("name", LINKED)
+@pytest.mark.parametrize("metric", ["logloss", ["auc", "error@0.3"], ("mlogloss",), "merror"], ids=str)
+def test_metrics_that_would_read_scores_by_another_link_are_refused(name, metric):
+    loss, y = LINKED[name]
+    with pytest.raises(
+        ValueError, match=f"eval_metric must be left alone.* a function.*{type(loss).__name__}"
+    ) as told:
+        watched(loss, y, metric)
+    assert f"got {metric!r}" in str(told.value)
+    assert ("one of ['auc', 'aucpr']" in str(told.value)) == (name == "probit")
+
+
+def test_metrics_of_order_are_right_with_any_link_that_increases():
+    model, seen = watched(Probit(), BINARY, ["auc", "aucpr"])
+    p = model.predict_proba(X)[:, 1]
+    assert seen["auc"][-1] == pytest.approx(roc_auc_score(BINARY, p), abs=1e-6)
+    # XGBoost interpolates the curve.
+    assert seen["aucpr"][-1] == pytest.approx(average_precision_score(BINARY, p), abs=1e-2)
+    for name in ("falling", "halved"):
+        with pytest.raises(ValueError, match="must be left alone or a function"):
+            watched(*LINKED[name], "auc")
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_functions_see_the_probabilities_of_any_link(name):
+    def shown(y, p):
+        return log_loss(y, p)
+
+    model, seen = watched(*LINKED[name], shown)
+    assert seen["shown"][-1] == pytest.approx(log_loss(LINKED[name][1], model.predict_proba(X)), rel=1e-5)

@@ -49,6 +49,13 @@ def reads_alike(response: Callable[[Array], Array], loss: Loss, n_outputs: int, 
     return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
 
 
+def increases(loss: Loss, n_outputs: int) -> bool:
+    """Whether the probability of the second of two classes increases with the one raw score."""
+    if n_outputs > 1:
+        return False
+    return bool((np.diff(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None])[:, -1]) > 0.0).all())
+
+
 def in_scores(loss: Loss, n_outputs: int) -> Callable[[Array], Array]:
     """The response of a loss as a function of a host's scores, (n, C)."""
     slope = slope_of(loss, n_outputs)

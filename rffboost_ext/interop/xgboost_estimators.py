@@ -12,19 +12,25 @@ from ..core import Array, Loss
 from ..losses import LOSSES
 from ..targets import labels_of, squeeze
 from .hosted import PARAMETERS, Hosted
+from .links import XGBOOST
 from .objectives import ArrayObjective
 from .reading import columns
+from .starts import increases, reads_alike
 from .stored import described, restored
 from .xgboost_start import FITTED, GIVEN, base_score_of, earlier
 
 WITHOUT = "objective, base_score and scale_pos_weight"
+RANKING = {"auc", "aucpr"}
+"""Metrics that depend on the order of scores only."""
 
 
 class Shell(Hosted):
     """Base class of classifier and regressor."""
 
     native: str
-    """The objective whose link XGBoost applies to ``base_score``."""
+    """The objective whose link XGBoost applies to ``base_score``, where it is not that of several classes."""
+    predicted: str
+    """What the loss's link makes of raw scores, in messages."""
 
     base_score: Any
     eval_metric: Any
@@ -119,19 +125,25 @@ class Shell(Hosted):
         if model is not None:
             self.baseline_ = earlier(model, self.loss).baseline(type(self).__name__, self.loss_, n_outputs)
         reading = self._reading(n_outputs)
-        many = self.task == "classification" and n_outputs > 1
-        self._start = base_score_of(reading.slope * self.baseline_, "multi:softprob" if many else self.native)
+        self._start = base_score_of(reading.slope * self.baseline_, self._host_objective())
         self.objective = ArrayObjective(self.loss_, reading)
 
+    def _host_objective(self) -> str:
+        """XGBoost's objective that reads the margins of the booster: its link, ``base_score`` and metrics."""
+        return "multi:softprob" if self.task == "classification" and len(self.baseline_) > 1 else self.native
+
     def _require_readable(self, metric: Any) -> None:
-        """Raise a ValueError for a metric of XGBoost's that would be given raw scores instead of means."""
+        """Raise a ValueError for a metric of XGBoost's, which reads scores otherwise than the loss does."""
         given = metric if isinstance(metric, list | tuple) else [metric]
-        names = [name for name in given if isinstance(name, str)]
-        raw = np.linspace(-2.0, 2.0, 5)[:, None]
-        if names and self.task == "regression" and not np.array_equal(self.loss_.inverse_link(raw), raw):
+        loss, n_outputs = self.loss_, len(self.baseline_)
+        ranking = sorted(RANKING) if self.task == "classification" and increases(loss, n_outputs) else []
+        others = [name for name in given if isinstance(name, str) and name not in ranking]
+        response, slope = XGBOOST[self._host_objective()].response, self._reading(n_outputs).slope
+        if others and not reads_alike(response, loss, n_outputs, slope):
+            also = f", a function, or one of {ranking}" if ranking else " or a function"
             raise ValueError(
-                f"{type(self).__name__}: eval_metric must be left alone or a function with loss {self.loss!r}, "
-                f"whose means XGBoost's own metrics do not see; got {metric!r}"
+                f"{type(self).__name__}: eval_metric must be left alone{also} with loss {self.loss!r}, whose "
+                f"{self.predicted} XGBoost's own metrics do not see; got {metric!r}"
             )
 
     def _raw(self, margin: Array) -> Array:
@@ -163,7 +175,8 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     misclassified grows without bound, and probabilities become overconfident.
 
     A callable eval_metric is given probabilities as by XGBoost's own objectives: (n,) those of the second of two
-    classes, else (n, K).
+    classes, else (n, K). XGBoost's own metrics read scores by its logistic link, or its softmax: with a loss of
+    another link they are rejected, but for auc and aucpr of one output.
 
     Examples
     --------
@@ -175,7 +188,7 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     True
     """
 
-    task, native = "classification", "binary:logistic"
+    task, native, predicted = "classification", "binary:logistic", "probabilities"
     untouched = (None, "binary:logistic", "multi:softprob")
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
@@ -216,7 +229,7 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
     is given what ``predict`` returns.
     """
 
-    task, native = "regression", "reg:squarederror"
+    task, native, predicted = "regression", "reg:squarederror", "means"
     untouched = (None, "reg:squarederror")
 
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:
