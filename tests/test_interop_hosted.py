@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from sklearn.base import clone
+from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext.interop import xgboost as rxgb
@@ -60,6 +61,68 @@ def test_parameters_that_a_loss_does_not_have_are_named(host):
 def test_what_xgboost_would_pass_over_is_named():
     with pytest.raises(ValueError, match="loss__quantile is set by set_params"):
         regressor("xgboost", "quantile", loss__quantile=0.9).fit(X, SIGNAL)
+
+
+SHAPES = {
+    "xgboost": {"quantile": "quantile_alpha", "huber": "huber_slope", "tweedie": "tweedie_variance_power"},
+    "lightgbm": {"quantile": "alpha", "huber": "alpha", "tweedie": "tweedie_variance_power"},
+}
+INNER = {"quantile": "quantile", "huber": "delta", "tweedie": "power"}
+
+
+@hosts
+@pytest.mark.parametrize("loss", INNER)
+def test_parameters_of_the_hosts_losses_are_pointed_to_ours(host, loss):
+    name, inner, y = SHAPES[host][loss], INNER[loss], SIGNAL if loss != "tweedie" else np.abs(SIGNAL)
+    for model in (regressor(host, loss, **{name: 0.9}), regressor(host, loss).set_params(**{name: 0.9})):
+        with pytest.raises(ValueError, match=rf"{name} is not seen by loss .*; set loss__{inner} by .*, got 0\.9"):
+            model.fit(X, y)
+    # One that agrees may stay, for metrics of the host.
+    wanted = regressor(host, loss).set_params(**{f"loss__{inner}": 1.2 if loss == "tweedie" else 0.8})
+    value = getattr(wanted.loss, inner)
+    agreed = clone(wanted).set_params(**{name: value}).fit(X, y)
+    np.testing.assert_array_equal(agreed.predict(X), wanted.fit(X, y).predict(X))
+
+
+def test_a_metric_of_xgboosts_may_read_what_the_loss_agrees_with():
+    model = regressor("xgboost", Quantile(0.8), quantile_alpha=0.8, eval_metric="quantile")
+    model.fit(X[:300], SIGNAL[:300], eval_set=[(X[300:], SIGNAL[300:])], verbose=False)
+    wanted = mean_pinball_loss(SIGNAL[300:], model.predict(X[300:]), alpha=0.8)
+    assert model.evals_result()["validation_0"]["quantile"][-1] == pytest.approx(wanted, rel=1e-4)
+
+
+IGNORED = {
+    "xgboost": {"expectile_alpha": 0.3, "aft_loss_distribution": "normal", "lambdarank_unbiased": True},
+    "lightgbm": {
+        "fair_c": 2.0,
+        "sigmoid": 2.0,
+        "reg_sqrt": True,
+        "boost_from_average": False,
+        "label_gain": [0, 1],
+    },
+}
+
+
+@pytest.mark.parametrize(("host", "name"), [(host, name) for host in IGNORED for name in IGNORED[host]])
+def test_what_the_hosts_losses_alone_would_see_is_named(host, name):
+    given = {name: IGNORED[host][name]}
+    for model, y in ((regressor(host, **given), SIGNAL), (CLASSIFIERS[host](**OWN[host], **given), BINARY)):
+        with pytest.raises(ValueError, match=f"{type(model).__name__}: {name} is not seen by .*; leave it alone"):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("host", "params"),
+    [
+        ("xgboost", {"alpha": 0.5, "max_delta_step": 0.1}),
+        ("lightgbm", {"reg_alpha": 0.5, "reg_sqrt": False, "boost_from_average": True, "fair_c": None}),
+        ("lightgbm", {"lambda_l1": 0.5, "max_delta_step": 0.1}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_trees_see_stays(host, params):
+    found, plain = regressor(host, **params).fit(X, SIGNAL).predict(X), regressor(host).fit(X, SIGNAL).predict(X)
+    assert not np.array_equal(found, plain)
 
 
 @hosts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +40,8 @@ class Hosted:
     """Values of the parameter objective that count as not set."""
     weighing: ClassVar[Sequence[str]] = ("scale_pos_weight",)
     """Parameters by which the host's own objectives weight classes; our losses would ignore them."""
+    foreign: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Parameters of the host's own objectives, and what those of our losses are called that mean the same."""
 
     loss: str | Loss
     loss_: Loss
@@ -70,6 +72,7 @@ class Hosted:
             given = self.get_params().get(weighing)
             if given is True or given not in (None, False, 1):
                 raise ValueError(f"{name}: {weighing} is not seen by the loss; give sample_weight, got {given!r}")
+        require_own(name, loss, self.foreign, self.get_params(deep=False))
         y = checked_target(name, self.task, y)
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
@@ -96,6 +99,23 @@ class Hosted:
 def nested(params: Any) -> list[str]:
     """The parameters of a loss among those of an estimator, without their prefix."""
     return [name.removeprefix("loss__") for name in params if name.startswith("loss__")]
+
+
+HARMLESS = {"boost_from_average": True}
+"""What leaves a parameter of the host's objectives without effect, where that is not False."""
+
+
+def require_own(owner: str, loss: Loss, foreign: Mapping[str, Sequence[str]], params: Mapping[str, Any]) -> None:
+    """Raise a ValueError for a parameter of the host's own objectives, unless the loss does what it says."""
+    known = loss.get_params(deep=False)
+    for name, names in foreign.items():
+        given, own = params.get(name), next((inner for inner in names if inner in known), None)
+        # A metric of the host may read it beside a loss that agrees, such as XGBoost's "quantile".
+        agrees = own is not None and isinstance(given, int | float) and given == known[own]
+        if given is None or given is HARMLESS.get(name, False) or agrees:
+            continue
+        advice = "leave it alone" if own is None else f"set loss__{own} by set_params, or give an instance as loss"
+        raise ValueError(f"{owner}: {name} is not seen by loss {loss!r}; {advice}, got {given!r}")
 
 
 def checked_target(owner: str, task: str, y: Any) -> Array:

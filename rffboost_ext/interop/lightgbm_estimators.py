@@ -21,13 +21,21 @@ from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading
 from .starts import Earlier, in_scores
 
-WITHOUT = "objective, class_weight, scale_pos_weight and is_unbalance"
+WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own losses, such as alpha"
 RANKING = {"auc", "average_precision"}
 """Metrics that depend on the order of scores only."""
 
 # LightGBM's aliases of parameters; its alias "loss" of the objective is our own parameter.
 OBJECTIVE = ("objective_type", "app", "application")
 METRIC = ("metric", "metrics", "metric_types")
+FOREIGN = {
+    "alpha": ("quantile", "delta"),
+    "tweedie_variance_power": ("power",),
+    **dict.fromkeys(("fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid", "boost_from_average"), ()),
+    **dict.fromkeys(("lambdarank_truncation_level", "lambdarank_norm", "label_gain"), ()),
+    "lambdarank_position_bias_regularization": (),
+}
+"""Parameters of LightGBM's objectives, none of which has an alias, and what our losses call them."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,7 @@ class Shell(Hosted):
 
     _other_params: dict[str, Any]
     weighing = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
+    foreign = FOREIGN
 
     @classmethod
     def _host(cls) -> Any:

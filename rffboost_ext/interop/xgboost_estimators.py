@@ -19,7 +19,17 @@ from .starts import increases, reads_alike
 from .stored import described, restored
 from .xgboost_start import FITTED, GIVEN, base_score_of, earlier
 
-WITHOUT = "objective, base_score and scale_pos_weight"
+WITHOUT = "objective, base_score, scale_pos_weight and those of its own losses, such as quantile_alpha"
+FOREIGN = {
+    "quantile_alpha": ("quantile",),
+    "huber_slope": ("delta",),
+    "tweedie_variance_power": ("power",),
+    **dict.fromkeys(("expectile_alpha", "aft_loss_distribution", "aft_loss_distribution_scale"), ()),
+    **dict.fromkeys(("lambdarank_pair_method", "lambdarank_num_pair_per_sample", "lambdarank_bias_norm"), ()),
+    **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization", "lambdarank_unbiased"), ()),
+    "ndcg_exp_gain": (),
+}
+"""Parameters of XGBoost's objectives, and what our losses call them; ``max_delta_step`` is one of trees too."""
 RANKING = {"auc", "aucpr"}
 """Metrics that depend on the order of scores only."""
 
@@ -32,6 +42,7 @@ class Shell(Hosted):
     predicted: str
     """What the loss's link makes of raw scores, in messages."""
 
+    foreign = FOREIGN
     base_score: Any
     eval_metric: Any
     get_booster: Any
