@@ -41,6 +41,13 @@ class Multinomial(Loss):
         return powers / powers.sum(axis=1, keepdims=True)
 
 
+class Halved(Multinomial):
+    """The same by the softmax of half the scores."""
+
+    def inverse_link(self, raw):
+        return super().inverse_link(0.5 * raw)
+
+
 class Probit(Loss):
     """``-log Phi(direction (2 y - 1) raw)``: no multiple of its scores is a log-odds."""
 

@@ -16,8 +16,9 @@ from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.xgboost_format import categories_of, parsed
 
 from .cases import LOSS_NAMED, make_data
-from .interop_cases import BINARY, PARAMS, X
+from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, Halved, X
 
+SMALL = {"num_leaves": 7, "num_threads": 1, "verbose": -1}
 NAMES = ["age", "income", "b c", "d"]
 
 
@@ -58,6 +59,62 @@ def test_an_objective_that_is_recorded_and_reads_scores_otherwise_is_told():
             UserWarning, match="records the objective 'binary:logistic', which reads scores otherwise"
         ):
             rxgb.bind(booster, loss)
+
+
+RECORDED = {
+    "binary": ({"objective": "binary"}, BINARY, "log_loss", "exponential"),
+    "binary sigmoid:2": ({"objective": "binary", "sigmoid": 2.0}, BINARY, "exponential", "log_loss"),
+    "regression": ({}, SIGNAL, "huber", "log_loss"),
+    "regression sqrt": ({"reg_sqrt": True}, SIGNAL, None, "squared_error"),
+    "poisson": ({"objective": "poisson"}, np.abs(SIGNAL), "gamma", "squared_error"),
+    "multiclass num_class:3": ({"objective": "multiclass", "num_class": 3}, CLASSES, "log_loss", Halved()),
+    "multiclassova num_class:3": ({"objective": "multiclassova", "num_class": 3}, CLASSES, None, "log_loss"),
+}
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_an_objective_of_lightgbms_that_reads_scores_otherwise_is_told(recorded):
+    lgb = pytest.importorskip("lightgbm")
+    from rffboost_ext.interop import lightgbm as rlgb
+
+    params, y, same, other = RECORDED[recorded]
+    booster = lgb.train(SMALL | params, lgb.Dataset(X, y), 5)
+    booster = lgb.Booster(model_str=booster.model_to_string())
+    with pytest.warns(UserWarning, match=f"records the objective '{recorded}[^']*', wh(ich|ose) .*; predictions"):
+        rlgb.bind(booster, other, 0)
+    if same is None:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = rlgb.bind(booster, same, 0)
+    found = model.predict(X) if same in ("huber", "gamma") else model.predict_proba(X)
+    np.testing.assert_allclose(found[:, 1] if y is BINARY else found, booster.predict(X), rtol=1e-9)
+
+
+BASELINES = [
+    (None, TypeError, "got None"),
+    ("0", TypeError, "got '0'"),
+    (["a"], TypeError, r"got \['a'\]"),
+    (True, TypeError, "got True"),
+    (np.nan, ValueError, "got nan"),
+    ([np.inf], ValueError, "got .inf"),
+    (np.zeros(3), ValueError, r"got shape \(3,\)"),
+    (np.zeros((1, 1)), ValueError, r"got shape \(1, 1\)"),
+    ([], ValueError, r"got shape \(0,\)"),
+]
+
+
+@pytest.mark.parametrize(("baseline", "error", "words"), BASELINES, ids=str)
+def test_baselines_that_cannot_be_are_named(baseline, error, words):
+    lgb = pytest.importorskip("lightgbm")
+    from rffboost_ext.interop import lightgbm as rlgb
+
+    booster = lgb.train(SMALL | {"objective": "binary"}, lgb.Dataset(X, BINARY), 2)
+    with pytest.raises(error, match=rf"baseline must be what intercept\(\) returned, .* \(1,\), or 0, {words}"):
+        rlgb.bind(booster, "log_loss", baseline)
+    raw = booster.predict(X, raw_score=True)
+    for start in (2, np.float32(2.0), [2.0], np.array([2])):
+        np.testing.assert_allclose(rlgb.bind(booster, "log_loss", start).decision_function(X), raw + 2.0)
 
 
 @hosts

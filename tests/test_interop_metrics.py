@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 from rffboost_ext import LOSSES
 from rffboost_ext.interop import xgboost as rxgb
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, Multinomial, Probit, X, cases
+from .interop_cases import BINARY, CLASSES, SIGNAL, Halved, Multinomial, Probit, X, cases
 
 
 def in_xgboost(loss, y):
@@ -42,13 +42,6 @@ def test_the_name_is_the_same_for_any_number_of_classes(history):
     assert [list(history(loss, y)) for y in (BINARY, CLASSES)] == 2 * [["log_loss"]]
     assert list(history(Multinomial(), CLASSES)) == ["Multinomial"]
     assert list(history(LOSSES.create("huber"), np.abs(SIGNAL))) == ["huber"]
-
-
-class Halved(Multinomial):
-    """Three classes by the softmax of half the scores."""
-
-    def inverse_link(self, raw):
-        return super().inverse_link(0.5 * raw)
 
 
 LINKED = {"probit": (Probit(), BINARY), "falling": (Probit(-1.0), BINARY), "halved": (Halved(), CLASSES)}

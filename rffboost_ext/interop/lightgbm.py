@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from . import cosines, objectives
 from .bound import fitted
 from .growth import by_round
 from .lightgbm_text import parsed, read_rounds
-from .links import LIGHTGBM, link_of
+from .links import LIGHTGBM
 from .objectives import Metric, Objective, fitted_to, for_outputs, labels
 from .reading import slope_of
+from .starts import warn_of_other
 
 try:
     from lightgbm import Booster, Dataset, LGBMModel
@@ -30,7 +32,7 @@ except ImportError as error:
         "rffboost_ext.interop.lightgbm needs LightGBM, which is not installed: pip install 'rffboost-ext[peers]'"
     ) from error
 
-from .lightgbm_estimators import LGBMClassifier, LGBMRegressor
+from .lightgbm_estimators import LGBMClassifier, LGBMRegressor, recorded_response
 
 __all__ = [
     "CosineObjective",
@@ -168,20 +170,45 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     booster : lightgbm.Booster
         The trained booster.
     loss : str or Loss
-        The loss that it was trained with, which its files do not record.
+        The loss that it was trained with; files do not record functions. A UserWarning tells where they record
+        an objective of LightGBM's whose scores are read otherwise.
     baseline : ndarray of shape (C,)
-        What :func:`intercept` returned; 0 for each output if that was not called.
+        What :func:`intercept` returned, which files do not record; 0, for each output, if that was not called.
 
     Returns
     -------
     RFFBoostClassifier or RFFBoostRegressor
         Fitted: ``predict_proba``, pickle, ONNX export.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the baseline is not finite numbers, one for each output, the loss is unknown, or the booster cannot be
+        read.
     """
+    n_outputs = booster_of(booster).num_model_per_iteration()
+    loss, start = for_outputs(LOSSES.create(loss), n_outputs), checked_baseline(baseline, n_outputs)
     ensemble = to_ensemble(booster)
-    start = np.array(np.broadcast_to(np.asarray(baseline, dtype=np.float64), ensemble.n_outputs))
     whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
-    loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
+    text = parsed(booster.model_to_string(num_iteration=1))
+    if text.objective != "custom":
+        known = text.objective in LIGHTGBM
+        warn_of_other(text.header["objective"], recorded_response(text) if known else None, loss, n_outputs)
     return fitted(whole, loss, booster.num_feature(), names=certain_names_of(booster))
+
+
+def checked_baseline(baseline: Any, n_outputs: int) -> Array:
+    """The baseline of a booster, (C,), float64, or a ValueError or TypeError that names it."""
+    allowed = f"bind: baseline must be what intercept() returned, finite numbers of shape ({n_outputs},), or 0"
+    given = np.asarray(baseline, dtype=object)
+    if not all(isinstance(value, Real) and not isinstance(value, bool) for value in given.ravel()):
+        raise TypeError(f"{allowed}, got {baseline!r}")
+    if given.shape not in {(), (n_outputs,)}:
+        raise ValueError(f"{allowed}, got shape {given.shape}")
+    start = given.astype(np.float64)
+    if not np.isfinite(start).all():
+        raise ValueError(f"{allowed}, got {baseline!r}")
+    return np.array(np.broadcast_to(start, n_outputs))
 
 
 class CosineObjective(cosines.CosineObjective):
@@ -289,7 +316,6 @@ def response_of(model: Booster | LGBMModel) -> Any:
     text = parsed(booster_of(model).model_to_string(num_iteration=1))
     if text.objective == "custom":
         return None
-    link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
     if text.squares:
         raise ValueError("reg_sqrt: the response of the LightGBM model is the square of its raw score")
-    return lambda raw: link.response(slope * raw)
+    return recorded_response(text)

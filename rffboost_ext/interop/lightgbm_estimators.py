@@ -195,10 +195,10 @@ def earlier(model: Any) -> Earlier:
         raise TypeError(f"init_model must be a model of LightGBM or the path of its file, got {model!r}")
     text = parsed(booster.model_to_string(num_iteration=1))
     start = np.zeros(booster.num_model_per_iteration())
-    return Earlier("init_model", start, None if text.objective == "custom" else response_of(text))
+    return Earlier("init_model", start, None if text.objective == "custom" else recorded_response(text))
 
 
-def response_of(text: TextModel) -> Callable[[Array], Array]:
+def recorded_response(text: TextModel) -> Callable[[Array], Array]:
     """From the scores of a model of LightGBM to what it predicts."""
     link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
     if text.squares:

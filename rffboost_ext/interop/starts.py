@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Array, Loss
+from ..notices import warn_user
 from .reading import slope_of
 
 
@@ -47,6 +48,17 @@ def reads_alike(response: Callable[[Array], Array], loss: Loss, n_outputs: int, 
     raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
     found, wanted = np.asarray(response(slope * raw)), np.asarray(loss.inverse_link(raw))
     return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
+
+
+def warn_of_other(objective: str, response: Callable[[Array], Array] | None, loss: Loss, n_outputs: int) -> None:
+    """Warn where the objective that a booster records, of an unknown response if None, is not that of a loss."""
+    if response is not None and reads_alike(response, loss, n_outputs):
+        return
+    told = f"which reads scores otherwise than loss {loss!r} does" if response else "whose link is not known here"
+    warn_user(
+        f"bind: the booster records the objective {objective!r}, {told}; predictions are right only if its scores "
+        f"are those of loss {loss!r}"
+    )
 
 
 def increases(loss: Loss, n_outputs: int) -> bool:

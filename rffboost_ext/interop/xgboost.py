@@ -20,7 +20,7 @@ from .links import XGBOOST, link_of
 from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
 from .reading import slope_of
 from .recoding import with_coding
-from .starts import reads_alike
+from .starts import warn_of_other
 from .xgboost_format import categories_of, parsed, read_rounds
 
 try:
@@ -189,19 +189,11 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     """
     ensemble, coding = with_coding(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
-    warn_of_other(objective_name(parsed(booster)), loss, ensemble.n_outputs)
+    objective = objective_name(parsed(booster))
+    # XGBoost's default says nothing: it stands in the place of a function.
+    if objective != "reg:squarederror":
+        warn_of_other(objective, XGBOOST[objective].response, loss, ensemble.n_outputs)
     return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), coding=coding)
-
-
-def warn_of_other(objective: str, loss: Loss, n_outputs: int) -> None:
-    """Warn where a recorded objective reads scores otherwise than a loss; XGBoost's default says nothing."""
-    if objective not in XGBOOST or objective == "reg:squarederror":
-        return
-    if not reads_alike(XGBOOST[objective].response, loss, n_outputs):
-        warn_user(
-            f"bind: the booster records the objective {objective!r}, which reads scores otherwise than loss "
-            f"{loss!r} does; predictions are right only if it was trained with a function of that loss"
-        )
 
 
 class CosineObjective(cosines.CosineObjective):
