@@ -10,7 +10,7 @@ from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import Quantile
+from rffboost_ext.losses import LogLoss, Quantile, SquaredError
 
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
 
@@ -224,6 +224,40 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(host):
         model.fit(np.full(X.shape, "a"), FAR)
     np.testing.assert_array_equal(model.predict(X), before)
     assert set(vars(model)) == state
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["regressor", "classifier"])
+@pytest.mark.parametrize("file", ["foreign", "other kind", "no model", "missing", "unknown loss"])
+def test_a_model_that_cannot_be_loaded_changes_nothing(kind, file, tmp_path):
+    made, y = (rxgb.XGBRegressor, rxgb.XGBClassifier)[kind], (FAR, BINARY)[kind]
+    path, params = tmp_path / "m.json", OWN["xgboost"]
+    if file == "foreign":
+        NATIVE["xgboost"][kind](**params).fit(X, y).save_model(path)
+    elif file == "other kind":
+        (rxgb.XGBClassifier, rxgb.XGBRegressor)[kind](**params).fit(X, BINARY).save_model(path)
+    elif file == "no model":
+        path.write_text('{"learner": 1}')
+    elif file == "unknown loss":
+        loss = type("Own", (SquaredError, LogLoss)[kind : kind + 1], {})()
+        made(loss=loss, **params).fit(X, y).save_model(path)
+    for model in (made(loss="poisson" if kind == 0 else "exponential", **params).fit(X, y), made()):
+        before, fitted = dict(vars(model)), hasattr(model, "loss_")
+        wanted = model.get_booster().save_raw() if fitted else None
+        with pytest.raises((ValueError, TypeError)):
+            model.load_model(path)
+        assert vars(model) == before
+        assert wanted is None or model.get_booster().save_raw() == wanted
+
+
+def test_a_loaded_model_knows_where_it_starts(tmp_path):
+    for model, y in ((CLASSIFIERS["xgboost"](loss="exponential"), BINARY), (regressor("xgboost", "poisson"), FAR)):
+        model.set_params(n_estimators=3, n_jobs=1).fit(X, y).save_model(tmp_path / "m.json")
+        other = type(model)(n_estimators=3).fit(X, 1 - BINARY)
+        other.load_model(tmp_path / "m.json")
+        np.testing.assert_allclose(other.baseline_, model.baseline_, rtol=1e-5)
+        assert other.get_xgb_params()["base_score"] == pytest.approx(
+            model.get_xgb_params()["base_score"], rel=1e-5
+        )
 
 
 @hosts

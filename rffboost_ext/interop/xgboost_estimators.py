@@ -17,7 +17,8 @@ from .objectives import ArrayObjective
 from .reading import columns
 from .starts import increases, reads_alike
 from .stored import described, restored
-from .xgboost_start import FITTED, GIVEN, base_score_of, earlier
+from .xgboost_format import parsed
+from .xgboost_start import FITTED, GIVEN, base_score_of, earlier, start_of
 
 WITHOUT = "objective, base_score, scale_pos_weight and those of its own losses, such as quantile_alpha"
 FOREIGN = {
@@ -105,14 +106,17 @@ class Shell(Hosted):
             params |= {"base_score": self._start, "disable_default_eval_metric": True}
         return params
 
+    @atomic
     def load_model(self, fname: Any) -> None:
-        """Load a model that was saved by ``save_model``, its loss included.
+        """Load a model that was saved by ``save_model``, its loss included; one that cannot be changes nothing.
 
         Raises
         ------
         ValueError
             If it was not trained by this class, or its loss is not known here.
         """
+        # XGBoost reads into the booster at hand, which a file that is refused must not change.
+        vars(self).pop("_Booster", None)
         super().load_model(fname)  # type: ignore[misc]
         text, given = (self.get_booster().attr(name) for name in (FITTED, GIVEN))
         if text is None:
@@ -121,6 +125,9 @@ class Shell(Hosted):
             )
         self.loss_ = restored(text, self.loss)
         self.loss = self.loss_ if given is None else restored(given, self.loss)
+        start = start_of(parsed(self.get_booster()))
+        self.baseline_ = start / self._reading(len(start)).slope
+        self._start = base_score_of(start, self._host_objective())
         # What XGBoost has read from the file is fitted state, not a parameter of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
