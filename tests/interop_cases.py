@@ -49,26 +49,26 @@ class Halved(Multinomial):
 
 
 class Probit(Loss):
-    """``-log Phi(direction (2 y - 1) raw)``: no multiple of its scores is a log-odds."""
+    """``-log Phi((2 y - 1) raw / scale)``: no multiple of its scores is a log-odds; below 0 they fall."""
 
     task = "classification"
 
-    def __init__(self, direction: float = 1.0):
-        self.direction = direction
+    def __init__(self, scale: float = 1.0):
+        self.scale = scale
 
     def value(self, y, raw):
-        return -norm.logcdf(self.direction * (2.0 * y - 1.0) * raw)[:, 0]
+        return -norm.logcdf((2.0 * y - 1.0) * raw / self.scale)[:, 0]
 
     def derivatives(self, y, raw):
-        sign = self.direction * (2.0 * y - 1.0)
-        ratio = np.exp(norm.logpdf(raw) - norm.logcdf(sign * raw))
-        return -sign * ratio, ratio * (ratio + sign * raw)
+        sign, z = 2.0 * y - 1.0, raw / self.scale
+        ratio = np.exp(norm.logpdf(z) - norm.logcdf(sign * z))
+        return -sign * ratio / self.scale, ratio * (ratio + sign * z) / self.scale**2
 
     def baseline(self, y, weight):
-        return self.direction * norm.ppf(np.average(y, axis=0, weights=weight))
+        return self.scale * norm.ppf(np.average(y, axis=0, weights=weight))
 
     def inverse_link(self, raw):
-        return norm.cdf(self.direction * raw * [-1.0, 1.0])
+        return norm.cdf(raw / self.scale * [-1.0, 1.0])
 
 
 CLASSES = np.digitize(SIGNAL, [-0.5, 1.5])

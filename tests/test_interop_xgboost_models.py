@@ -7,14 +7,15 @@ import warnings
 import numpy as np
 import pytest
 import xgboost as xgb
+from sklearn.metrics import log_loss
 
 from onnx_export import to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier
+from rffboost_ext import LOSSES, RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop import xgboost_start
 from rffboost_ext.interop.xgboost_format import categories, categories_of, parsed
 
-from .interop_cases import BINARY, SIGNAL, X
+from .interop_cases import BINARY, SIGNAL, Probit, X
 
 
 def random_model(seed):
@@ -165,6 +166,71 @@ def test_what_is_no_model_is_named():
         rxgb.to_ensemble("model.json")
     with pytest.raises(ValueError, match="n_rounds"):
         rxgb.to_ensemble(xgb.train({}, xgb.DMatrix(X, SIGNAL), 1), n_rounds=0)
+
+
+RARE = np.where(BINARY, 1e-9, 1.0)
+STARTS = {
+    "log_loss": ("log_loss", None, True),
+    "rare": ("log_loss", RARE, False),
+    "usual": ("exponential", np.where(BINARY, 1e-5, 1.0), True),
+    "common": ("exponential", np.where(BINARY, 1.0, 1e-7), False),
+    **{f"scale {scale:g}": (Probit(scale), None, False) for scale in (-1.0, 1.0, 30.0, 1e3, 1e6)},
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_classifiers_start_at_the_baseline_wherever_it_is(name, tmp_path):
+    loss, weight, logistic = STARTS[name]
+    still = {"loss": loss, "n_estimators": 1, "learning_rate": 1e-12, "n_jobs": 1}
+    fit = {"sample_weight": weight, "verbose": False}
+    seen = []
+
+    def watch(y, p):
+        seen.append(p)
+        return 0.0
+
+    model = rxgb.XGBClassifier(**still, eval_metric=watch).fit(X, BINARY, eval_set=[(X, BINARY)], **fit)
+    made = LOSSES.create(loss)
+    baseline = made.baseline(BINARY[:, None].astype(float), np.ones(400) if weight is None else weight)
+    tolerance = {"rtol": 1e-6, "atol": 0.01 * logistic}
+    wanted = made.inverse_link(baseline[:, None])[0]
+    model.save_model(tmp_path / "m.json")
+    loaded = rxgb.XGBClassifier(loss=loss)
+    loaded.load_model(tmp_path / "m.json")
+    longer = rxgb.XGBClassifier(**still).fit(X[:9], BINARY[:9], xgb_model=model)
+    for each in (model, loaded, longer):
+        np.testing.assert_allclose(each.predict(X, output_margin=True), baseline[0], **tolerance)
+        np.testing.assert_allclose(each.predict_proba(X)[0], wanted, rtol=0.01)
+        np.testing.assert_allclose(each.baseline_, baseline, **tolerance)
+        np.testing.assert_allclose(rxgb.to_ensemble(each).baseline, baseline, **tolerance)
+    np.testing.assert_allclose(seen[-1], wanted[1], rtol=0.01)
+    assert model.get_params()["callbacks"] is None
+    recorded = parsed(model.get_booster())["objective"]["name"]
+    assert recorded == ("binary:logistic" if logistic else "binary:logitraw")
+
+
+@pytest.mark.parametrize("scale", [-1.0, 1.0, 30.0, 1e3])
+def test_classifiers_learn_alike_on_any_scale(scale):
+    free = {
+        "min_child_weight": 0.0,
+        "reg_lambda": 0.0,
+        "gamma": 0.0,
+        "n_jobs": 1,
+        "n_estimators": 8,
+        "max_depth": 3,
+    }
+    found, wanted = (
+        rxgb.XGBClassifier(loss=Probit(each), **free).fit(X, BINARY).predict_proba(X) for each in (scale, 1.0)
+    )
+    np.testing.assert_allclose(found, wanted, atol=1e-3)
+    assert log_loss(BINARY, found) < 0.25
+
+
+def test_metrics_that_a_far_start_leaves_unread_are_refused():
+    model = rxgb.XGBClassifier(n_estimators=2, n_jobs=1, eval_metric="logloss")
+    with pytest.raises(ValueError, match=r"eval_metric must be left alone, a function, or one of .* 'log_loss'"):
+        model.fit(X, BINARY, sample_weight=RARE)
+    model.fit(X, BINARY)
 
 
 @pytest.mark.parametrize("objective", ["binary:logistic", "reg:logistic"])

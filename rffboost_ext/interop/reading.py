@@ -55,12 +55,13 @@ def slope_of(loss: Loss, n_outputs: int) -> float:
     """
     if loss.task != "classification" or n_outputs > 1:
         return 1.0
-    raw = np.linspace(-2.0, 2.0, 9)[:, None]
-    response = np.asarray(loss.inverse_link(raw))
-    p, q = response[-1, -1], response[-1, 0]
+    response = np.asarray(loss.inverse_link(np.array([[2.0]])))[0]
+    p, q = response[-1], response[0]
     if not 0.0 < q < p:
         return 1.0
-    slope = float(np.log(p / q) / raw[-1, 0])
-    agrees = np.allclose(response, two_columns(slope * raw), rtol=1e-9, atol=0.0)
-    # Remove the round-off of the logarithms.
-    return round(slope, 9) if agrees else 1.0
+    # Remove the round-off of the logarithm.
+    slope = float(f"{np.log(p / q) / 2.0:.9g}")
+    # Up to 2 any link is straight in large units, not so up to given odds.
+    odds = np.linspace(-4.0, 4.0, 9)[:, None]
+    agrees = np.allclose(loss.inverse_link(odds / slope), two_columns(odds), rtol=1e-7, atol=0.0)
+    return slope if agrees else 1.0

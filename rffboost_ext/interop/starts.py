@@ -45,8 +45,8 @@ class Earlier:
 
 def reads_alike(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:
     """Whether a response reads `slope` times the raw scores as a loss reads these."""
-    raw = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
-    found, wanted = np.asarray(response(slope * raw)), np.asarray(loss.inverse_link(raw))
+    scores = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
+    found, wanted = np.asarray(response(scores)), np.asarray(loss.inverse_link(scores / slope))
     return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)
 
 
@@ -65,7 +65,9 @@ def increases(loss: Loss, n_outputs: int) -> bool:
     """Whether the probability of the second of two classes increases with the one raw score."""
     if n_outputs > 1:
         return False
-    return bool((np.diff(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None])[:, -1]) > 0.0).all())
+    found = np.asarray(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None]))[:, -1]
+    # Far out it may be 0 or 1 exactly.
+    return bool(found[-1] > found[0] and (np.diff(found) >= 0.0).all())
 
 
 def in_scores(loss: Loss, n_outputs: int) -> Callable[[Array], Array]:

@@ -18,7 +18,7 @@ from .reading import columns
 from .starts import increases, reads_alike
 from .stored import described, restored
 from .xgboost_format import parsed
-from .xgboost_start import FITTED, GIVEN, base_score_of, earlier, start_of
+from .xgboost_start import FITTED, GIVEN, Named, base_score_of, earlier, is_held, start_of
 
 WITHOUT = "objective, base_score, scale_pos_weight and those of its own losses, such as quantile_alpha"
 FOREIGN = {
@@ -46,6 +46,7 @@ class Shell(Hosted):
     foreign = FOREIGN
     base_score: Any
     eval_metric: Any
+    callbacks: Any
     get_booster: Any
 
     @atomic
@@ -67,13 +68,14 @@ class Shell(Hosted):
             If the loss is unknown, for another task, not for such targets, or not that of an ``xgb_model``.
         """
         self._prepare(y, sample_weight, kwargs.get("xgb_model"))
-        given = self.eval_metric
-        self.eval_metric = self._own_metric() if given is None else self._shown(given)
+        metric, callbacks = self.eval_metric, self.callbacks
+        self.eval_metric = self._own_metric() if metric is None else self._shown(metric)
+        self.callbacks = [Named(self._host_objective()), *(callbacks or ())]
         try:
             super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         finally:
-            # Restore the user's parameter for clones and later fits.
-            self.eval_metric = given
+            # Restore the user's parameters for clones and later fits.
+            self.eval_metric, self.callbacks = metric, callbacks
         given = described(LOSSES.create(self.loss))
         self.get_booster().set_attr(**{FITTED: described(self.loss_), GIVEN: given})
         return self
@@ -138,26 +140,35 @@ class Shell(Hosted):
                 f"{type(self).__name__}: base_score must be left alone, it is fitted; got {self.base_score!r}"
             )
         self._accept(y, sample_weight)
-        self._require_readable(self.eval_metric)
         n_outputs = len(self.baseline_)
         if model is not None:
             self.baseline_ = earlier(model, self.loss).baseline(type(self).__name__, self.loss_, n_outputs)
+        self._require_readable(self.eval_metric)
         reading = self._reading(n_outputs)
         self._start = base_score_of(reading.slope * self.baseline_, self._host_objective())
         self.objective = ArrayObjective(self.loss_, reading)
 
     def _host_objective(self) -> str:
-        """XGBoost's objective that reads the margins of the booster: its link, ``base_score`` and metrics."""
-        return "multi:softprob" if self.task == "classification" and len(self.baseline_) > 1 else self.native
+        """XGBoost's objective that the booster names: its link is that of ``base_score``, metrics and files."""
+        if self.task == "classification" and len(self.baseline_) > 1:
+            return "multi:softprob"
+        start = self._reading(1).slope * self.baseline_
+        unread = self.native == "binary:logistic" and not (self._is_read_by(self.native) and is_held(start))
+        return "binary:logitraw" if unread else self.native
+
+    def _is_read_by(self, objective: str) -> bool:
+        """Whether an objective of XGBoost's reads margins as the loss does."""
+        n_outputs = len(self.baseline_)
+        return reads_alike(XGBOOST[objective].response, self.loss_, n_outputs, self._reading(n_outputs).slope)
 
     def _require_readable(self, metric: Any) -> None:
         """Raise a ValueError for a metric of XGBoost's, which reads scores otherwise than the loss does."""
-        given = metric if isinstance(metric, list | tuple) else [metric]
-        loss, n_outputs = self.loss_, len(self.baseline_)
-        ranking = sorted(RANKING) if self.task == "classification" and increases(loss, n_outputs) else []
+        given, objective = metric if isinstance(metric, list | tuple) else [metric], self._host_objective()
+        ranks = self.task == "classification" and increases(self.loss_, len(self.baseline_))
+        ranking = sorted(RANKING) if ranks else []
         others = [name for name in given if isinstance(name, str) and name not in ranking]
-        response, slope = XGBOOST[self._host_objective()].response, self._reading(n_outputs).slope
-        if others and not reads_alike(response, loss, n_outputs, slope):
+        # Metrics take the scores of binary:logitraw for probabilities.
+        if others and (objective == "binary:logitraw" or not self._is_read_by(objective)):
             also = f", a function, or one of {ranking}" if ranking else " or a function"
             raise ValueError(
                 f"{type(self).__name__}: eval_metric must be left alone{also} with loss {self.loss!r}, whose "
@@ -189,12 +200,16 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     XGBoost's own logistic loss, its metrics apply, and programs that read the saved file as a logistic model get
     the right probabilities. ``predict(output_margin=True)`` returns ``raw``; a base_margin is in log-odds.
 
+    With two classes and another link, or an intercept beyond the log-odds of about 13 that XGBoost's
+    ``binary:logistic`` can start at, the file says ``binary:logitraw``, which stores any intercept and whose
+    predictions are scores.
+
     The exponential loss needs early stopping more than the logistic one does: the weight of a row that stays
     misclassified grows without bound, and probabilities become overconfident.
 
     A callable eval_metric is given probabilities as by XGBoost's own objectives: (n,) those of the second of two
     classes, else (n, K). XGBoost's own metrics read scores by its logistic link, or its softmax: with a loss of
-    another link they are rejected, but for auc and aucpr of one output.
+    another link, or such an intercept, they are rejected, but for auc and aucpr of one output.
 
     Examples
     --------

@@ -7,20 +7,46 @@ from typing import Any
 
 import numpy as np
 from xgboost import Booster, XGBModel
+from xgboost.callback import TrainingCallback
 
 from ..core import Array, Loss
 from ..losses.margin import sigmoid
-from .links import XGBOOST, link_of
+from .links import XGBOOST, link_of, logit
 from .starts import Earlier, in_scores
 from .stored import restored
 from .xgboost_format import base_score, number_of_outputs, parsed
 
 FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
 """Attributes of the booster: the loss that was minimised, and the parameter."""
+CLOSE = 0.01
+"""Log-odds by which a start may be off."""
+
+
+class Named(TrainingCallback):
+    """Names a booster's objective before training, where XGBoost's estimators would name one for any function.
+
+    Parameters
+    ----------
+    objective : str
+        The objective whose link ``base_score`` is read by.
+    """
+
+    def __init__(self, objective: str) -> None:
+        self.objective = objective
+
+    def before_training(self, model: Any) -> Any:
+        """Set it; the booster is returned."""
+        model.set_param("objective", self.objective)
+        return model
+
+
+def is_held(log_odds: Array) -> bool:
+    """Whether XGBoost can start at log-odds (1,), which it stores as a clipped probability in float32."""
+    return bool(np.abs(logit(sigmoid(log_odds)) - log_odds).max() < CLOSE)
 
 
 def base_score_of(baseline: Array, objective: str) -> Any:
-    """The ``base_score`` that starts XGBoost at raw scores `baseline` (C,), under one of its objectives."""
+    """The ``base_score`` that starts XGBoost at scores `baseline` (C,), under one of its objectives."""
     if len(baseline) == 1:
         return float((sigmoid(baseline) if objective == "binary:logistic" else baseline)[0])
     if (baseline == baseline[0]).all():
