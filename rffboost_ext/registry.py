@@ -12,6 +12,9 @@ from .notices import warn_user
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
+SEPARATORS = frozenset(" ,:")
+"""What the command line splits lists of names by, and XGBoost the lines of its log."""
+
 
 class Registry(Generic[T]):
     """A table from names to the classes of one kind of part.
@@ -43,19 +46,21 @@ class Registry(Generic[T]):
     def register(self, name: str) -> Callable[[C], C]:
         """Return a class decorator that registers the class under `name`.
 
+        Parameters
+        ----------
+        name : str
+            Printable text without blanks, commas and colons.
+
         Raises
         ------
         ValueError
-            If the name is taken by another class. The same class defined again, as in a notebook, replaces its
-            earlier definition; nothing else is ever overwritten.
+            If the name is no such text, is reserved, or is taken by another class. The same class defined again,
+            as in a notebook, replaces its earlier definition; nothing else is ever overwritten.
         TypeError
-            If the class does not derive from the table's base.
+            If the name is not a string, or the class does not derive from the table's base.
         """
 
-        if not isinstance(name, str):
-            raise TypeError(f'register wants a name, as in @register("my_{self.kind}"), got {name!r}')
-        if name == "auto":
-            raise ValueError(f"the {self.kind} name 'auto' is reserved for the choice of a default")
+        require_name(self.kind, name)
 
         def enter(cls: C) -> C:
             if not (inspect.isclass(cls) and issubclass(cls, self.base)):
@@ -134,6 +139,19 @@ class Registry(Generic[T]):
                     f"loaded: {error!r}",
                     RuntimeWarning,
                 )
+
+
+def require_name(kind: str, name: Any) -> None:
+    """Raise a TypeError or ValueError unless a part of some kind can have this name."""
+    if not isinstance(name, str):
+        raise TypeError(f'register wants a name, as in @register("my_{kind}"), got {name!r}')
+    if not name or not name.isprintable() or SEPARATORS & set(name):
+        raise ValueError(
+            f"the {kind} name must be printable text, at least one character, without blanks, commas and colons, "
+            f"which separate names in commands and logs; got {name!r}"
+        )
+    if name == "auto":
+        raise ValueError(f"the {kind} name 'auto' is reserved for the choice of a default")
 
 
 def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Registry[Any]]) -> dict[str, Any]:

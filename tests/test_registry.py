@@ -128,6 +128,28 @@ def test_the_same_class_may_come_again(table):
     assert table.get("log_loss") is again
 
 
+@tables
+@pytest.mark.parametrize("name", ["", " ", "my part", " mine", "mine\n", "a\tb", "a,b", "a:b", "\u00a0", "a\x00b"])
+def test_names_that_nobody_could_give_are_refused(table, name):
+    before = table.names()
+    with pytest.raises(ValueError, match=re.escape(f"the {table.kind} name must be printable")) as told:
+        table.register(name)
+    assert f"got {name!r}" in str(told.value)
+    assert table.names() == before
+
+
+@pytest.mark.parametrize("name", [None, 3, b"mine", ("mine",), LogLoss])
+def test_names_are_text(table, name):
+    with pytest.raises(TypeError, match="register wants a name"):
+        table.register(name)
+
+
+@pytest.mark.parametrize("name", ["mine", "my-loss", "pkg.loss", "l1+l2", "verlust_größe", "2"])
+def test_any_other_name_can_be_given(table, name):
+    table.register(name)(Cauchy)
+    assert isinstance(table.create(name), Cauchy)
+
+
 @pytest.mark.parametrize("thing", [LogLoss(), Step, lambda: None, "LogLoss"])
 def test_only_classes_of_the_kind_are_registered(table, thing):
     with pytest.raises(TypeError, match="'mine' must be a subclass of Loss"):
