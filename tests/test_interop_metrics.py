@@ -77,6 +77,22 @@ def test_metrics_of_order_are_right_with_any_link_that_increases():
             watched(*LINKED[name], "auc")
 
 
+def test_metrics_of_order_are_refused_in_lightgbm_where_the_link_does_not_increase():
+    pytest.importorskip("lightgbm")
+    from rffboost_ext.interop import lightgbm as rlgb
+
+    for name, (loss, y) in LINKED.items():
+        model = rlgb.LGBMClassifier(loss=loss, n_estimators=3, n_jobs=1, verbose=-1)
+        watch = {"eval_set": [(X[::2], y[::2])], "eval_metric": "auc"}
+        if name == "probit":
+            model.fit(X, y, **watch)
+            wanted = roc_auc_score(y[::2], model.predict_proba(X[::2])[:, 1])
+            assert model.evals_result_["valid_0"]["auc"][-1] == pytest.approx(wanted, abs=1e-9)
+            continue
+        with pytest.raises(ValueError, match=r"eval_metric must be left alone or a function.* got 'auc'"):
+            model.fit(X, y, **watch)
+
+
 @pytest.mark.parametrize("name", LINKED)
 def test_functions_see_the_probabilities_of_any_link(name):
     def shown(y, p):

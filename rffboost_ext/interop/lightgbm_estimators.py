@@ -19,7 +19,7 @@ from .lightgbm_text import TextModel, parsed
 from .links import LIGHTGBM, link_of
 from .objectives import ArrayMetric, ArrayObjective
 from .reading import Reading
-from .starts import Earlier, in_scores
+from .starts import Earlier, in_scores, increases
 
 WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own losses, such as alpha"
 RANKING = {"auc", "average_precision"}
@@ -143,11 +143,13 @@ class Shell(Hosted):
     def _require_readable(self, parameter: str, metrics: Any) -> None:
         """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
         names = metrics if isinstance(metrics, list | tuple) else [metrics]
-        others = [name for name in names if isinstance(name, str) and name not in {*RANKING, "None"}]
+        ranking = sorted(RANKING) if increases(self.loss_, len(self.baseline_)) else []
+        others = [name for name in names if isinstance(name, str) and name not in {*ranking, "None"}]
         if others:
+            also = f", a function, or one of {ranking}" if ranking else " or a function"
             raise ValueError(
-                f"{type(self).__name__}: {parameter} must be left alone, a function, or one of {sorted(RANKING)}: "
-                f"LightGBM's other metrics see scores without baseline and link; got {others[0]!r}"
+                f"{type(self).__name__}: {parameter} must be left alone{also}: LightGBM's metrics see scores "
+                f"without baseline and link; got {others[0]!r}"
             )
 
     def _process_params(self, stage: str) -> dict[str, Any]:
@@ -225,8 +227,8 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
     -----
     Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``, as for
     LightGBM's own logistic loss; ``raw_score=True`` returns ``raw``. Of LightGBM's own metrics those of ranking
-    apply, auc and average_precision: the others would ignore the baseline. A callable eval_metric is given
-    probabilities as by LightGBM's own objectives: (n,) those of the second of two classes, else (n, K).
+    apply to two classes, auc and average_precision: others would ignore the baseline. A callable eval_metric is
+    given probabilities as by LightGBM's own objectives: (n,) those of the second of two classes, else (n, K).
     """
 
     task = "classification"
