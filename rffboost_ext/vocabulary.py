@@ -57,6 +57,18 @@ def check_answers(loss: Loss, y: Array, raw: Array) -> None:
         raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
 
 
+def check_link(loss: Loss, n_outputs: int) -> None:
+    """Raise a ValueError unless the class that is predicted for a score, of two, is the more probable one."""
+    if loss.task != "classification" or n_outputs > 1:
+        return
+    below, even, above = np.asarray(loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))[:, 1]
+    if not (abs(even - 0.5) < 1e-6 and below < above):
+        raise ValueError(
+            f"loss {loss!r}: inverse_link must give the second class a probability of 1/2 at a score of 0, and "
+            f"more above, where it is predicted; got {below:g}, {even:g} and {above:g} at -1, 0 and 1"
+        )
+
+
 def require_values(loss: Loss, values: Array, n_samples: int) -> None:
     """Raise a ValueError unless there is one value of a loss for each row."""
     if np.shape(values) != (n_samples,):

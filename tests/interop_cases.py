@@ -49,7 +49,7 @@ class Halved(Multinomial):
 
 
 class Probit(Loss):
-    """``-log Phi((2 y - 1) raw / scale)``: no multiple of its scores is a log-odds; below 0 they fall."""
+    """``-log Phi((2 y - 1) raw / scale)``: no multiple of its scores is a log-odds."""
 
     task = "classification"
 

@@ -174,7 +174,7 @@ STARTS = {
     "rare": ("log_loss", RARE, False),
     "usual": ("exponential", np.where(BINARY, 1e-5, 1.0), True),
     "common": ("exponential", np.where(BINARY, 1.0, 1e-7), False),
-    **{f"scale {scale:g}": (Probit(scale), None, False) for scale in (-1.0, 1.0, 30.0, 1e3, 1e6)},
+    **{f"scale {scale:g}": (Probit(scale), None, False) for scale in (1.0, 30.0, 1e3, 1e6)},
 }
 
 
@@ -209,7 +209,7 @@ def test_classifiers_start_at_the_baseline_wherever_it_is(name, tmp_path):
     assert recorded == ("binary:logistic" if logistic else "binary:logitraw")
 
 
-@pytest.mark.parametrize("scale", [-1.0, 1.0, 30.0, 1e3])
+@pytest.mark.parametrize("scale", [1.0, 30.0, 1e3])
 def test_classifiers_learn_alike_on_any_scale(scale):
     free = {
         "min_child_weight": 0.0,

@@ -125,3 +125,19 @@ def test_a_loss_may_refuse_targets_in_a_fit():
 def test_wrong_answers_of_a_loss_name_it(wrong, message, early_stopping):
     with pytest.raises(ValueError, match=message):
         RFFBoostRegressor(Mean(wrong), **(PLAIN | {"early_stopping": early_stopping})).fit(X, Y)
+
+
+class Linked(Mean):
+    """A classification loss whose link is wrong."""
+
+    task = "classification"
+
+    def inverse_link(self, raw):
+        p = {"falls": 1.0 / (1.0 + np.exp(raw)), "cloglog": 1.0 - np.exp(-np.exp(raw))}[self.wrong]
+        return np.hstack([1.0 - p, p])
+
+
+@pytest.mark.parametrize("wrong", ["falls", "cloglog"])
+def test_a_link_by_which_the_less_probable_class_would_be_predicted_is_refused(wrong):
+    with pytest.raises(ValueError, match="inverse_link must give the second class a probability of 1/2 at"):
+        RFFBoostClassifier(Linked(wrong), **PLAIN).fit(X, Y > 1.0)

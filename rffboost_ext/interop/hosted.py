@@ -12,6 +12,7 @@ from ..core import Array, Loss
 from ..losses import LOSSES
 from ..rows import checked_weights
 from ..targets import real_numbers
+from ..vocabulary import check_link
 from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name, on_predictions
 from .reading import Reading, slope_of
 
@@ -76,7 +77,9 @@ class Hosted:
         y = checked_target(name, self.task, y)
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
-        self.loss_, self.baseline_ = fitted_to(loss, y, checked_weights(sample_weight, len(y)))
+        fitted, baseline = fitted_to(loss, y, checked_weights(sample_weight, len(y)))
+        check_link(fitted, len(baseline))
+        self.loss_, self.baseline_ = fitted, baseline
 
     def _reading(self, n_outputs: int) -> Reading:
         """The conversion of the host's scores, of `n_outputs` outputs, to raw scores."""
