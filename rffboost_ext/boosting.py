@@ -19,7 +19,6 @@ from .vocabulary import (
     check_answers,
     check_baseline,
     check_derivatives,
-    check_link,
     check_target,
     derivatives_of,
     outcome,
@@ -113,7 +112,6 @@ def boost(
     raw = scores_of(start, design, n_estimators, init_raw)
     if not len(start):
         check_answers(loss, y, raw)
-        check_link(loss, start.n_outputs)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):

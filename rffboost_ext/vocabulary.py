@@ -47,7 +47,7 @@ def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
 def check_answers(loss: Loss, y: Array, raw: Array) -> None:
     """Raise a ValueError unless a loss's values and responses for scores (n, C) have the right shapes.
 
-    Nor may it change what it is given to read.
+    Nor may it change what it is given to read, or put two classes in the wrong order.
     """
     n, given = len(y), {"y": y, "raw": raw}
     require_values(loss, unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given), n)
@@ -55,6 +55,7 @@ def check_answers(loss: Loss, y: Array, raw: Array) -> None:
     if len(found) != 2 or found[0] != n or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
         raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
+    check_link(loss, raw.shape[1])
 
 
 def check_link(loss: Loss, n_outputs: int) -> None:
