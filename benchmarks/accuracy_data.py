@@ -193,6 +193,37 @@ SOURCES: dict[str, Source] = {
     "friedman2": made("regression", datasets.make_friedman2, n_samples=2_000, noise=125.0, random_state=15),
     "friedman3": made("regression", datasets.make_friedman3, n_samples=2_000, noise=0.1, random_state=16),
     "sparse_uncorrelated": made("regression", datasets.make_sparse_uncorrelated, n_samples=2_000, random_state=17),
+    "classification_wide": made(
+        "binary",
+        datasets.make_classification,
+        n_samples=1_000,
+        n_features=100,
+        n_informative=10,
+        n_redundant=10,
+        random_state=18,
+    ),
+    "clusters_wide": made(
+        "binary",
+        datasets.make_classification,
+        n_samples=2_000,
+        n_features=300,
+        n_informative=5,
+        n_redundant=15,
+        n_clusters_per_class=8,
+        random_state=19,
+    ),
+    "friedman1_wide": made(
+        "regression", datasets.make_friedman1, n_samples=700, n_features=200, noise=1.0, random_state=20
+    ),
+    "linear_wide": made(
+        "regression",
+        datasets.make_regression,
+        n_samples=1_000,
+        n_features=300,
+        n_informative=30,
+        noise=50.0,
+        random_state=21,
+    ),
     **FURTHER,
 }
 
