@@ -206,15 +206,43 @@ def checked_link(loss: Loss, n_outputs: int) -> Link:
     ValueError
         If the registered link computes something else.
     """
-    link = lower_link(loss)
-    raw = np.random.default_rng(0).uniform(-4.0, 4.0, (64, n_outputs))
-    found, wanted = evaluate(link, raw), np.asarray(loss.inverse_link(raw))
-    if found.shape != wanted.shape or not np.allclose(found, wanted, rtol=1e-10, atol=1e-12):
-        name = type(loss).__name__
+    link, raw = lower_link(loss), scores_of_any_size(n_outputs)
+    # Both may overflow at the largest scores.
+    with np.errstate(all="ignore"):
+        found, wanted = evaluate(link, raw), np.asarray(loss.inverse_link(raw))
+    if found.shape != wanted.shape or not agreeing(found, wanted).all():
+        name, where = type(loss).__name__, difference(raw, found, wanted)
         raise ValueError(
-            f"the ONNX link {link} is not the inverse_link of the loss {name}. {HOW_TO_LINK.format(name=name)}"
+            f"the ONNX link {link} is not the inverse_link of the loss {name}{where}. "
+            f"{HOW_TO_LINK.format(name=name)}"
         )
     return link
+
+
+def scores_of_any_size(n_outputs: int) -> Array:
+    """Raw scores (n, C) of both signs, many of a usual size and some of every size that float32 holds.
+
+    A response that is clipped, at 100 or a million, differs from its link beyond that only.
+    """
+    rng = np.random.default_rng(0)
+    sizes = np.append(np.full(64, 4.0), np.geomspace(1e-3, 1e38, 2000))
+    return sizes[:, None] * rng.uniform(-1.0, 1.0, (len(sizes), n_outputs))
+
+
+def agreeing(found: Array, wanted: Array) -> Array:
+    """Where two responses are equal, as far as float32 goes, or one of them overflows."""
+    most = float(np.finfo(np.float32).max)
+    near = np.isclose(np.clip(found, -most, most), np.clip(wanted, -most, most), rtol=1e-10, atol=1e-12)
+    return np.asarray(near | np.isinf(found) | ~np.isfinite(wanted))
+
+
+def difference(raw: Array, found: Array, wanted: Array) -> str:
+    """In words, the first scores at which responses differ."""
+    if found.shape != wanted.shape:
+        return f", whose response has shape {wanted.shape} where that of the link has {found.shape}"
+    row = int(np.flatnonzero(~agreeing(found, wanted).all(axis=1))[0])
+    numbers = [np.array2string(values[row], precision=4) for values in (raw, wanted, found)]
+    return ", which for raw scores {} is {} and not {}".format(*numbers)
 
 
 def evaluate(link: Link, raw: Array) -> Array:

@@ -23,8 +23,9 @@ from onnx_export import (
     verify_onnx,
 )
 from onnx_export.export import DTYPES
+from onnx_export.links import checked_link
 from rffboost_ext import Cosines, Learner, Loss, RFFBoostClassifier, RFFBoostRegressor, Term
-from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.losses import Exponential, LogLoss, MultinomialLogLoss, Poisson, SquaredError
 from rffboost_ext.terms import Standardized
 
 from .oracle import ensemble_of, posed, random_cosines, random_trees
@@ -163,11 +164,62 @@ class Multinomial(Loss):
 def test_a_loss_whose_link_is_not_registered() -> None:
     model = posed(ensemble_of(random_cosines(0, 5, 3)), 3)
     model.loss_ = Positive()
-    with pytest.raises(ValueError, match=r"Identity\(\) is not the inverse_link of the loss Positive. Register"):
+    with pytest.raises(
+        ValueError, match=r"Identity\(\) is not the inverse_link of the loss Positive, which .*\. Register"
+    ):
         to_onnx(model)
     model.loss_ = Multinomial()
     with pytest.raises(TypeError, match=r"Multinomial has no ONNX link. Register one(.|\n)*lower_link.register"):
         to_onnx(model)
+
+
+def responding(base: Any, response: Any, *given: Any) -> Any:
+    """A loss like `base`, with a response of its own."""
+    return type("Own", (base,), {"inverse_link": lambda self, raw: response(raw)})(*given)
+
+
+def exponentials(raw: np.ndarray) -> np.ndarray:
+    """Softmax without the usual care."""
+    e = np.exp(raw)
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def columns(p: np.ndarray) -> np.ndarray:
+    return np.hstack([1.0 - p, p])
+
+
+OTHERWISE: dict[str, tuple[Any, ...]] = {
+    "clipped at 100": (SquaredError, lambda raw: np.clip(raw, -100.0, 100.0)),
+    "clipped at a billion": (SquaredError, lambda raw: np.minimum(raw, 1e9)),
+    "not below -1000": (SquaredError, lambda raw: np.maximum(raw, -1e3)),
+    "rounded near 0": (SquaredError, lambda raw: np.where(np.abs(raw) < 0.01, 0.0, raw)),
+    "at most exp(5)": (Poisson, lambda raw: np.exp(np.minimum(raw, 5.0))),
+    "at least exp(-5)": (Poisson, lambda raw: np.exp(np.maximum(raw, -5.0))),
+    "never certain": (LogLoss, lambda raw: columns(1.0 / (1.0 + np.exp(-np.clip(raw, -9.0, 9.0))))),
+    "softmax, never certain": (MultinomialLogLoss, lambda raw: exponentials(np.clip(raw, -9.0, 9.0)), 3),
+    "another shape": (Poisson, lambda raw: np.exp(raw)[:, 0]),
+}
+ALIKE: dict[str, tuple[Any, ...]] = {
+    "the mean": (SquaredError, lambda raw: raw.copy()),
+    "exp, kept from overflowing": (Poisson, lambda raw: np.exp(np.minimum(raw, 700.0))),
+    "log_loss by the other side": (LogLoss, lambda raw: columns(1.0 - 1.0 / (1.0 + np.exp(raw)))),
+    "log_loss by tanh": (LogLoss, lambda raw: columns(0.5 + 0.5 * np.tanh(0.5 * raw))),
+    "exponential that overflows": (Exponential, lambda raw: columns(np.exp(raw) / (np.exp(raw) + np.exp(-raw)))),
+    "softmax that overflows": (MultinomialLogLoss, exponentials, 3),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_link_of_the_base_is_refused_where_the_response_differs_anywhere(name: str) -> None:
+    loss = responding(*OTHERWISE[name])
+    with pytest.raises(ValueError, match=r"is not the inverse_link of the loss Own, (which|whose) .*\. Register"):
+        checked_link(loss, 3 if "softmax" in name else 1)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_link_of_the_base_serves_a_response_that_is_the_same(name: str) -> None:
+    loss = responding(*ALIKE[name])
+    assert checked_link(loss, 3 if "softmax" in name else 1) == lower_link(loss)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
