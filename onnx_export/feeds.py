@@ -39,8 +39,11 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
 
 
 def require_complete(feed: dict[str, Array], metadata: Metadata) -> None:
-    """Raise a ValueError that names a column with missing values which had none in fit, as the estimator does."""
-    if metadata.gaps is None:
+    """Raise a ValueError that names a column with missing values which had none in fit, as the estimator does.
+
+    Steps before the ensemble may fill them; what these put out is for :func:`require_filled`.
+    """
+    if metadata.gaps is None or metadata.steps:
         return
     columns = list(feed["X"].T) if list(feed) == ["X"] else [values[:, 0] for values in feed.values()]
     for column in set(range(len(columns))) - set(metadata.gaps):
@@ -48,6 +51,17 @@ def require_complete(feed: dict[str, Array], metadata: Metadata) -> None:
         if (values == GAP if values.dtype == object else values != values).any():
             name = repr(metadata.feature_names[column]) if metadata.feature_names else str(column)
             raise ValueError(f"X contains NaN in column {name}, which had no missing values in fit")
+
+
+def require_filled(found: Array, metadata: Metadata) -> None:
+    """Raise a ValueError if steps put out missing values, (n, d), in a column that had none in fit."""
+    lost = np.flatnonzero((found != found).any(axis=0)).tolist()
+    column = next((column for column in lost if column not in (metadata.gaps or ())), None)
+    if column is not None:
+        raise ValueError(
+            f"X contains NaN that the steps before the ensemble put out in their column {column}, which had no "
+            f"missing values in fit"
+        )
 
 
 def matrix(X: Any, kind: int, n_features: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,8 @@ class Metadata:
         Categories of each column, a list of text or numbers, or None for a numeric column; empty where all are
         numeric.
     gaps : tuple of int or None
-        Columns in which values may be missing, as in fit; None where they may be in all.
+        Columns in which values may be missing, as in fit, of X or of the output of the steps if there are any;
+        None where they may be in all.
     """
 
     estimator: str
@@ -146,8 +148,13 @@ def checked(metadata: Metadata) -> Metadata:
     for name in ("n_features", "n_outputs", "n_cosines", "n_trees"):
         if type(getattr(metadata, name)) is not int or getattr(metadata, name) < 0:
             raise ValueError(f"{name} must be a number, got {getattr(metadata, name)!r}")
-    if not all(type(column) is int and 0 <= column < metadata.n_features for column in metadata.gaps or ()):
-        raise ValueError(f"gaps must be some of {metadata.n_features} columns, got {metadata.gaps!r}")
+    if not isinstance(metadata.steps, str):
+        raise ValueError(f"steps must be the name of an output, got {metadata.steps!r}")
+    # The file does not say how many columns the steps put out.
+    most = math.inf if metadata.steps else metadata.n_features
+    if not all(type(column) is int and 0 <= column < most for column in metadata.gaps or ()):
+        allowed = "columns by number" if metadata.steps else f"some of {most} columns"
+        raise ValueError(f"gaps must be {allowed}, got {metadata.gaps!r}")
     terms = metadata.terms
     if not isinstance(terms, dict) or not all(isinstance(kind, str) for kind in terms.values()):
         raise ValueError(f"terms must be names by scope, got {terms!r}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto
+from onnx.helper import make_empty_tensor_value_info
 
 from rffboost_ext.checks import THREADS, require
 from rffboost_ext.coding import with_underscores
@@ -16,7 +17,7 @@ from rffboost_ext.core import Array
 from rffboost_ext.parallel import number_of_threads
 from rffboost_ext.targets import squeeze
 
-from .feeds import feeds, require_complete
+from .feeds import feeds, require_complete, require_filled
 from .metadata import Metadata, metadata_of
 from .model import load
 
@@ -81,7 +82,10 @@ class OnnxPredictor:
         self._inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
         self._outputs = [entry.name for entry in proto.graph.output]
         self._content = proto.SerializeToString()
-        self._session = open_session(self._content)
+        # What the steps put out is needed where not all of it may be missing.
+        self._watched = [self.metadata.steps] if self.metadata.steps and self.metadata.gaps is not None else []
+        whole = with_steps(proto, self.metadata).SerializeToString() if self._watched else self._content
+        self._session = open_session(whole)
 
     def __getstate__(self) -> dict[str, Any]:
         """The model as bytes, and the requested threads: sessions cannot be pickled."""
@@ -127,7 +131,8 @@ class OnnxPredictor:
         Raises
         ------
         ValueError, TypeError
-            If X has a different number of columns or different names than at the fit, or is not numeric.
+            If X has a different number of columns or different names than at the fit, is not numeric, or lacks
+            values where fit saw none missing, also after steps before the ensemble.
         """
         if self.metadata.classes is None:
             return squeeze(self._run("variable", X))
@@ -150,7 +155,8 @@ class OnnxPredictor:
         AttributeError
             If the file is of a regressor.
         ValueError
-            If X has other columns than in fit, or lacks values where fit saw none missing.
+            If X has other columns than in fit, or lacks values where fit saw none missing, also after steps
+            before the ensemble.
         """
         return self._run("probabilities", X)
 
@@ -196,17 +202,23 @@ class OnnxPredictor:
         n = len(next(iter(feed.values())))
         size = self._rows_per_chunk(n)
         if n <= size:
-            return run_session(self._session, [output], feed)[0]
+            return self._run_rows(output, feed)
 
         def part(start: int) -> Array:
-            rows = {name: values[start : start + size] for name, values in feed.items()}
-            return run_session(self._session, [output], rows)[0]
+            return self._run_rows(output, {name: values[start : start + size] for name, values in feed.items()})
 
         starts = range(0, n, size)
         if self.n_jobs == 1:
             return np.concatenate([part(start) for start in starts])
         with ThreadPoolExecutor(self.n_jobs) as pool:
             return np.concatenate(list(pool.map(part, starts)))
+
+    def _run_rows(self, output: str, feed: dict[str, Array]) -> Array:
+        """An output for some rows, whose values after the steps are checked."""
+        found, *steps = run_session(self._session, [output, *self._watched], feed)
+        for values in steps:
+            require_filled(values, self.metadata)
+        return found
 
     def _rows_per_chunk(self, n: int) -> int:
         """Rows per chunk, such that the threads get equal shares of the n rows."""
@@ -215,6 +227,16 @@ class OnnxPredictor:
             return most
         chunks = self.n_jobs * ceil(n / most / self.n_jobs)
         return max(1, ceil(n / chunks))
+
+
+def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
+    """The model with the output of the steps before the ensemble, if any, as a further output."""
+    if not metadata.steps:
+        return model
+    more = ModelProto()
+    more.CopyFrom(model)
+    more.graph.output.append(make_empty_tensor_value_info(metadata.steps))
+    return more
 
 
 def open_session(content: bytes) -> Any:

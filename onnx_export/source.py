@@ -84,7 +84,8 @@ class Source:
     coding : Coding, optional
         The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
     gaps : tuple of int, optional
-        The columns in which the estimator takes missing values; None where it takes them in all.
+        The columns in which the estimator takes missing values, of X or of the output of `front` if there is one;
+        None where it takes them in all.
     """
 
     estimator: str
@@ -214,8 +215,6 @@ def _(pipeline: Pipeline) -> Source:
         n_features=pipeline.n_features_in_,
         feature_names=names_of(pipeline),
         front=Pipeline(steps) if steps else None,
-        # Other steps may fill them.
-        gaps=None if steps else source.gaps,
         n_behind=source.n_features if inner is None else source.n_behind,
         raw=lambda X: source.raw(before.transform(X)),
     )

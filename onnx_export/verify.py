@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import ModelProto
-from onnx.helper import make_empty_tensor_value_info
 from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext.checks import Exactly, require
@@ -20,7 +19,7 @@ from .feeds import feeds
 from .links import same_as_raw
 from .metadata import Metadata, metadata_of
 from .model import load
-from .predictor import open_session, run_session
+from .predictor import open_session, run_session, with_steps
 from .source import Source, read
 from .tolerance import EPS, response_tolerance, score_tolerance
 
@@ -180,16 +179,6 @@ def verify_onnx(
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report
-
-
-def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
-    """The model with the output of the steps before the ensemble, if any, as a further output."""
-    if not metadata.steps:
-        return model
-    more = ModelProto()
-    more.CopyFrom(model)
-    more.graph.output.append(make_empty_tensor_value_info(metadata.steps))
-    return more
 
 
 def behind_steps(

@@ -31,11 +31,11 @@ def damaged_metadata() -> bytes:
     return model.SerializeToString()
 
 
-def with_metadata(key: str, text: str) -> bytes:
-    """One of ours with another entry in its metadata."""
+def with_metadata(key: str, text: str, **more: str) -> bytes:
+    """One of ours with other entries in its metadata."""
     model = to_onnx(fitted(0)[0])
     kept = {prop.key: prop.value for prop in model.metadata_props}
-    onnx.helper.set_model_props(model, kept | {key: text})
+    onnx.helper.set_model_props(model, kept | {key: text} | more)
     return model.SerializeToString()
 
 
@@ -50,6 +50,12 @@ BAD_FILES = {
     "metadata": (damaged_metadata(), "has damaged metadata"),
     "width": (with_metadata("n_features", '"3"'), "has damaged metadata: n_features"),
     "terms": (with_metadata("terms", '["t0"]'), "has damaged metadata: terms"),
+    "steps": (with_metadata("steps", "5"), "has damaged metadata: steps must be the name of an output, got 5"),
+    "gaps": (with_metadata("gaps", "[9]"), "has damaged metadata: gaps must be some of 3 columns"),
+    "gaps behind steps": (
+        with_metadata("gaps", "[-1]", steps='"x"'),
+        "has damaged metadata: gaps must be columns by number",
+    ),
     "kinds": (with_metadata("terms", '{"t0": ["Cosines"]}'), "has damaged metadata: terms"),
 }
 
