@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext.coding import values_of, with_nan, with_underscores
+from rffboost_ext.coding import require_no_times, require_unmasked, values_of, with_nan, with_underscores
 from rffboost_ext.core import Array
 
 from .metadata import Metadata
@@ -25,7 +25,13 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
         ONNX's element type of each input.
     metadata : Metadata
         What the file records of the features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If X has other columns, or is masked or of another kind of values than the file takes.
     """
+    require_unmasked(X=X)
     columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
     if metadata.categories and columns is not None and metadata.feature_names:
         require_names(columns, metadata)
@@ -68,8 +74,9 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     """X as a row-major matrix of an element type, its shape checked."""
     from onnx import helper
 
+    require_no_times(X)
     try:
-        array = np.ascontiguousarray(with_nan(X), dtype=helper.tensor_dtype_to_np_dtype(kind))
+        array = numeric(with_nan(X), helper.tensor_dtype_to_np_dtype(kind))
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
     if np.ndim(X) != 2:
@@ -77,6 +84,14 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     if array.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
     return array
+
+
+def numeric(values: Any, dtype: np.dtype[Any]) -> Array:
+    """Values as an array of a type of numbers; a TypeError where NumPy would drop what makes them another kind."""
+    given = np.asarray(values)
+    if given.dtype.kind in "cmM":
+        raise TypeError(f"{given.dtype} is no type of real numbers")
+    return np.ascontiguousarray(given, dtype=dtype)
 
 
 def require_names(columns: list[str], metadata: Metadata) -> None:
@@ -142,7 +157,7 @@ def column_feed(column: Any, name: str, kind: int) -> Array:
     dtype = helper.tensor_dtype_to_np_dtype(kind)
     try:
         with np.errstate(invalid="ignore"):
-            cast = given.astype(dtype)
+            cast = numeric(given, dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"column {name!r} of X must be of type {dtype}, as at the export: {error}") from error
     changed = np.asarray(cast != given) if dtype.kind in "iub" else np.zeros(0, dtype=bool)

@@ -1,0 +1,76 @@
+"""Values that are no valid numbers: the predictor refuses what the estimator refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onnx_export import OnnxPredictor, to_onnx
+from onnx_export.feeds import column_feed
+from rffboost_ext import RFFBoostRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 3))
+Y = X[:, 0]
+DAYS, HOURS = np.datetime64("2020-01-01", "D"), np.timedelta64(1, "h")
+
+
+def pair(rows: Any) -> tuple[Any, OnnxPredictor]:
+    """A small model, and the predictor of its file."""
+    model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(rows, Y)
+    return model, OnnxPredictor(to_onnx(model))
+
+
+ARRAYS: dict[str, Any] = {
+    "masked": np.ma.masked_greater(X, 0.0),
+    "masked, whole numbers": np.ma.masked_equal(np.eye(3, dtype=int), 1),
+    "complex": X + 1j,
+    "complex list": (X + 1j).tolist(),
+    "dates": np.full((2, 3), DAYS),
+    "durations": np.full((2, 3), HOURS),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_of_no_numbers_are_refused(name: str) -> None:
+    for one in pair(X):
+        with pytest.raises((TypeError, ValueError), match=r"masked|[Cc]omplex|must hold numbers"):
+            one.predict(ARRAYS[name])
+
+
+def test_an_array_with_a_mask_that_hides_nothing_is_taken() -> None:
+    model, predictor = pair(X)
+    np.testing.assert_allclose(predictor.predict(np.ma.masked_invalid(X)), model.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [1j, DAYS, HOURS, pd.Timestamp("2020-01-01"), pd.Timedelta(1, "D")])
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("every", [False, True])
+def test_a_column_of_no_numbers_is_refused(value: Any, text: bool, every: bool) -> None:
+    table = pd.DataFrame(X, columns=list("abc"))
+    if text:
+        table["c"] = pd.Categorical(np.where(X[:, 2] > 0.0, "u", "v"))
+    numbers = ["a", "b"] if text else ["a", "b", "c"]
+    for one in pair(table):
+        with pytest.raises((TypeError, ValueError), match=r"[Cc]omplex|numbers|numeric|float32"):
+            one.predict(table.assign(**dict.fromkeys(numbers if every else ["a"], value)))
+
+
+@pytest.mark.parametrize("kind", ["Date", "Datetime", "Duration", "Time"])
+def test_a_column_of_polars_that_holds_times_is_refused(kind: str) -> None:
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    times = polars.Series("a", np.arange(len(X))).cast(getattr(polars, kind))
+    for one in pair(table):
+        with pytest.raises(ValueError, match=f"column 'a' of X must hold numbers, got {kind}"):
+            one.predict(table.with_columns(a=times))
+
+
+@pytest.mark.parametrize("kind", [1, 7, 9, 11])
+def test_no_type_of_numbers_takes_a_part_of_a_value(kind: int) -> None:
+    for values in (np.array([1.0 + 1.0j]), np.array([DAYS]), np.array([HOURS])):
+        with pytest.raises(TypeError, match=r"column 'a' of X must be of type .* is no type of real numbers"):
+            column_feed(values, "a", kind)
