@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from .core import Array, Learner, Loss, Round, Term
+from .terms.laws import check_laws
 from .terms.sound import check_sound
 
 V = TypeVar("V")
@@ -162,5 +163,9 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
         raise ValueError(
             f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
         )
+    try:
+        check_laws(fitted, design.X[:WATCHED])
+    except TypeError as error:
+        raise TypeError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     # Steps and scores are in double precision: a product with a float32 output would not be.
     return fitted, output.astype(np.float64, copy=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Trees
+from rffboost_ext import Cosines, Ensemble, Learner, RFFBoostRegressor, Term, Trees
 from rffboost_ext.terms import Standardized
 
 RNG = np.random.default_rng(0)
@@ -65,6 +65,81 @@ def test_a_term_that_computes_the_same_is_served_like_its_base():
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     np.testing.assert_array_equal(model.gradient(X), plain.gradient(X))
     assert not isinstance(model.ensemble_.terms[0], Standardized)
+
+
+class SquaredSum(Cosines):
+    """The square of a sum of cosines, which is no sum of such squares."""
+
+    def __call__(self, X):
+        return super().__call__(X) ** 2
+
+
+class Clipped(Cosines):
+    """Cosines that stay within a range, which grows with none of their weights."""
+
+    def __call__(self, X):
+        return np.clip(super().__call__(X), -5.0, 5.0)
+
+
+class Largest(Cosines):
+    """The largest of some cosines, scaled by a factor of its own."""
+
+    factor = 1.0
+
+    def __call__(self, X):
+        return self.factor * (np.cos(X @ self.omega.T - self.phase)[:, :, None] * self.weight).max(axis=1)
+
+    def scaled(self, factor):
+        term = type(self)(self.omega, self.phase, self.weight)
+        object.__setattr__(term, "factor", factor * self.factor)
+        return term
+
+
+class Sums(Term):
+    """The square of a sum of cosines, as a term that keeps the laws."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    @classmethod
+    def of(cls, *arrays):
+        return cls([(1.0, Cosines(*arrays))])
+
+    def __call__(self, X):
+        return sum(factor * term(X) ** 2 for factor, term in self.parts)
+
+    def scaled(self, factor):
+        return Sums([(factor * own, term) for own, term in self.parts])
+
+    @classmethod
+    def stack(cls, terms):
+        return cls([part for term in terms for part in term.parts])
+
+
+@pytest.mark.parametrize(
+    ("kind", "law"),
+    [
+        (SquaredSum, r"scaled\(a\)\(X\) must be a \* t\(X\)"),
+        (Clipped, r"scaled\(a\)\(X\) must be a \* t\(X\)"),
+        (Largest, r"stack\(\[t, t\]\)\(X\) must be 2 \* t\(X\)"),
+    ],
+)
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_term_that_cannot_be_summed_as_its_base_is_refused(kind, law, standardize):
+    with pytest.raises(TypeError, match=rf"its {kind.__name__}: it overrides __call__ of Cosines.*{law}"):
+        fitted(kind, standardize=standardize)
+    allowed = fitted(Sums.of, standardize=standardize)
+    *_, last = allowed.staged_predict(X)
+    np.testing.assert_allclose(allowed.predict(X), last, atol=1e-12)
+
+
+def test_cosines_of_one_frequency_are_joined_in_sums_of_cosines_only():
+    omega, rounds = np.ones((1, 2)), np.ones((2, 2))
+    for kind, size in ((Squared, 2), (Alike, 1)):
+        terms = tuple(kind(omega, np.array([phase]), np.ones((1, 1))) for phase in (0.0, 1.0))
+        ensemble = Ensemble(np.zeros(1), terms, rounds)
+        np.testing.assert_allclose(ensemble.raw(X), terms[0](X) + terms[1](X), atol=1e-12)
+        assert len(ensemble.compact().terms[0].phase) == size
 
 
 class Doubled(Trees):

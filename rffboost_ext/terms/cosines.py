@@ -112,6 +112,9 @@ class Cosines(Term):
 
     def merged(self) -> Cosines:
         """Cosines of equal frequency joined: into one where there is one output, else into a cosine and a sine."""
+        if type(self).__call__ is not Cosines.__call__:
+            # What else is computed of cosines need not be the same of their sum.
+            return self
         n_outputs, (first, place) = self.weight.shape[1], distinct(self.omega)
         if min(2, n_outputs) * len(first) >= len(self.omega):
             return self
