@@ -15,8 +15,8 @@ from .graph import FLOAT32, FLOAT64, Graph
 from .links import sides
 from .lowering import lower_ensemble
 from .model import ML_OPSET
+from .parsers import watch_parsers
 from .source import read
-from .transformers import watch_parsers
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -32,8 +32,14 @@ def register_skl2onnx() -> None:
     Then Pipeline, ColumnTransformer, CalibratedClassifierCV with sigmoid, OneVsRestClassifier, VotingClassifier
     with ``flatten_transform=False``, stacking, bagging and searches that hold our estimators can be exported.
     skl2onnx itself is wrong for CalibratedClassifierCV around a Pipeline, for isotonic and temperature calibration
-    and for FrozenEstimator; ONNX Runtime 1.31 does not run its SimpleImputer in float64. Where ours is a
-    transformer among other steps, which would be given its predictions, a ValueError says so.
+    and for FrozenEstimator. It cannot convert, or ONNX Runtime 1.31 cannot run, StackingClassifier with a
+    `stack_method` of "predict" or, for two classes, "decision_function", VotingClassifier whose `weights` are a
+    list rather than an array, and AdaBoostClassifier and SimpleImputer in float64.
+
+    Where ours is inside, a ValueError refuses what would come out wrong silently: TunedThresholdClassifierCV,
+    whose threshold is left out, BaggingRegressor of several targets, OneVsOneClassifier whose labels are not the
+    numbers 0 .. K-1, and ours as a transformer among other steps, which would be given its predictions. An
+    estimator of ours that is not fitted raises a NotFittedError when it is converted.
 
     Examples
     --------
@@ -51,7 +57,6 @@ def register_skl2onnx() -> None:
     from skl2onnx import update_registered_converter
     from skl2onnx.common import shape_calculator as shapes
 
-    watch_parsers()
     update_registered_converter(
         RFFBoostClassifier,
         "RFFBoostClassifier",
@@ -65,6 +70,7 @@ def register_skl2onnx() -> None:
         regressor_shape,
         convert_regressor,
     )
+    watch_parsers()
 
 
 def regressor_shape(operator: Any) -> None:

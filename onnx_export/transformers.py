@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
@@ -37,33 +37,3 @@ def all_of_union(union: FeatureUnion) -> list[Any]:
 def all_of_columns(columns: ColumnTransformer) -> list[Any]:
     """The parts of a transformer of columns."""
     return [step for _, step, _ in columns.transformers_]
-
-
-HOLDERS: dict[type, Callable[[Any], list[Any]]] = {
-    Pipeline: before_last,
-    FeatureUnion: all_of_union,
-    ColumnTransformer: all_of_columns,
-}
-"""What holds transformers, and how they are found in it."""
-
-
-def watch_parsers() -> None:
-    """Make skl2onnx look for our estimators in what holds transformers, before it takes that apart."""
-    from skl2onnx._parse import sklearn_parsers_map, update_registered_parser
-
-    for kind, held in HOLDERS.items():
-        parser = sklearn_parsers_map[kind]
-        if not hasattr(parser, "watched"):
-            update_registered_parser(kind, watched(parser, held))
-
-
-def watched(parser: Callable[..., Any], held: Callable[[Any], list[Any]]) -> Callable[..., Any]:
-    """A parser that refuses our estimators among the transformers that it is to take apart."""
-
-    # The names of the parameters are prescribed by skl2onnx.
-    def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-        require_no_terms(held(model))
-        return parser(scope, model, inputs, custom_parsers=custom_parsers)
-
-    parse.watched = True  # type: ignore[attr-defined]
-    return parse
