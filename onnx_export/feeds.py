@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rffboost_ext.coding import require_no_times, require_unmasked, values_of, with_nan, with_underscores
+from rffboost_ext.coding import (
+    is_gap,
+    require_no_times,
+    require_unmasked,
+    values_of,
+    with_nan,
+    with_underscores,
+)
 from rffboost_ext.core import Array
 
 from .metadata import Metadata
 
-GAP = "\0missing"
-"""Text that marks a missing value: no category equals it."""
+GAP, OTHER = "\0missing", "\0other"
+"""Text in the place of a missing value, and of a value that fit has not seen: see :func:`unlike`."""
 
 
 def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
@@ -36,7 +44,7 @@ def feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array
     if metadata.categories and columns is not None and metadata.feature_names:
         require_names(columns, metadata)
     if metadata.categories and list(inputs) != ["X"]:
-        return coded_feeds(X, inputs)
+        return coded_feeds(X, inputs, metadata)
     if list(inputs) != ["X"]:
         return table_feeds(X, columns, inputs, metadata)
     if columns and metadata.feature_names:
@@ -54,7 +62,8 @@ def require_complete(feed: dict[str, Array], metadata: Metadata) -> None:
     columns = list(feed["X"].T) if list(feed) == ["X"] else [values[:, 0] for values in feed.values()]
     for column in set(range(len(columns))) - set(metadata.gaps):
         values = columns[column]
-        if (values == GAP if values.dtype == object else values != values).any():
+        gap = unlike(metadata.categories[column], GAP) if values.dtype == object else None
+        if (values != values if gap is None else values == gap).any():
             name = repr(metadata.feature_names[column]) if metadata.feature_names else str(column)
             raise ValueError(f"X contains NaN in column {name}, which had no missing values in fit")
 
@@ -100,8 +109,8 @@ def require_names(columns: list[str], metadata: Metadata) -> None:
         raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
 
 
-def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
-    """Each column of a table or an array as a separate input, (n, 1), in order; missing text becomes ``GAP``."""
+def coded_feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """Each column of a table or an array as a separate input, (n, 1), in order."""
     from onnx import TensorProto
 
     if np.ndim(X) != 2 or np.shape(X)[1] != len(inputs):
@@ -111,16 +120,31 @@ def coded_feeds(X: Any, inputs: dict[str, int]) -> dict[str, Array]:
         values = values_of(X, column)
         if kind == TensorProto.STRING:
             require_text(values, name)
-            values = np.array([v if isinstance(v, str) else GAP for v in values.tolist()], dtype=object)
+            values = words_of(values, metadata.categories[column])
         made[name] = column_feed(values if kind == TensorProto.STRING else with_nan(values), name, kind)
     return made
 
 
+def words_of(values: Array, categories: Sequence[Any] | None) -> Array:
+    """A column of text, (n,), with texts that are no category in the place of missing and of unseen values."""
+    known, gap, other = set(categories or ()), unlike(categories, GAP), unlike(categories, OTHER)
+    words = [
+        value if isinstance(value, str) and value in known else gap if is_gap(value) else other
+        for value in values.tolist()
+    ]
+    return np.array(words, dtype=object)
+
+
+def unlike(categories: Sequence[Any] | None, text: str) -> str:
+    """The text, lengthened until no category equals it."""
+    while text in (categories or ()):
+        text += "_"
+    return text
+
+
 def require_text(values: Array, name: str) -> None:
     """Raise a TypeError for a column, (n,), that holds values other than missing ones but no text."""
-    given = values.tolist()
-    # NaN does not equal itself, and comparisons of pandas.NA have no truth value.
-    known = [v for v in given if v is not None and type(v).__name__ != "NAType" and v == v]
+    known = [value for value in values.tolist() if not is_gap(value)]
     if known and not any(isinstance(v, str) for v in known):
         raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 

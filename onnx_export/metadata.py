@@ -155,6 +155,10 @@ def checked(metadata: Metadata) -> Metadata:
     if not all(type(column) is int and 0 <= column < most for column in metadata.gaps or ()):
         allowed = "columns by number" if metadata.steps else f"some of {most} columns"
         raise ValueError(f"gaps must be {allowed}, got {metadata.gaps!r}")
+    if len(metadata.categories) not in (0, metadata.n_features) or not all(
+        known is None or isinstance(known, list) for known in metadata.categories
+    ):
+        raise ValueError(f"categories must be a list for each column, or none, got {metadata.categories!r}")
     terms = metadata.terms
     if not isinstance(terms, dict) or not all(isinstance(kind, str) for kind in terms.values()):
         raise ValueError(f"terms must be names by scope, got {terms!r}")

@@ -56,6 +56,14 @@ BAD_FILES = {
         with_metadata("gaps", "[-1]", steps='"x"'),
         "has damaged metadata: gaps must be columns by number",
     ),
+    "columns of categories": (
+        with_metadata("categories", '[["u"]]'),
+        "has damaged metadata: categories must be a list for each column",
+    ),
+    "categories": (
+        with_metadata("categories", '["u", null, null]'),
+        "has damaged metadata: categories must be a list for each column",
+    ),
     "kinds": (with_metadata("terms", '{"t0": ["Cosines"]}'), "has damaged metadata: terms"),
 }
 
