@@ -69,6 +69,25 @@ def test_a_link_is_followed_and_leftovers_are_found(tmp_path):
     assert leftovers(tmp_path / "link") == [stale]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows no permissions of groups and others")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666, 0o777, None])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path, monkeypatch):
+    path, seen = tmp_path / "model", []
+    if mode is not None:
+        path.touch()
+        path.chmod(mode)
+    monkeypatch.setattr(os, "fsync", lambda file: seen.append(os.fstat(file).st_mode & 0o777))
+    mask = os.umask(0o027)
+    try:
+        write_atomically(path, b"data")
+    finally:
+        os.umask(mask)
+    assert path.read_bytes() == b"data"
+    assert path.stat().st_mode & 0o777 == (0o640 if mode is None else mode)
+    # Nor is the file that is written first open to more, but for its owner.
+    assert seen[0] & ~(0o666 if mode is None else mode) & 0o077 == 0
+
+
 @pytest.mark.parametrize(
     ("path", "error"),
     [(5, TypeError), (True, TypeError), (None, TypeError), (b"model", TypeError), ("", ValueError)],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 
@@ -12,8 +14,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the file at `path` by `data`, atomically.
 
     It is written to a temporary file in the same folder, synced to disk, and then renamed. Whenever the process or
-    the machine stops, `path` is the old file or the new one. A process that is killed can leave the temporary file
-    behind; see :func:`leftovers`.
+    the machine stops, `path` is the old file or the new one, which has the permissions of the old one. A process
+    that is killed can leave the temporary file behind; see :func:`leftovers`.
 
     Parameters
     ----------
@@ -34,10 +36,14 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     target = place_of(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
-        with open(temporary, "xb") as file:
+        mode = mode_of(target)
+        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode | 0o600)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        # The user's mask may have taken some away, and not all files can be written by their owner.
+        if mode is not None and mode_of(temporary) != mode:
+            os.chmod(temporary, mode)
         os.replace(temporary, target)
     except OSError as error:
         remove(temporary)
@@ -60,6 +66,14 @@ def place_of(path: str | os.PathLike[str]) -> Path:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
     return target
+
+
+def mode_of(file: Path) -> int | None:
+    """The permissions of a file; None if there is none."""
+    try:
+        return stat.S_IMODE(file.stat().st_mode)
+    except FileNotFoundError:
+        return None
 
 
 def remove(file: Path) -> None:
