@@ -108,7 +108,7 @@ def save_onnx(
     Raises
     ------
     TypeError, ValueError
-        As in :func:`to_onnx`.
+        As in :func:`to_onnx`, or if `path` is no path.
     OSError
         If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
     """

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
 from onnx import ModelProto, ValueInfoProto, helper
 
-from rffboost_ext.storage.files import write_atomically
+from rffboost_ext.storage.files import path_of, write_atomically
 
 from .graph import ML, Graph
 
@@ -75,12 +75,14 @@ def target_of(path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
+    TypeError, ValueError
+        If it is not a path, or empty.
     FileNotFoundError
         If its folder does not exist.
     IsADirectoryError
         If it is a folder itself.
     """
-    target = Path(path)
+    target = Path(path_of(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "the path to write to is a folder", str(path))
     if not target.parent.is_dir():

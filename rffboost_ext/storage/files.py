@@ -83,12 +83,14 @@ def remove(file: Path) -> None:
 
 
 def path_of(path: object) -> str:
-    """The path as text; a TypeError or ValueError if it is none, such as the number of an open file, or empty."""
+    """The path as text; a TypeError or ValueError if it can be none, such as the number of an open file."""
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
         raise TypeError(f"path must be a text or a path, got {path!r} of type {type(path).__name__}")
     if not text:
         raise ValueError("path must be that of a file, got ''")
+    if "\0" in text:
+        raise ValueError(f"path must not hold the character NUL, got {text!r}")
     return text
 
 

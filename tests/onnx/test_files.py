@@ -169,6 +169,17 @@ def test_an_impossible_target_is_named(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [(None, TypeError), (3, TypeError), (b"m.onnx", TypeError), ("a\0b", ValueError), ("", ValueError)],
+)
+def test_what_is_no_path_is_named(path: Any, error: type[Exception]) -> None:
+    # Before any work: what is to be exported does not matter yet.
+    for estimator in (fitted(0)[0], None):
+        with pytest.raises(error, match=rf"path must .* got {re.escape(repr(path))}"):
+            save_onnx(estimator, path)
+
+
 def test_a_missing_file_and_a_wrong_argument() -> None:
     with pytest.raises(FileNotFoundError):
         from_onnx("no_such_file.onnx")
