@@ -14,6 +14,7 @@ from ..core import Array, Learner, Round, Term
 from ..terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
 from ..terms.each import TOGETHER
 from . import LEARNERS
+from .centring import center_of, decentred
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
 from .thresholds import lowered
@@ -69,9 +70,11 @@ class Tree(Learner):
 
     Notes
     -----
-    Missing values (NaN) go to the side that gains more, and categories are split into sets, as in XGBoost. Rows
-    and columns are drawn from the round's own seed: a round does not depend on those before it, nor on other
-    boosters of the process. Trees of several outputs in one round see the same columns.
+    Missing values (NaN) go to the side that gains more, and categories are split into sets, as in XGBoost. Columns
+    of a large offset, such as times in seconds, of which float32 would tell few values apart, are centred for
+    XGBoost, and their thresholds moved back in float64. Rows and columns are drawn from the round's own seed: a
+    round does not depend on those before it, nor on other boosters of the process. Trees of several outputs in one
+    round see the same columns.
     """
 
     step = "unit"
@@ -182,7 +185,8 @@ class Grower:
         # Column weights belong to the matrix: a learner that sets none and draws columns by them has another one.
         draws = min(learner.colsample_bylevel, learner.colsample_bynode) < 1.0
         kind = Grower, learner.max_bin, self.share == 1.0 and draws
-        self.matrix = design.view(kind, lambda: binned(round, learner.max_bin))
+        center, X = design.view((Grower, "centred"), lambda: centred(design.original))
+        self.matrix = design.view(kind, lambda: binned(round, X, learner.max_bin))
         # Seeded per iteration: XGBoost's default stream is global to the process, shared with other boosters.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
@@ -190,7 +194,7 @@ class Grower:
             params |= {"num_class": n_outputs, "objective": "multi:softprob"}
         self.unit = np.ones(n_outputs) if learner.has_units else units_of_targets(round)
         self.booster = Booster(params, [self.matrix])
-        self.forest, self.grown = Forest(self.booster, design.original), 0
+        self.forest, self.grown = Forest(self.booster, X, center), 0
         # Requested before there are trees, scores are cached and updated as they grow, without passes of their
         # own.
         self.margin = self._scores(round)
@@ -220,8 +224,14 @@ class Grower:
         return scores.reshape(round.raw.shape)
 
 
-def binned(round: Round, max_bin: int) -> QuantileDMatrix:
-    """The features of a fit in XGBoost's bins."""
+def centred(X: Array) -> tuple[Array | None, Array]:
+    """What is subtracted from each column for XGBoost, (d,), None if nothing is, and the result, (n, d)."""
+    center = center_of(X)
+    return center, X if center is None else X - center
+
+
+def binned(round: Round, X: Array, max_bin: int) -> QuantileDMatrix:
+    """The features of a fit, (n, d), in XGBoost's bins."""
     from xgboost import QuantileDMatrix
 
     # Rows of weight 0 are left out of this round only.
@@ -234,7 +244,7 @@ def binned(round: Round, max_bin: int) -> QuantileDMatrix:
     weight = None if (counted == counted[0]).all() else round.weight
     design = round.design
     known = {"max_bin": max_bin, "nthread": design.n_jobs, "enable_categorical": True}
-    return QuantileDMatrix(design.original, weight=weight, feature_types=feature_types(design), **known)
+    return QuantileDMatrix(X, weight=weight, feature_types=feature_types(design), **known)
 
 
 def feature_types(design: Design) -> list[str] | None:
@@ -269,10 +279,13 @@ def weighted(round: Round) -> tuple[Array, Array]:
 
 
 class Forest:
-    """A booster that may still be growing on X (n, d), and the trees extracted from it so far, by round."""
+    """A booster that may still be growing on X (n, d), and the trees extracted from it so far, by round.
 
-    def __init__(self, booster: Booster, X: Array) -> None:
-        self.booster, self.X = booster, X
+    They are trees of ``X + center``.
+    """
+
+    def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
+        self.booster, self.X, self.center = booster, X, center
         self._rounds: list[Trees] = []
 
     def round(self, index: int) -> Trees:
@@ -285,7 +298,8 @@ class Forest:
             start = done if grown > REREAD else 0
             booster = self.booster[start:grown] if start else self.booster
             trees, counts = read_trees(parsed(booster), first=done - start)
-            self._rounds += lowered(trees, self.X).split(counts)
+            trees = lowered(trees, self.X)
+            self._rounds += (trees if self.center is None else decentred(trees, self.center)).split(counts)
         return self._rounds[index]
 
 
