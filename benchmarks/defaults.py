@@ -86,7 +86,7 @@ def variants() -> dict[str, dict[str, Any]]:
         "rate 0.3": {"learning_rate": 0.3},
         "patience 80": {"n_iter_no_change": 80},
         "all rows, learners alternate": {MIXTURE: {"subsample": 1.0}},
-        "trees of 256 bins": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bytree=0.6)}},
+        "trees of 64 bins": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bytree=0.6, max_bin=64)}},
         "trees of depth 6": {MIXTURE: {"trees": Tree(max_depth=6, colsample_bytree=0.6)}},
         "trees see all features": {MIXTURE: {"trees": Tree(max_depth=4)}},
         "nodes see 0.6 of the features": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bynode=0.6)}},

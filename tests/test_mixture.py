@@ -68,8 +68,8 @@ def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share:
     [
         (2_999, 100, "regression", 64, 20.0),
         (2_999, 100, "classification", 64, 1.0),
-        (2_999, 99, "regression", 128, 1.0),
-        (3_000, 100, "regression", 128, 1.0),
+        (2_999, 99, "regression", 256, 1.0),
+        (3_000, 100, "regression", 256, 1.0),
     ],
 )
 def test_default_trees_of_many_features_are_those_that_are_documented(n, d, task, bins, least) -> None:
@@ -85,6 +85,13 @@ def test_leaves_of_many_features_have_ten_rows_of_weight_one(weight: float, unit
     made = replace(made, weight=np.full(60, weight), hessian=np.full_like(made.hessian, unit))
     made.weight[::2] = 0.0
     assert Mixture()._tree(made).min_child_weight == pytest.approx(10.0 * unit)
+
+
+def test_fast_oscillations_of_one_feature_are_found() -> None:
+    time = np.random.default_rng(0).permutation(5_000).astype(float)
+    y = np.sin(time / 30.0)
+    model = RFFBoostRegressor(random_state=0).fit(time[:3_500, None], y[:3_500])
+    assert model.score(time[3_500:, None], y[3_500:]) > 0.93
 
 
 def test_moving_averages_remember_their_share() -> None:
