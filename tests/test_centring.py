@@ -54,6 +54,7 @@ TIMES = 1.6e9 + RNG.uniform(0.0, 1e4, 500)
 COLUMNS = {
     "normal": (RNG.standard_normal(500), False),
     "kelvin": (KELVIN, False),
+    "a large mean": (1e4 + 5.0 * RNG.standard_normal(500), False),
     "years": (RNG.integers(1990, 2020, 500).astype(float), False),
     "whole numbers up to 2^24": (2.0**24 - RNG.integers(0, 9, 500), False),
     "constant": (np.full(500, 1e9 + 0.1), False),

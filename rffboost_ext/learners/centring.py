@@ -12,8 +12,8 @@ from .thresholds import is_split
 
 SAMPLE = 256
 """Rows by which the spread of a column is measured."""
-LEVELS = 2.0**16
-"""Numbers in single precision within the spread of a column below which it is centred."""
+LEVELS = 2.0**12
+"""Numbers in single precision within the spread of a column below which it is centred: 16 for each of 256 bins."""
 
 
 def center_of(X: Array) -> Array | None:
