@@ -76,9 +76,9 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     A column whose missing values would all be among the calibration rows has one of them in the regressor's part,
     so that it knows missing values there whatever the seed: that row trades places with one drawn for that part.
 
-    Where targets tie, as prices do, many lie exactly at the ends of intervals: the margin includes a tolerance for
-    rounding, in the precision of the predictions. An exported graph sums in another order, whose rounding may put
-    some outside.
+    Where targets tie, as prices do, many lie exactly at the ends of intervals: each score includes a tolerance for
+    the rounding of its own row, in the precision of the predictions. An exported graph sums in another order,
+    whose rounding may put some outside.
 
     References
     ----------
@@ -151,9 +151,10 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         values, rank = self._numbers(found, size), rank_of(self.alpha, size)
         if not np.isfinite(values).all():
             raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
-        # Targets exactly at the end of an interval, of which there are many where they tie, count as inside.
-        largest = float(np.abs(values).max() + np.abs(target).max())
-        self.margin_ = float(np.sort(scores(target, values))[rank - 1]) + LOST * precision_of(found) * largest
+        # Targets exactly at the end of an interval, of which there are many where they tie, count as inside. Each
+        # row has its own tolerance, which is a part of its score: rows beyond the rank have no say in the margin.
+        blurred = scores(target, values) + LOST * precision_of(found) * sizes(target, values)
+        self.margin_ = float(np.sort(blurred)[rank - 1])
         self.coverage_ = rank / (size + 1)
         return self
 
@@ -274,6 +275,12 @@ def scores(y: Array, found: Array) -> Array:
     """How far targets lie outside the prediction, (n,); negative inside an interval."""
     low, high = ends(found)
     return np.maximum(low - y, y - high)
+
+
+def sizes(y: Array, found: Array) -> Array:
+    """The sizes of the numbers that each score is made of, (n,), with which its rounding error grows."""
+    low, high = ends(found)
+    return np.maximum(np.abs(low), np.abs(high)) + np.abs(y)
 
 
 def has_words(X: Any) -> bool:

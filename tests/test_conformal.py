@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
@@ -62,6 +63,40 @@ def test_predictions_have_the_precision_of_their_numbers():
     assert precision_of(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
     for found in (np.zeros(2), np.zeros(2, dtype=int), [0.5]):
         assert precision_of(found) == np.finfo(float).eps
+
+
+class Echo(RegressorMixin, BaseEstimator):
+    """Predicts the first feature, in some precision."""
+
+    def __init__(self, dtype=np.float32):
+        self.dtype = dtype
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return X[:, 0].astype(self.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [1e6, -1e9])
+def test_rows_beyond_the_rank_do_not_widen_intervals(dtype, far):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2, 400, 1))
+    y = y[:, 0]
+    model = ConformalRegressor(Echo(dtype), alpha=0.2, random_state=1)
+    margin = model.fit(X, y).margin_
+    _, held = split_with_gaps(np.zeros((400, 1), dtype=bool), 100, np.random.RandomState(1))
+    errors = np.abs(y - X[:, 0])
+    beyond = held[errors[held] > margin]
+    assert margin == pytest.approx(np.sort(errors[held])[80], rel=1e-5)
+    assert len(beyond) == 19
+    y[beyond] = far
+    assert model.fit(X, y).margin_ == margin
+    # Now rows of large numbers that are predicted well.
+    X[beyond, 0] = far
+    assert model.fit(X, y).margin_ <= margin
 
 
 @pytest.mark.parametrize("kinds", ["truth values", "gaps", "text"])
