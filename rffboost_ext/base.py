@@ -45,6 +45,7 @@ from .steps import RATE, Shrunk
 from .stopping import Found, joined
 from .store import StoreMixin
 from .training import Rows, Trainer
+from .vocabulary import baseline_of
 
 if TYPE_CHECKING:
     from .interop.initial import Given
@@ -195,7 +196,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
             self._require_columns(y)
             loss = self.loss_ if repr(loss) == self._loss_given else loss
         loss = prepared(loss, y, weight, n_classes)
-        return loss, learner, self._step_for(loss, learner, np.size(loss.baseline(y, weight)))
+        return loss, learner, self._step_for(loss, learner, np.size(baseline_of(loss, y, weight)))
 
     def _fit(
         self: E,

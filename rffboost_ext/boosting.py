@@ -16,12 +16,15 @@ from .learners import LEARNERS
 from .losses import LOSSES
 from .steps import STEPS, moved, natural_step
 from .vocabulary import (
+    baseline_of,
     check_answers,
     check_baseline,
     check_derivatives,
     check_target,
     derivatives_of,
     outcome,
+    preparation_of,
+    require_accepted,
 )
 
 PARAMETERS = {
@@ -137,7 +140,7 @@ def boost(
 
 def beginning(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
     """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
-    start = Ensemble(loss.baseline(y, weight), (), np.empty((0, 2))) if init is None else init
+    start = Ensemble(baseline_of(loss, y, weight), (), np.empty((0, 2))) if init is None else init
     check_baseline(loss, start.baseline, y)
     check_target(loss, y, start.n_outputs)
     return start
@@ -217,8 +220,8 @@ def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | N
 
 def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
     """``loss.prepared(y, weight, n_classes)``, checked: what is minimised."""
-    loss.check_target(y)
-    made = loss.prepared(y, weight, n_classes)
+    require_accepted(loss, y)
+    made = preparation_of(loss, y, weight, n_classes)
     if not isinstance(made, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {made!r}")
     require(type(made).__name__, "unit", made.unit, POSITIVE | Positives())

@@ -65,7 +65,8 @@ class Loss(Spec, ABC):
     Laws (tested over the registry): the gradient is the derivative of ``value`` with respect to the raw score, the
     hessian its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``;
     the baseline minimises the weighted sum of ``value`` over constant scores. For a binary classification loss the
-    second class is predicted where raw > 0: its probability there is more than 1/2.
+    second class is predicted where raw > 0: its probability there is more than 1/2. No method changes the arrays
+    that it is given.
     """
 
     task: ClassVar[str] = "regression"

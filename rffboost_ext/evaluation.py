@@ -20,6 +20,7 @@ from .metrics import Metric, metrics_of
 from .rows import weighted_rows
 from .scoring import View
 from .training import Rows
+from .vocabulary import require_accepted
 
 SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
 
@@ -70,7 +71,7 @@ def evaluation_of(
                 f"{rows.y.shape[1]}, got {held.y.shape[1]}"
             )
         try:
-            loss.check_target(held.y)
+            require_accepted(loss, held.y)
         except ValueError as error:
             raise ValueError(f"{type(model).__name__}: eval_set {label!r}: {error}") from error
     return Evaluation(sets, metrics_of(model.eval_metric, view))

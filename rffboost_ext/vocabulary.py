@@ -33,6 +33,22 @@ def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
         )
 
 
+def require_accepted(loss: Loss, y: Array) -> None:
+    """Raise a ValueError if a loss does not accept the values of a target, or changes them while it looks."""
+    unchanged("loss {!r}: check_target", loss, lambda: loss.check_target(y), y=y)
+
+
+def preparation_of(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+    """``loss.prepared(y, weight, n_classes)``, or a ValueError if it works in place."""
+    given = {"y": y, "weight": weight}
+    return unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
+
+
+def baseline_of(loss: Loss, y: Array, weight: Array) -> Array:
+    """``loss.baseline(y, weight)``, or a ValueError if it works in place, as a median by sorting may."""
+    return unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
+
+
 def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
     """Raise a ValueError unless a loss's baseline for the target y (n, C) is valid."""
     if not isinstance(baseline, np.ndarray) or baseline.ndim != 1 or not np.isfinite(baseline).all():

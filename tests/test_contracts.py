@@ -147,6 +147,12 @@ def broken(**methods):
     return type("Broken", (LogLoss,), methods)()
 
 
+def sorted_middle(y):
+    """The median, by sorting in place."""
+    y.sort(axis=0)
+    return y[len(y) // 2]
+
+
 BROKEN = [
     (broken(derivatives=lambda self, y, raw: (y[:, 0], y[:, 0])), "rff_1", "gradient must have shape"),
     (broken(derivatives=lambda self, y, raw: (y, np.nan * y)), "rff_1", "hessian must be finite"),
@@ -196,6 +202,13 @@ BROKEN = [
         "tree",
         "derivatives must not change y",
     ),
+    (broken(check_target=lambda self, y: np.negative(y, out=y)), "tree", "check_target must not change y"),
+    (
+        broken(prepared=lambda self, y, weight, n_classes=None: np.add(weight, 1.0, out=weight)),
+        "tree",
+        "prepared must not change weight",
+    ),
+    (broken(baseline=lambda self, y, weight: sorted_middle(y)), "tree", "baseline must not change y"),
     *(
         ("log_loss", Writes(name), f"fit must not change {name}")
         for name in ("y", "raw", "gradient", "hessian", "weight")
@@ -212,6 +225,23 @@ def test_a_baseline_is_for_all_targets():
     for learner in ("tree", "mixture"):
         with pytest.raises(ValueError, match="baseline must have one entry for each of 1 targets"):
             RFFBoostRegressor(loss, learner, n_estimators=2).fit(X, Y)
+
+
+def test_the_loop_names_losses_that_work_in_place():
+    loss = type("Broken", (SquaredError,), {"baseline": lambda self, y, weight: sorted_middle(y)})()
+    with pytest.raises(ValueError, match=r"loss Broken\(.*\): baseline must not change y"):
+        boost(X, TARGET[:, None].copy(), loss=loss, learner="tree", n_estimators=2)
+
+
+def test_losses_must_not_work_in_place_in_a_set_to_evaluate_on():
+    class Centring(SquaredError):
+        def check_target(self, y):
+            if len(y) == 20:
+                y -= y.mean()
+
+    model = RFFBoostRegressor(Centring(), "tree", n_estimators=2, early_stopping=False)
+    with pytest.raises(ValueError, match=r"eval_set 'validation_0': .* check_target must not change y"):
+        model.fit(X, TARGET, eval_set=[(X[:20], TARGET[:20])])
 
 
 @pytest.mark.parametrize(("loss", "learner", "message"), BROKEN, ids=[message for *_, message in BROKEN])

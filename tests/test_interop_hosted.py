@@ -30,6 +30,20 @@ def regressor(host, loss="squared_error", **params):
     return REGRESSORS[host](loss=loss, **OWN[host] | params)
 
 
+class Sorting(SquaredError):
+    """A loss whose baseline is a median that is found in place."""
+
+    def baseline(self, y, weight):
+        y.sort(axis=0)
+        return y[len(y) // 2]
+
+
+@hosts
+def test_losses_must_not_work_in_place(host):
+    with pytest.raises(ValueError, match=r"loss Sorting\(.*\): baseline must not change y"):
+        regressor(host, Sorting()).fit(X, SIGNAL.copy())
+
+
 @hosts
 @pytest.mark.parametrize("given", ["quantile", Quantile()], ids=["name", "instance"])
 def test_parameters_of_the_loss_are_set(host, given):

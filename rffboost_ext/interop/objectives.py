@@ -18,6 +18,7 @@ from ..boosting import in_units
 from ..core import Array, Loss
 from ..losses import LOSSES
 from ..notices import warn_user
+from ..vocabulary import baseline_of, preparation_of
 from .reading import Reading, columns
 
 # A leaf divides by the sum of hessians; XGBoost has the same lower bound in its own logistic loss.
@@ -274,7 +275,7 @@ def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | No
     require_targets(loss, y, max(2, n_classes))
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
     known = None if loss.task == "regression" or n_outputs is None else max(2, n_outputs)
-    return loss.prepared(y, weight, known)
+    return preparation_of(loss, y, weight, known)
 
 
 def for_outputs(loss: Loss, n_outputs: int) -> Loss:
@@ -287,7 +288,8 @@ def fitted_to(loss: Loss, y: Array, weight: Array | None) -> tuple[Loss, Array]:
     """The prepared loss and its baseline, (C,), for labels (n,) or (n, C)."""
     y = columns(y)
     loss = prepared_for(loss, y, weight)
-    return loss, loss.baseline(y, np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64))
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
+    return loss, baseline_of(loss, y, weight)
 
 
 def weighted_derivatives(loss: Loss, y: Array, raw: Array, weight: Array | None) -> tuple[Array, Array]:
