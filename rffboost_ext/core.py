@@ -60,7 +60,8 @@ class Spec(BaseEstimator):
 class Loss(Spec, ABC):
     """What a booster minimises: a function of target and raw score, summed over rows.
 
-    A custom loss implements the four abstract methods in plain NumPy; nothing needs to be compiled.
+    A custom loss implements the four abstract methods in plain NumPy, and sets ``task`` if it is of classes;
+    nothing needs to be compiled.
 
     Laws (tested over the registry): the gradient is the derivative of ``value`` with respect to the raw score, the
     hessian its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``;

@@ -127,6 +127,50 @@ def test_wrong_answers_of_a_loss_name_it(wrong, message, early_stopping):
         RFFBoostRegressor(Mean(wrong), **(PLAIN | {"early_stopping": early_stopping})).fit(X, Y)
 
 
+class Untold(Loss):
+    """The logistic loss without its task."""
+
+    def value(self, y, raw):
+        return np.logaddexp(0.0, raw)[:, 0] - y[:, 0] * raw[:, 0]
+
+    def derivatives(self, y, raw):
+        p = 1.0 / (1.0 + np.exp(-raw))
+        return p - y, p * (1.0 - p)
+
+    def baseline(self, y, weight):
+        p = weight @ y[:, 0] / weight.sum()
+        return np.array([np.log(p / (1.0 - p))])
+
+    def inverse_link(self, raw):
+        p = 1.0 / (1.0 + np.exp(-raw))
+        return np.hstack([1.0 - p, p])
+
+
+class Told(Untold):
+    """The same with it."""
+
+    task = "classification"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_loss_of_classes_says_so():
+    with pytest.raises(
+        ValueError, match=r"loss Untold\(\): .* got shape \(3, 2\) .*; set task = 'classification'"
+    ):
+        RFFBoostClassifier(Untold(), **PLAIN).fit(X, Y > 1.0)
+    found = RFFBoostClassifier(Told(), **PLAIN).fit(X, Y > 1.0).predict_proba(X)
+    ours = RFFBoostClassifier("log_loss", **PLAIN).fit(X, Y > 1.0).predict_proba(X)
+    np.testing.assert_allclose(found, ours, atol=1e-5)
+
+
+@pytest.mark.parametrize("link", [np.exp, np.negative, np.zeros_like], ids=["positive", "falling", "flat"])
+def test_a_loss_of_targets_takes_labels_if_its_link_is_centred(link):
+    loss = type("Other", (SquaredError,), {"inverse_link": lambda self, raw: link(raw)})()
+    RFFBoostClassifier(SquaredError(), **PLAIN).fit(X, Y > 1.0)
+    with pytest.raises(ValueError, match=r"loss Other\(.*\): .* be 0 at a score of 0 and increase, got \["):
+        RFFBoostClassifier(loss, **PLAIN).fit(X, Y > 1.0)
+
+
 class Linked(Mean):
     """A classification loss whose link is wrong."""
 
