@@ -62,17 +62,33 @@ def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
 
 
 def check_answers(loss: Loss, y: Array, raw: Array) -> None:
-    """Raise a ValueError unless a loss's values and responses for scores (n, C) have the right shapes.
+    """Raise a ValueError unless a loss's values and responses for scores (n, C) are numbers of the right shapes.
 
     Nor may it change what it is given to read, or put two classes in the wrong order.
     """
     n, given = len(y), {"y": y, "raw": raw}
-    require_values(loss, unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given), n)
-    found, least = np.shape(loss.inverse_link(raw)), 2 if loss.task == "classification" else 1
+    values = unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given)
+    require_values(loss, values, n)
+    require_numbers(loss, "value", values)
+    response, least = loss.inverse_link(raw), 2 if loss.task == "classification" else 1
+    found = np.shape(response)
     if len(found) != 2 or found[0] != n or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
         raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
+    require_numbers(loss, "inverse_link", response)
     check_link(loss, raw.shape[1])
+
+
+def require_numbers(loss: Loss, method: str, found: Array) -> None:
+    """Raise a ValueError if what a loss says before the first round is no number; infinity is one, as far out."""
+    kind = np.asarray(found).dtype
+    if kind.kind not in "fiu":
+        raise ValueError(f"loss {loss!r}: {method} must hold real numbers, got {kind}")
+    lost = int(np.isnan(found).sum())
+    if lost:
+        raise ValueError(
+            f"loss {loss!r}: {method} must be a number at the baseline, got NaN for {lost} of {np.size(found)}"
+        )
 
 
 def check_link(loss: Loss, n_outputs: int) -> None:
