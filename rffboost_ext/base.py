@@ -211,7 +211,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         loss, learner, step = parts
         init, n_given = self._beginning(given, loss, rows, classes)
         evaluation = evaluation_of(self, sets or {}, loss, rows, classes)
-        stops = self._stops(learner, evaluation.watched)
+        stops = self._stops(learner, evaluation.watched, len(rows))
         n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + n_given
         self._require_room(init, n_rounds)
         # With early stopping duplicates stay: how often a row occurs is part of what is to be predicted.

@@ -146,7 +146,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         size = self._calibration_size(len(y))
         parts = split_with_gaps(gaps_of(values), size, random)
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
-        self.estimator_ = regressor.fit(X, y)
+        self.estimator_ = self._fitted(regressor, X, y, size)
         target, found = target.astype(np.float64), self.estimator_.predict(held)
         values, rank = self._numbers(found, size), rank_of(self.alpha, size)
         if not np.isfinite(values).all():
@@ -168,6 +168,19 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         validate_data(self, X, skip_check_array=True)
         values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
         return values, y
+
+    def _fitted(self, regressor: Any, X: Any, y: Any, size: int) -> Any:
+        """The regressor, fitted to the rows that do not calibrate, or a ValueError that says if one is too few."""
+        try:
+            return regressor.fit(X, y)
+        except ValueError as error:
+            if len(y) > 1:
+                raise
+            raise ValueError(
+                f"{type(self).__name__}: X must have more than {size + 1} rows, of which {size} calibrate with "
+                f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
+                f"n_samples={size + 1}: estimator cannot be fitted to the one that is left ({error})"
+            ) from error
 
     def _calibration_size(self, n_samples: int) -> int:
         """The number of calibration rows, or a ValueError if no others would be left."""

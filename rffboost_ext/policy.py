@@ -148,8 +148,14 @@ class PolicyEstimator(ComposedEstimator):
     quality: str
     warm_start: bool
 
-    def _stops(self, learner: Learner, held: Rows | None) -> bool:
-        """Whether the fit uses early stopping; a ValueError if a stack would break what the learner promises."""
+    def _stops(self, learner: Learner, held: Rows | None, n_samples: int) -> bool:
+        """Whether the fit uses early stopping.
+
+        Raises
+        ------
+        ValueError
+            If a stack would break what the learner promises, or there are too few rows to hold some of them out.
+        """
         stops = bool(self.early_stopping)
         if is_auto(self.early_stopping):
             stops = held is not None or ((learner.stops_early or self._asks_to_stop()) and not self.warm_start)
@@ -159,7 +165,23 @@ class PolicyEstimator(ComposedEstimator):
                 f"{' and '.join(learner.promises)}, got 'high', which stacks it with cosines, and these do not "
                 f"keep to them"
             )
+        if stops and held is None:
+            self._require_rows(n_samples)
         return stops
+
+    def _require_rows(self, n_samples: int) -> None:
+        """Raise a ValueError if there are too few rows to hold some of them out."""
+        owner = type(self).__name__
+        if n_samples < 2:
+            raise ValueError(
+                f"{owner}: X must have at least 2 rows, of which early stopping holds out some, got "
+                f"n_samples={n_samples}; early_stopping=False takes a single one"
+            )
+        if not is_auto(self.n_folds) and int(self.n_folds) > n_samples:
+            raise ValueError(
+                f"{owner}: n_folds must be at most the number of rows; got n_folds={self.n_folds} and "
+                f"n_samples={n_samples}"
+            )
 
     def _asks_to_stop(self) -> bool:
         """Whether a parameter is given that has no effect without early stopping."""

@@ -134,13 +134,6 @@ class Plan:
 
     def _splits(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Index, Rows]]:
         """Which rows to fit to, and those to watch of the others."""
-        if len(rows) < max(2, self.n_folds):
-            if len(rows) < 2:
-                raise ValueError("early stopping: X must have at least 2 rows, got n_samples=1")
-            raise ValueError(
-                f"early stopping: n_folds must be at most the number of rows; got "
-                f"n_folds={self.n_folds} and n_samples={len(rows)}"
-            )
         if self.n_folds == 1:
             fold = np.where(held_out(rows, self.fraction, seed), 0, -1)
         else:

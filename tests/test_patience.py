@@ -178,7 +178,7 @@ def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
 def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
     model = RFFBoostClassifier(**params)
     rows = Rows(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1)) if held else None
-    assert model._stops(model._parts()[1], rows) == stops
+    assert model._stops(model._parts()[1], rows, 100) == stops
 
 
 def test_a_metric_has_at_least_two_folds() -> None:
