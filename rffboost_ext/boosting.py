@@ -22,6 +22,7 @@ from .vocabulary import (
     check_derivatives,
     check_target,
     derivatives_of,
+    described,
     outcome,
     preparation_of,
     require_accepted,
@@ -223,7 +224,7 @@ def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) 
     require_accepted(loss, y)
     made = preparation_of(loss, y, weight, n_classes)
     if not isinstance(made, Loss):
-        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {made!r}")
+        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {described(made)}")
     require(type(made).__name__, "unit", made.unit, POSITIVE | Positives())
     return made
 

@@ -14,7 +14,7 @@ from .checks import Check
 from .core import Array, Loss
 from .early_stopping import MeanLoss
 from .losses import LOSSES, Signed
-from .scoring import Score, View, checked, computed, is_scorer, scored
+from .scoring import Score, View, checked, computed, is_scorer, lacking, scored
 
 # Scorers of scikit-learn by their names in XGBoost and LightGBM.
 ELSEWHERE = {
@@ -45,16 +45,30 @@ class Metric:
     on : callable
         From rows X (n, d) to ``score(y, raw, weight) -> float``, with y (n, 1) or (n, C) as a loss sees it, raw
         (n, C) and weight (n,).
+    view : View, optional
+        What scores and targets stand for, by which errors tell of classes that no row has.
     """
 
     name: str
     greater: bool
     on: Callable[[Array], Score]
+    view: View | None = None
 
     def error_on(self, X: Array) -> Score:
-        """The score on rows X (n, d) with the sign by which less is better."""
-        score = self.on(X)
-        return (lambda y, raw, weight: -score(y, raw, weight)) if self.greater else score
+        """The score on rows X (n, d) with the sign by which less is better; a ValueError if it lacks a class."""
+        score, view, sign = self.on(X), self.view, -1.0 if self.greater else 1.0
+        if view is None:
+            return score
+
+        def error(y: Array, raw: Array, weight: Array) -> float:
+            found = sign * score(y, raw, weight)
+            if np.isnan(found) and lacking(y, view):
+                raise ValueError(
+                    f"eval_metric: {self.name!r} must be a number on the held-out rows, got nan{lacking(y, view)}"
+                )
+            return found
+
+        return error
 
 
 class Metrics(Check):
@@ -105,7 +119,7 @@ def metric_of(given: Any, view: View) -> Metric:
     def on(X: Array) -> Score:
         return checked(name, scored(scorer, view, X) if asks else computed(scorer, view), view)
 
-    return Metric(name, greater, on)
+    return Metric(name, greater, on, view)
 
 
 def described(given: Any) -> tuple[str, bool]:

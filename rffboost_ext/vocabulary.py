@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -170,6 +171,13 @@ def unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: 
     return found
 
 
+def described(found: object) -> str:
+    """What a part has returned, in a few words, however many rows it has."""
+    if isinstance(found, np.ndarray):
+        return f"an array of {found.dtype} and shape {found.shape}"
+    return f"{reprlib.repr(found)} of type {type(found).__name__}"
+
+
 def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
     """The term of a round and its outputs, checked."""
     if round.index:
@@ -179,7 +187,7 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
         owned = {name: getattr(round, name) for name in OWNED}
         fitted = unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
     if not isinstance(fitted, Term):
-        raise TypeError(f"learner {learner!r}: fit must return a Term, got {fitted!r}")
+        raise TypeError(f"learner {learner!r}: fit must return a Term, got {described(fitted)}")
     design = round.design
     try:
         check_sound(fitted, design.n_features, round.raw.shape[1])

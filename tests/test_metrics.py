@@ -37,6 +37,18 @@ def test_a_metric_that_becomes_nan_is_named():
         RFFBoostClassifier(learner="rff_newton", eval_metric=odd, n_folds=1, random_state=0).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:Only one class is present")
+def test_a_metric_that_lacks_a_class_is_told_of_it():
+    X, y = BINARY
+    rare = np.where(np.arange(len(y)) == 3, "yes", "no")
+    for given in ({}, {"eval_set": [(X[9:], rare[9:])]}):
+        model = RFFBoostClassifier(learner="tree", eval_metric="roc_auc", n_estimators=3, early_stopping=True)
+        with pytest.raises(
+            ValueError, match=r"eval_metric: 'roc_auc' must be a number .*, got nan; .* rows is of class \['yes'\]"
+        ):
+            model.fit(X, rare, **given)
+
+
 def test_a_part_of_a_score_is_a_score():
     X, y = BINARY
     ours = partial(partial(f1_or_nothing_score, threshold=0.5))
