@@ -95,9 +95,9 @@ MIDDLING = 1_000
 # 0.16) at 0.55 of the time; a third kind of models changes it by -0.16 (0.09) and steps of 0.15 by 0.00 (0.06), at
 # 1.2 and 1.1 times the time, and a patience of 12 in the place of 15 by 0.00 (160 fits of 32 sets, 0.04) at 0.96
 # of it. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five classes of 30
-# features lose 4 points. Four folds take 0.75 of the time of five below `MIDDLING`, at -0.02 points (228 fits of 38
-# sets, 0.08), three lose 0.20 (0.10); from there on they take 0.65 of the time of six, at 0.00 (42 fits of 7 sets,
-# 0.06; before that, -0.18 over 30 fits of 15 sets, 0.10).
+# features lose 4 points. Four folds take 0.75 of the time of five below `MIDDLING`, at -0.02 points (228 fits of
+# 38 sets, 0.08), three lose 0.20 (0.10); from there on they take 0.65 of the time of six, at 0.00 (42 fits of 7
+# sets, 0.06; of others -0.18, 30 fits of 15 sets, 0.10).
 QUICK, MIDDLE = Pace(0.2, 12, 4), Pace(0.3, 15, 4)
 # With up to `FEW` rows of at least `MANY_FEATURES` features, as they were given. There often few features matter,
 # and these are found by short steps; so are single cosines worth their time as a third kind of models. They add
