@@ -17,8 +17,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with
         learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2 below
-        1,000 rows, with a patience of 12 rounds, and 0.3 from there on, with 15 rounds; from 100 features on it is
-        0.1 there too, with 20 rounds. All of these have 4 folds.
+        1,000 rows, with 4 folds and a patience of 12 rounds, and 0.3 from there on, with 5 folds and 15 rounds.
+        From 100 features on it is 0.1 there too, with as many folds and 20 rounds.
         With quality="high" it is always 0.1.
     standardize : bool, default=True
         Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble takes the original
@@ -48,9 +48,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average,
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. With an ``eval_set`` a single model is monitored on that, whatever
-        n_folds is. "auto" is 4 up to 3,000 rows where learning_rate="auto" chooses by their number; 1 with an
-        ``init_model`` or a warm start; with up to 3,000 rows or quality="high" 5 for a stack and 4 otherwise; else
-        1; with an ``eval_metric`` at most as many as the rarest class has rows.
+        n_folds is. "auto" is 4 below 1,000 rows and 5 up to 3,000 where learning_rate="auto" chooses by that
+        number; 1 with an ``init_model`` or a warm start; with up to 3,000 rows or quality="high" 5 for a stack and
+        4 otherwise; else 1; with an ``eval_metric`` at most as many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is

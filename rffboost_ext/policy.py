@@ -96,14 +96,14 @@ MIDDLING = 1_000
 # 1.2 and 1.1 times the time, and a patience of 12 in the place of 15 by 0.00 (160 fits of 32 sets, 0.04) at 0.96
 # of it. From `MIDDLING` on cosines alone are needed beside kernel machines: without them five classes of 30
 # features lose 4 points. Four folds take 0.75 of the time of five below `MIDDLING`, at -0.02 points (228 fits of
-# 38 sets, 0.08), three lose 0.20 (0.10); from there on they take 0.65 of the time of six, at 0.00 (42 fits of 7
-# sets, 0.06; of others -0.18, 30 fits of 15 sets, 0.10).
-QUICK, MIDDLE = Pace(0.2, 12, 4), Pace(0.3, 15, 4)
+# 38 sets, 0.08), three lose 0.20 (0.10). From there on four take 0.65 of the time of six, at 0.00 (42 fits of 7
+# sets, 0.06), of others -0.18 (30 fits of 15 sets, 0.10); five take 0.84, at -0.06 (42 fits, 0.06).
+QUICK, MIDDLE = Pace(0.2, 12, 4), Pace(0.3, 15, 5)
 # With up to `FEW` rows of at least `MANY_FEATURES` features, as they were given. There often few features matter,
 # and these are found by short steps; so are single cosines worth their time as a third kind of models. They add
 # 1.9 points of accuracy or R2 (45 fits of 15 sets, most of them generated, standard error 0.5), trees of 64 bins
 # included, at 1.5 times the time.
-WIDE = Pace(0.1, 20, 4)
+WIDE, MIDDLE_WIDE = Pace(0.1, 20, 4), Pace(0.1, 20, 5)
 
 
 @dataclass(frozen=True)
@@ -205,9 +205,8 @@ class PolicyEstimator(ComposedEstimator):
             return LONG
         if not free or held is not None or self._is_one(init):
             return FINE
-        if size.wide:
-            return WIDE
-        return MIDDLE if size.middling else QUICK
+        paces = (WIDE, MIDDLE_WIDE) if size.wide else (QUICK, MIDDLE)
+        return paces[size.middling]
 
     def _rate(self, pace: Pace) -> float | Callable[[int], float]:
         """The learning rate, as a number or a function of the round."""

@@ -39,10 +39,10 @@ def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> No
 @pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
-        ({}, 60, False, 0.3, 12),
+        ({}, 60, False, 0.3, 15),
         ({}, 49, False, 0.2, 8),
         ({"n_iter_no_change": 5}, 49, False, 0.2, 8),
-        ({"quality": "fast"}, 60, False, 0.3, 4),
+        ({"quality": "fast"}, 60, False, 0.3, 5),
         ({"quality": "fast"}, 49, False, 0.2, 4),
         ({}, 101, False, 0.1, 2),
         ({}, 60, True, 0.1, 3),
@@ -96,8 +96,8 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int, d: int) ->
     [
         (policy.MIDDLING - 1, MANY_FEATURES - 1, 0.2, 4, 2),
         (policy.MIDDLING - 1, MANY_FEATURES, 0.1, 4, 3),
-        (policy.FEW, MANY_FEATURES - 1, 0.3, 4, 3),
-        (policy.FEW, MANY_FEATURES, 0.1, 4, 3),
+        (policy.FEW, MANY_FEATURES - 1, 0.3, 5, 3),
+        (policy.FEW, MANY_FEATURES, 0.1, 5, 3),
         (policy.FEW + 1, MANY_FEATURES, 0.1, 1, 2),
     ],
 )
