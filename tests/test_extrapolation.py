@@ -133,7 +133,9 @@ def test_files(dtype, mean, with_gaps, data):
     model = RFFBoostRegressor(random_state=0).fit(X, y)
     file = to_onnx(model, dtype=dtype)
     verify_onnx(model, file, Z, raise_on_mismatch=True)
-    verify_onnx(model, file, Z[:8], runtime="reference", raise_on_mismatch=True)
+    if mean == 0.0 or dtype == "float32":
+        # Trees of columns of a large offset are in double precision, which the reference evaluator lacks.
+        verify_onnx(model, file, Z[:8], runtime="reference", raise_on_mismatch=True)
     Z = Z.astype(np.float32).astype(float)
     tol = 1e-3 if dtype == "float32" else 1e-6
     np.testing.assert_allclose(from_onnx(file).raw(Z), model.ensemble_.raw(Z), rtol=0, atol=tol)
