@@ -204,7 +204,7 @@ def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
             f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
         )
     try:
-        check_laws(fitted, design.X[:WATCHED])
+        check_laws(fitted, lambda: design.X[:WATCHED])
     except TypeError as error:
         raise TypeError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     # Steps and scores are in double precision: a product with a float32 output would not be.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..core import Array, Term
@@ -14,7 +16,7 @@ FACTOR = -1000.0
 PRECISION = 1e-4
 
 
-def check_laws(term: Term, X: Array) -> None:
+def check_laws(term: Term, rows: Callable[[], Array]) -> None:
     """Raise a TypeError if a term that overrides the ``__call__`` of one of ours breaks the laws of terms.
 
     Rounds are scaled and stacked for predictions: without the laws these differ from the scores of the fit.
@@ -23,13 +25,14 @@ def check_laws(term: Term, X: Array) -> None:
     ----------
     term : Term
         Of any type; only those that derive from ours are looked at, the others define all their functions.
-    X : ndarray of shape (n, d)
-        Rows on which to compare.
+    rows : callable
+        Returns X, (n, d), on which to compare; called for such terms only, since it may take memory.
     """
     kind = type(term)
     base = base_of(check_sound, kind)
     if base is object or base.__call__ is kind.__call__:
         return
+    X = rows()
     one = term(X)
     laws = {
         "scaled(a)(X) must be a * t(X)": (term.scaled(FACTOR)(X), FACTOR * one),
