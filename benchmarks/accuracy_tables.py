@@ -102,7 +102,7 @@ TABLES: dict[str, Table] = {
         ),
         Table(
             "further",
-            "Further real data, by which nothing was chosen",
+            "Further real data",
             tuple(FURTHER),
             (*PEERS, "rffboost", "rffboost_high"),
             splits=3,

@@ -87,7 +87,7 @@ def test_pairs_of_numbered_labels_are_converted(labels: np.ndarray) -> None:
 
 
 def test_what_holds_none_of_ours_is_left_to_skl2onnx() -> None:
-    outputs(TunedThresholdClassifierCV(LogisticRegression(), cv=2).fit(X, SIGNAL > 1.0))
+    assert len(outputs(TunedThresholdClassifierCV(LogisticRegression(), cv=2).fit(X, SIGNAL > 1.0))) == 2
     outputs(OneVsOneClassifier(LogisticRegression()).fit(X, THREE - 1), zipmap=False)
     outputs(BaggingRegressor(LinearRegression(), n_estimators=2).fit(X, np.column_stack([SIGNAL, SIGNAL])))
 
