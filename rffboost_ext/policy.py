@@ -134,6 +134,16 @@ class Size:
         """Whether there are few rows of many features."""
         return self.n_samples <= FEW and self.n_features >= MANY_FEATURES
 
+    @property
+    def thorough(self) -> bool:
+        """Whether single cosines are a third kind of models, and kernel machines compare units of features.
+
+        With fewer rows or features, units that are compared change accuracy by -0.01 points (315 fits of 45 sets,
+        standard error 0.04); from `MIDDLING` rows on by +0.21 (42 fits of 14 sets, 0.06), digits and clusters of
+        unequal spread most of all, and where there are many features by +0.2 (48 fits of 16 sets, 0.13).
+        """
+        return self.middling or self.wide
+
 
 class PolicyEstimator(ComposedEstimator):
     """Chooses what is ``"auto"`` by the number of rows."""
@@ -223,9 +233,9 @@ class PolicyEstimator(ComposedEstimator):
         if size.many:
             return [first, replace(cosines, refits=not is_auto(self.refit))]
         rate = OF_RIDGE_WIDE if size.wide else OF_RIDGE
-        machine = RFFRidge(COMPONENTS[size.middling], relative_rate=rate)
+        machine = RFFRidge(COMPONENTS[size.middling], compare_units=size.thorough, relative_rate=rate)
         others = [self._beside(trainer, machine, HASTE), cosines]
-        return [first, *others[: 1 + (size.middling or size.wide)]]
+        return [first, *others[: 1 + size.thorough]]
 
     def _beside(self, trainer: Trainer, learner: Learner, haste: Haste | None = None) -> Trainer:
         """The same parts with another learner."""

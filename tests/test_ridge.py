@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,11 +12,12 @@ from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext.design import Design
 from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
 from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
-from rffboost_ext.learners.ridge import newton_target
+from rffboost_ext.learners.ridge import newton_target, units_of
 from rffboost_ext.parallel import SINGLE_BLAS
 from rffboost_ext.terms import outputs_of_each
 
@@ -123,16 +125,82 @@ def test_a_singular_system_has_an_infinite_error() -> None:
 @pytest.mark.parametrize(("frequency", "gamma"), [(0.2, 0.01), (4.0, 10.0)])
 def test_the_kernel_that_suits_is_found(frequency, gamma) -> None:
     Z = np.random.default_rng(4).normal(size=(200, 1))
-    found = best_kernel(Z, np.sin(frequency * Z), np.ones(200), np.array([0.01, 10.0]), np.array([1e-3]))
-    assert found == (gamma, 1e-3)
+    found = best_kernel(
+        Z, np.sin(frequency * Z), np.ones(200), [np.ones(1)], np.array([0.01, 10.0]), np.array([1e-3])
+    )
+    assert (found.gamma, found.l2) == (gamma, 1e-3)
 
 
 def test_the_kernel_is_chosen_beside_an_intercept() -> None:
     """Without one, the smoothest kernel would be taken to reach the mean."""
     Z = np.random.default_rng(0).normal(size=(60, 3))
     target = 3.0 + np.sin(3.0 * Z[:, :1]) * np.cos(2.0 * Z[:, 1:2])
-    found = best_kernel(Z, target, np.ones(60), np.array([0.01, 1.0, 10.0]), np.array([1.0, 1e-2]))
-    assert found == (10.0, 0.01)
+    found = best_kernel(Z, target, np.ones(60), [np.ones(3)], np.array([0.01, 1.0, 10.0]), np.array([1e-2, 1.0]))
+    assert (found.gamma, found.l2) == (10.0, 0.01)
+
+
+def test_the_least_error_of_all_that_is_compared_is_found() -> None:
+    """Here no kernel has a second minimum in the penalty, at which the search would not arrive."""
+    rng = np.random.default_rng(7)
+    Z, weight, counted = (
+        rng.normal(size=(50, 3)),
+        rng.uniform(0.5, 2.0, 50),
+        [np.ones(3), np.array([1.7, 0.3, 0.1])],
+    )
+    target, gammas, penalties = (
+        np.sin(Z[:, :1]) + rng.normal(size=(50, 2)),
+        np.geomspace(0.1, 2, 3),
+        np.geomspace(0.01, 10, 4),
+    )
+    errors = {}
+    for i, unit in enumerate(counted):
+        for gamma, l2 in product(gammas, penalties):
+            kernel = 1.0 + np.exp(-gamma * cdist(unit * Z, unit * Z, "sqeuclidean") / 3)
+            errors[i, gamma, l2] = left_out_error(kernel, target, weight, l2)
+    found = best_kernel(Z, target, weight, counted, gammas, penalties)
+    index, gamma, l2 = min(errors, key=errors.__getitem__)
+    assert found.units is counted[index]
+    assert (found.gamma, found.l2) == (gamma, l2)
+    assert found.error == pytest.approx(errors[index, gamma, l2])
+
+
+def spreads_that_tell(factor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two features that matter, and forty whose spread is `factor` times as large."""
+    Z = np.random.default_rng(8).normal(size=(300, 42))
+    return Z * np.where(np.arange(42) < 2, 1.0, factor), np.sin(2.0 * Z[:, 0]) + Z[:, 1]
+
+
+def test_units_that_features_share_are_seen() -> None:
+    scores = {}
+    for factor in (0.05, 1.0):
+        Z, y = spreads_that_tell(factor)
+        model = RFFBoostRegressor(learner="rff_ridge", learning_rate=1.0, n_estimators=3, **PLAIN)
+        scores[factor] = model.fit(Z[:200], y[:200]).score(Z[200:], y[200:])
+    assert scores[0.05] > 0.9
+    assert scores[1.0] < 0.7
+
+
+@pytest.mark.parametrize("factor", [20.0, 1e150])
+def test_units_that_mislead_are_not(factor) -> None:
+    Z, y = spreads_that_tell(factor)
+    even = Z / Z.std(axis=0)
+    models = [RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN) for _ in range(2)]
+    np.testing.assert_allclose(
+        models[0].fit(Z, y).predict(Z), models[1].fit(even, y).predict(even), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_a_unit_of_all_features_changes_nothing() -> None:
+    Z, y = spreads_that_tell(0.05)
+    models = [RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN) for _ in range(2)]
+    np.testing.assert_allclose(models[0].fit(Z, y).predict(Z), models[1].fit(1024.0 * Z, y).predict(1024.0 * Z))
+
+
+@pytest.mark.parametrize("scale", [None, np.full(2, np.inf), np.array([np.inf, 3.0])])
+def test_constant_features_have_no_unit(scale) -> None:
+    units = units_of(Design(np.ones((5, 2)), scale=scale))
+    assert all(np.isfinite(unit).all() for unit in units)
+    assert [float(np.square(unit).mean()) for unit in units] == pytest.approx([1.0] * len(units))
 
 
 def test_without_a_target_the_smoothest_kernel_is_kept() -> None:
@@ -160,10 +228,10 @@ def test_systems_of_earlier_weights_are_not_kept() -> None:
 
 def test_noise_asks_for_a_larger_penalty() -> None:
     rng = np.random.default_rng(5)
-    Z, penalties = rng.normal(size=(200, 1)), np.array([1.0, 1e-4])
+    Z, penalties = rng.normal(size=(200, 1)), np.array([1e-4, 1.0])
     for noise, l2 in ((0.0, 1e-4), (1.0, 1.0)):
         target = np.sin(Z) + noise * rng.normal(size=(200, 1))
-        assert best_kernel(Z, target, np.ones(200), np.array([1.0]), penalties)[1] == l2
+        assert best_kernel(Z, target, np.ones(200), [np.ones(1)], np.array([1.0]), penalties).l2 == l2
 
 
 def test_many_features_are_the_kernel_machine() -> None:

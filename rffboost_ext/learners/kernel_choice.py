@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
 import numpy as np
 
 from ..core import Array
@@ -11,8 +15,30 @@ from .least_squares import cholesky
 LEAST_PENALTY = 1e-6
 
 
-def best_kernel(X: Array, target: Array, weight: Array, gammas: Array, penalties: Array) -> tuple[float, float]:
-    """The kernel parameter and the penalty of the kernel ridge regression that best predicts left-out rows.
+@dataclass(frozen=True)
+class Kernel:
+    """A Gaussian kernel and a penalty.
+
+    Parameters
+    ----------
+    error : float
+        What leaving one row out misses with them.
+    gamma, l2 : float
+        The kernel parameter, and the penalty.
+    units : ndarray of shape (d,)
+        What features are multiplied by, of mean square 1.
+    """
+
+    error: float
+    gamma: float
+    l2: float
+    units: Array
+
+
+def best_kernel(
+    X: Array, target: Array, weight: Array, units: Sequence[Array], gammas: Array, penalties: Array
+) -> Kernel:
+    """The kernel and the penalty of the kernel ridge regression that best predicts left-out rows.
 
     Parameters
     ----------
@@ -22,19 +48,31 @@ def best_kernel(X: Array, target: Array, weight: Array, gammas: Array, penalties
         What C outputs aim at.
     weight : ndarray of shape (m,)
         Positive sample weights.
-    gammas, penalties : ndarray of shape (s,) and (t,)
-        What is compared; of equally good ones, the first is kept. The kernel is
-        ``1 + exp(-gamma |x - x'|^2 / d)``.
-
-    Returns
-    -------
-    gamma, l2 : float
+    units : sequence of ndarray of shape (d,)
+        What features are multiplied by, of mean square 1.
+    gammas, penalties : ndarray of shape (s,) and (t,), ascending
+        What is compared; of equally good ones, the smoothest of the first units is kept. The kernel is
+        ``1 + exp(-gamma |u * (x - x')|^2 / d)``. For a kernel, penalties are compared from the least one on until
+        the error grows.
     """
-    distances = squared_distances(X)
-    kernels = (1.0 + np.exp(-gamma * distances) for gamma in gammas)
-    errors = [[left_out_error(kernel, target, weight, l2) for l2 in penalties] for kernel in kernels]
-    narrowness, cost = np.unravel_index(np.argmin(errors), np.shape(errors))
-    return float(gammas[narrowness]), float(penalties[cost])
+    found = []
+    for unit in units:
+        distances = squared_distances(unit * X)
+        for gamma in gammas:
+            error, l2 = best_penalty(1.0 + np.exp(-gamma * distances), target, weight, penalties)
+            found.append(Kernel(error, float(gamma), l2, unit))
+    return min(found, key=attrgetter("error"))
+
+
+def best_penalty(kernel: Array, target: Array, weight: Array, penalties: Array) -> tuple[float, float]:
+    """The least error before a larger penalty, of ascending ones, has a larger error, and that penalty."""
+    least, best = np.inf, float(penalties[0])
+    for l2 in penalties:
+        error = left_out_error(kernel, target, weight, l2)
+        if error > least:
+            break
+        least, best = error, float(l2)
+    return least, best
 
 
 def squared_distances(X: Array) -> Array:
