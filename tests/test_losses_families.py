@@ -87,6 +87,15 @@ def test_a_perfect_score_has_no_loss(name, size):
     assert (np.abs(loss.value(y, np.log(y))) < 1e-9 * per_row).all()
 
 
+@pytest.mark.parametrize("power", [1.0 + 1e-9, 1.001, 1.5, 1.999, 2.0 - 1e-9])
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_tweedies_loss_is_half_a_square_near_a_perfect_score_whatever_its_power(power, size):
+    loss, y, away = Tweedie(power), size * np.array([[0.3], [1.0], [4.0]]), 1e-6
+    assert (loss.value(y, np.log(y)) >= 0.0).all()
+    found = [loss.value(y, np.log(y) + move).mean() for move in (away, -away)]
+    np.testing.assert_allclose(found, 0.5 * np.mean(y ** (2.0 - power)) * away**2, rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", POSITIVE)
 @pytest.mark.parametrize("size", [1e-9, 1e9])
 def test_what_is_worth_a_round_does_not_depend_on_the_unit(name, size):

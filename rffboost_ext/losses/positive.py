@@ -150,8 +150,10 @@ class Tweedie(Positive):
 
     def value(self, y: Array, raw: Array) -> Array:
         raw, p = cut(raw), self.power
-        best = y ** (2.0 - p) / ((1.0 - p) * (2.0 - p))
-        return (np.exp((2.0 - p) * raw) / (2.0 - p) - y * np.exp((1.0 - p) * raw) / (1.0 - p) + best)[:, 0]
+        log_u = logarithm(y) - raw
+        # The terms above are far larger than their sum near a perfect score, and where p is near 1 or 2.
+        rest = np.exp((2.0 - p) * log_u) * np.expm1((p - 1.0) * log_u) / (p - 1.0)
+        return (np.exp((2.0 - p) * raw) * (rest - np.expm1((2.0 - p) * log_u) / (2.0 - p)))[:, 0]
 
 
 def cut(raw: Array) -> Array:
