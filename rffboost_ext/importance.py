@@ -132,8 +132,7 @@ def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
     from .kernels.leaves import add_to_leaves
 
     cover = np.zeros(len(trees.left))
-    rows = np.ascontiguousarray(X, dtype=trees.threshold.dtype)
-    add_to_leaves(rows, weight, *trees.splits, cover)
+    add_to_leaves(trees.rows(X), weight, *trees.splits, cover)
     total = cover[:, None] * trees.value
     for level in reversed(list(inner_levels(trees))):
         for sums in (cover, total):

@@ -103,9 +103,9 @@ def _(term: Trees, X: Array, background: Array) -> Array:
     from .kernels.shapley import add_paths
 
     depth = sum(1 for _ in inner_levels(term))
+    shares = gains(min(depth, X.shape[1]))
     out = np.zeros((len(X), term.value.shape[1], X.shape[1]))
-    rows, others = (np.ascontiguousarray(part, dtype=term.threshold.dtype) for part in (X, background))
-    add_paths(rows, others, *term.splits, term.value, gains(min(depth, X.shape[1])), depth, out)
+    add_paths(term.rows(X), term.rows(background), *term.splits, term.value, shares, depth, out)
     return out / len(background)
 
 

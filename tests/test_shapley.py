@@ -51,6 +51,20 @@ def test_missing_values_go_where_the_tree_sends_them():
     np.testing.assert_allclose(shapley(term, X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
 
 
+def test_rows_beyond_single_precision_are_explained_too():
+    rng = np.random.default_rng(0)
+    term, X = TERMS["trees"](rng), rng.standard_normal((6, D))
+    X[:3] *= 1e300
+    np.testing.assert_allclose(shapley(term, X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
+
+
+def test_too_few_columns_for_trees_are_refused():
+    rng = np.random.default_rng(0)
+    ensemble = Ensemble(np.zeros(1), (TERMS["trees"](rng),), np.ones((1, 2)))
+    with pytest.raises(ValueError, match=r"X must have shape \(n, d\) with d >= 4, got \(6, 2\)"):
+        shapley_values(ensemble, np.zeros((6, 2)), np.zeros((6, 2)))
+
+
 def test_trees_agree_with_the_shap_package():
     shap, xgboost = pytest.importorskip("shap"), pytest.importorskip("xgboost")
     from rffboost_ext.interop.xgboost import to_ensemble

@@ -62,15 +62,19 @@ class Trees(Term):
         """Several sums of trees, (count, n, C), on the rows of X (n, d); tree t is part of sum ``place[t]``."""
         from ..kernels.forest import BLOCK, add_trees
 
+        rows = self.rows(X)
+        out = np.zeros((count, len(rows), self.value.shape[1]))
+        over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, self.prepared, place, out)
+        return out
+
+    def rows(self, X: Array) -> Array:
+        """X (n, d) in the precision of the thresholds, as kernels take it, which do not check its columns."""
         needed = int(self.feature.max(initial=-1)) + 1
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
-        out = np.zeros((count, len(X), self.value.shape[1]))
         # What is beyond the range of float32 is on the same side of any threshold as infinity.
         with np.errstate(over="ignore"):
-            rows = np.ascontiguousarray(X, dtype=self.threshold.dtype)
-        over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, self.prepared, place, out)
-        return out
+            return np.ascontiguousarray(X, dtype=self.threshold.dtype)
 
     @cached_property
     def prepared(self) -> tuple[Array, ...]:
