@@ -39,7 +39,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         learning_rate="auto" chooses by the number of rows (see there); with more than 3,000 rows 25 if
         learning_rate and learner are "auto" and quality is not "high", and at least a tenth of the rounds up to
         the best one. With up to 3,000 rows and no ``eval_metric``, a classifier whose validation loss is below 20
-        % of its initial value also stops when as many rounds reduce it by less than 1 % of that value. "rff_ridge"
+        % of its initial value also stops when as many rounds reduce it by less than 1 % of that value; with more
+        rows these shares are 5 % and 0.1 %, divided by the binary logarithm of the number of classes. "rff_ridge"
         models that are stacked beside the learner wait for 6 rounds at most.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the validation loss before the first round.
