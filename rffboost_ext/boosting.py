@@ -178,7 +178,7 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
         design = Design(numbers("design", design))
         if not np.isfinite(design.original).all():
             raise ValueError("boost: design must be finite, got NaN or infinity")
-    n, y = design.n_samples, numbers("y", y)
+    n, y = design.n_samples, numbers("y", y).astype(np.float64, copy=False)
     if n == 0:
         raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
@@ -196,11 +196,12 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
 
 
 def numbers(name: str, given: Any) -> Array:
-    """A parameter as an array of real numbers, or a TypeError that names it."""
+    """A parameter as an array of float64, or of float32 if it is, or a TypeError that names it."""
     values = np.asarray(given)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
-    return values
+    # Kernels take these two alone; truth values have no differences, whole numbers overflow.
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
 def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:

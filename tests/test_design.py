@@ -109,3 +109,19 @@ def test_data_of_the_loop_are_named(name, given, error) -> None:
     data = {"design": X, "y": Y} | {name: given}
     with pytest.raises(error, match=f"boost: {name} must"):
         boost(data.pop("design"), data.pop("y"), loss="squared_error", learner="rff_1", **data)
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint8", "float16", "longdouble", ">f8", ">i4"])
+@pytest.mark.parametrize("learner", ["mixture", "rff_1"])
+def test_the_loop_takes_every_type_of_real_numbers(kind, learner) -> None:
+    numbers = np.random.default_rng(0).random((60, 2)) < 0.5
+    parts = {"loss": "log_loss", "learner": learner, "n_estimators": 4, "random_state": 0}
+    given, wanted = (boost(data, data[:, :1], **parts) for data in (numbers.astype(kind), numbers.astype(float)))
+    np.testing.assert_array_equal(given.raw(numbers), wanted.raw(numbers))
+
+
+def test_targets_of_the_loop_are_in_double_precision() -> None:
+    target = np.exp(Y).astype(np.float32)
+    parts = {"loss": "poisson", "learner": "rff_1", "n_estimators": 4, "random_state": 0}
+    given, wanted = (boost(X, y, **parts) for y in (target, target.astype(float)))
+    np.testing.assert_array_equal(given.raw(X), wanted.raw(X))
