@@ -43,7 +43,7 @@ def pursue(pairs: Array, target: Array, most: int, enough: float) -> tuple[Array
     """
     n_pairs, n = pairs.shape[1:]
     most = min(most, n_pairs)
-    group = -(-most // GROUPS)
+    group = max(1, -(-most // GROUPS))
     power = np.square(pairs).sum(axis=2)[..., None] + np.finfo(np.float64).tiny
     free, residual = np.ones(n_pairs, dtype=bool), target
     chosen, fit = np.empty(0, dtype=np.int64), NormalEquations(target)

@@ -106,6 +106,13 @@ def test_trees_stay_as_they_are():
     np.testing.assert_allclose(compress(alone, X).predict(X), alone.predict(X))
 
 
+@pytest.mark.parametrize("learner", ["auto", "rff_ridge", "rff_1"])
+def test_a_model_of_constant_features_has_nothing_to_compress(learner):
+    model = RFFBoostRegressor(learner=learner, n_estimators=5, random_state=0).fit(np.ones((80, 2)), Y[:80])
+    small = compress(model, np.ones((80, 2)))
+    np.testing.assert_array_equal(small.predict(X[:, :2]), model.predict(X[:, :2]))
+
+
 def test_gaps_and_categories():
     table = pd.DataFrame(X, columns=list("abc"))
     table["d"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
