@@ -29,6 +29,7 @@ from .checks import (
     Real,
 )
 from .composed import with_own_parts
+from .contracts import baseline_of
 from .core import Array, Learner, Loss, Step
 from .ensemble import Ensemble
 from .evaluation import evaluation_of
@@ -45,7 +46,6 @@ from .steps import RATE, Shrunk
 from .stopping import Found, joined
 from .store import StoreMixin
 from .training import Rows, Trainer
-from .vocabulary import baseline_of
 
 if TYPE_CHECKING:
     from .interop.initial import Given

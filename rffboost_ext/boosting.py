@@ -9,13 +9,7 @@ import numpy as np
 
 from .callbacks import CALLBACKS, Callback, Progress, ends
 from .checks import OPTIONAL, POSITIVE, Instance, Integer, Positives, require
-from .core import Array, Learner, Loss, Round, Step, Term, check_composition
-from .design import Design
-from .ensemble import Ensemble
-from .learners import LEARNERS
-from .losses import LOSSES
-from .steps import STEPS, moved, natural_step
-from .vocabulary import (
+from .contracts import (
     baseline_of,
     check_answers,
     check_baseline,
@@ -27,6 +21,12 @@ from .vocabulary import (
     preparation_of,
     require_accepted,
 )
+from .core import Array, Learner, Loss, Round, Step, Term, check_composition
+from .design import Design
+from .ensemble import Ensemble
+from .learners import LEARNERS
+from .losses import LOSSES
+from .steps import STEPS, moved, natural_step
 
 PARAMETERS = {
     "n_estimators": Integer(1),

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .callbacks import Progress
+from .contracts import require_values
 from .core import Array, Loss, Term
 from .terms import outputs_of_each
-from .vocabulary import require_values
 
 Error: TypeAlias = Callable[[Array, Array, Array], float]
 # Held-out scores that are evaluated in one batch, counted over rounds, rows and outputs.

@@ -11,6 +11,7 @@ import numpy as np
 
 from .boosting import prepared
 from .composed import is_auto
+from .contracts import require_accepted
 from .core import Array, Loss
 from .early_stopping import Error
 from .ensemble import Ensemble
@@ -20,7 +21,6 @@ from .metrics import Metric, metrics_of
 from .rows import weighted_rows
 from .scoring import View
 from .training import Rows
-from .vocabulary import require_accepted
 
 SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
 

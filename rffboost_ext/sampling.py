@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .contracts import pair, require_derivatives
 from .core import Array, Loss
 from .kernels import compiled
-from .vocabulary import pair, require_derivatives
 
 # The part of a sample that is drawn by weight alone. By it, where all weights are equal and no row is certain,
 # none weighs more than 1.5 times as much.

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..boosting import in_units
+from ..contracts import check_derivatives, outcome, pair
 from ..core import Array, Learner, Loss, Round, Step, Term
 from ..design import Design
 from ..ensemble import Ensemble
 from ..steps import moved
-from ..vocabulary import check_derivatives, outcome, pair
 from .trace import Trace
 
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import assert_all_finite
 
+from ..contracts import check_link
 from ..core import Array, Loss
 from ..losses import LOSSES
 from ..rows import checked_weights
 from ..targets import real_numbers
-from ..vocabulary import check_link
 from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name, on_predictions
 from .reading import Reading, slope_of
 

@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..boosting import in_units
+from ..contracts import baseline_of, preparation_of
 from ..core import Array, Loss
 from ..losses import LOSSES
 from ..notices import warn_user
-from ..vocabulary import baseline_of, preparation_of
 from .reading import Reading, columns
 
 # A leaf divides by the sum of hessians; XGBoost has the same lower bound in its own logistic loss.
