@@ -23,7 +23,7 @@ explainable AI for trees, Nature Machine Intelligence 2, 2020.
 
 from __future__ import annotations
 
-from functools import singledispatch
+from functools import cache, singledispatch
 from math import comb
 
 import numpy as np
@@ -87,15 +87,20 @@ def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int
     for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
         columns = np.flatnonzero(omega)
         used, place = np.unique(source[columns], return_inverse=True)
-        nodes, shares = np.polynomial.legendre.leggauss(max(1, -(-len(used) // 2)))
         sums = np.zeros((len(X), len(used)), dtype=np.complex128)
         angles = (part[:, columns] * omega[columns] for part in (rows, others))
         ours, theirs = (np.exp(1j * summed(part, place)) for part in angles)
-        # From [-1, 1] to [0, 1].
-        add_products(ours, theirs, 0.5 * (nodes + 1.0), 0.5 * shares, sums)
+        add_products(ours, theirs, *quadrature(max(1, -(-len(used) // 2))), sums)
         values = (np.exp(-1j * phase) / len(background) * sums).real
         out[:, :, used] += weight[:, None] * values[:, None, :]
     return out
+
+
+@cache
+def quadrature(size: int) -> tuple[Array, Array]:
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]: for many cosines, found once."""
+    nodes, shares = np.polynomial.legendre.leggauss(size)
+    return 0.5 * (nodes + 1.0), 0.5 * shares
 
 
 @shapley.register
