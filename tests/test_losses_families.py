@@ -110,6 +110,13 @@ def test_what_is_worth_a_round_does_not_depend_on_the_unit(name, size):
     assert 0.5 < len(rounds[1].validation_scores_) / len(rounds[0].validation_scores_) < 2.0
 
 
+@pytest.mark.parametrize("name", ["poisson", "tweedie"])
+def test_targets_of_nearly_zero_count_as_zero(name):
+    loss, raw = LOSS_NAMED[name].make(), np.array([[-1.0], [0.0], [2.0]])
+    found, wanted = (loss.value(np.full_like(raw, y), raw) for y in (1e-300, 0.0))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
 def test_counts_of_little_variation_are_learned():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 3))

@@ -92,7 +92,8 @@ class Poisson(Positive):
         with np.errstate(invalid="ignore"):
             # As a multiple of y, to avoid cancellation of large numbers.
             above = y * (np.expm1(cut(raw - log_y)) + log_y - raw)
-        return np.where(y > 0.0, above, np.exp(cut(raw)))[:, 0]
+        # A target of 0, or of nothing beside its prediction, adds nothing to that.
+        return np.where(raw - log_y < LARGEST_EXPONENT, above, np.exp(cut(raw)))[:, 0]
 
 
 @LOSSES.register("gamma")
