@@ -14,12 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
+from rffboost_ext.learners.matches import MATCHES
+from rffboost_ext.learners.newton import mean_hessian
 from rffboost_ext.parallel import LEAST_TILES, N_JOBS, over_tiles, threads
 from rffboost_ext.tiles import ROWS
 
-from .cases import Array
+from .cases import LOSS_CASES, Array, LossCase, make_round
 
 LEARNERS = {"rff_k": RFFK(n_components=4), "rff_1": RFF1()}
 learners = pytest.mark.parametrize("name", LEARNERS)
@@ -176,3 +179,21 @@ def test_fits_in_several_threads_at_once():
     workers = Parallel(n_jobs=3, backend="threading", timeout=PATIENCE)
     for got in workers(delayed(fit_and_predict)() for _ in range(3)):
         np.testing.assert_array_equal(got, expected)
+
+
+def sums_of(case: LossCase) -> list[Array]:
+    """What parts sum over more rows than a product of vectors takes on one thread."""
+    round = make_round(case, n=N)
+    sums = [round.loss.baseline(round.y, round.weight), mean_hessian(round)]
+    if round.raw.shape[1] == 1:
+        sums.append(np.array(MATCHES.create("squared").compiled(round).offset))
+    return sums
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_sums_over_rows_do_not_depend_on_the_threads_of_blas(case):
+    with threadpool_limits(1, "blas"):
+        expected = sums_of(case)
+    with threadpool_limits(2, "blas"):
+        for got, sum_ in zip(sums_of(case), expected, strict=True):
+            np.testing.assert_array_equal(got, sum_)

@@ -76,7 +76,7 @@ class SquaredMatch(Match):
     def compiled(self, round: Round) -> Compiled:
         # (r - h)^2 = r^2 - 2 r h + h^2: the constant is kept apart, so that float32 sees only what depends on h.
         residual = round.residual[:, 0]
-        constant = float(round.weight @ np.square(residual))
+        constant = float(np.sum(round.weight * np.square(residual)))
         return quadratic(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
 
 

@@ -264,7 +264,7 @@ def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, floa
 
 def mean_hessian(round: Round) -> Array:
     """The weighted mean of the hessian of each output, (C,)."""
-    return np.asarray((round.weight / round.weight.sum()) @ round.hessian)
+    return np.asarray(np.average(round.hessian, axis=0, weights=round.weight))
 
 
 def rate_within_full_step(relative_rate: float, round: Round) -> float:

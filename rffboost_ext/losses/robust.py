@@ -182,8 +182,9 @@ def with_unit(loss: Loss, y: Array, weight: Array) -> Loss:
 def huber_location(values: Array, weight: Array, delta: float) -> float:
     """The root of ``sum_i w_i clip(v_i - c, -delta, delta)`` in c, decreasing and piecewise linear."""
 
+    # Not a product of vectors, whose last bits depend on the threads of BLAS.
     def height(center: float) -> float:
-        return float(weight @ np.clip((values - center) / delta, -1.0, 1.0))
+        return float(np.sum(weight * np.clip((values - center) / delta, -1.0, 1.0)))
 
     knots = np.sort(np.concatenate([values - delta, values + delta]))
     first, last = 0, len(knots) - 1
@@ -191,7 +192,7 @@ def huber_location(values: Array, weight: Array, delta: float) -> float:
         middle = (first + last) // 2
         first, last = (middle, last) if height(knots[middle]) > 0.0 else (first, middle)
     center = 0.5 * knots[first] + 0.5 * knots[last]
-    inner, left = weight @ (np.abs(values - center) < delta), height(center)
+    inner, left = weight[np.abs(values - center) < delta].sum(), height(center)
     if inner > 0.0:
         center += delta * left / inner
     elif left != 0.0:
