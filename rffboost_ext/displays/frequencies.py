@@ -11,7 +11,7 @@ from ..core import Array, Term
 from ..ensemble import Ensemble
 from ..terms import Cosines, Expanded
 from . import style
-from .style import axes_or_new, check_booster, coded_columns, feature_pair, label, tidy
+from .style import axes_or_new, check_booster, coded_columns, feature_pair, few_digits, label, tidy
 
 # The areas of the largest and the smallest dot, in square points.
 LARGEST, SMALLEST = 110.0, 4.0
@@ -116,6 +116,7 @@ class FrequencyDisplay:
         # A feature that no cosine uses has an axis too.
         reach[reach == 0.0] = 1.0
         self.ax_.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
+        few_digits(self.ax_)
         self.ax_.set_xlabel(f"frequency in {label(self.names[0])} (radians per unit)")
         self.ax_.set_ylabel(f"frequency in {label(self.names[1])} (radians per unit)")
         tidy(self.ax_)

@@ -13,11 +13,11 @@ from ..core import Array, Term
 from ..ensemble import Ensemble
 from ..terms import Cosines, Expanded
 from . import style
-from .style import axes_or_new, check_booster, feature_pair, tidy
+from .style import axes_or_new, check_booster, feature_pair, few_digits, tidy
 
 # Contour levels: an odd number of bands, of which the middle one is white.
 LEVELS = 18
-# Tolerance of phases against omega . x_t for round-off, in radians.
+# Tolerance of phases against omega . x_t for round-off, in radians, and of a constant score, as a share of it.
 ROUNDING = 1e-6
 
 
@@ -123,11 +123,13 @@ class LandmarkDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> LandmarkDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
-        from matplotlib.ticker import MaxNLocator, ScalarFormatter
+        from matplotlib.ticker import MaxNLocator
 
         self.ax_ = axes_or_new(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
-        reach = max(float(np.abs(self.score - self.middle).max()), np.finfo(np.float64).tiny)
+        reach = float(np.abs(self.score - self.middle).max())
+        # A score that is constant but for rounding is white.
+        reach = reach if reach > ROUNDING * abs(self.middle) else abs(self.middle) or 1.0
         levels = self.middle + np.linspace(-reach, reach, LEVELS)
         self.contours_ = self.ax_.contourf(*self.grid, self.score, levels=levels, cmap="RdBu")
         outside = sum(
@@ -139,14 +141,12 @@ class LandmarkDisplay:
         ticks = MaxNLocator(8)
         self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
         self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
-        # Side by side there is no room for many digits.
-        digits = ScalarFormatter()
-        digits.set_powerlimits((-3, 4))
-        self.ax_.xaxis.set_major_formatter(digits)
+        few_digits(self.ax_)
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
         self.ax_.set_xlabel(style.label(self.names[0]))
         self.ax_.set_ylabel(style.label(self.names[1]))
-        self.ax_.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.99))
+        # On the right, since a power of ten that all ticks share stands on the left.
+        self.ax_.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99))
         tidy(self.ax_)
         return self
 
@@ -159,7 +159,7 @@ def landmarks(ensemble: Ensemble) -> Array:
     if not points:
         raise ValueError(
             "LandmarkDisplay: estimator must have rounds of landmarks, as of the learner 'rff_k' with at least as "
-            "many components as features; got none"
+            "many components as features, none of them constant; got none"
         )
     return np.array(points)
 
@@ -177,7 +177,10 @@ def of_the_same_columns(term: Term) -> Term:
 
 def landmark(term: Cosines) -> Array | None:
     """The point x with ``omega (x - center) = phase``, (d,), if there is exactly one."""
-    solution, _, rank, _ = np.linalg.lstsq(term.omega, term.phase, rcond=None)
+    # In units of their own, features of very different scales are seen to be independent.
+    unit = np.maximum(np.abs(term.omega).max(axis=0), np.finfo(np.float64).tiny)
+    solution, _, rank, _ = np.linalg.lstsq(term.omega / unit, term.phase, rcond=None)
+    solution /= unit
     if rank < term.omega.shape[1] or np.abs(term.omega @ solution - term.phase).max() > ROUNDING:
         return None
     return np.asarray(solution if term.center is None else solution + term.center)
@@ -186,7 +189,8 @@ def landmark(term: Cosines) -> Array | None:
 def plane_through_medians(X: Array, pair: tuple[int, int], resolution: int) -> tuple[tuple[Array, Array], Array]:
     """A grid in two features over the data, and its points (G * G, d), all other features at their medians."""
     low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-    margin = 0.08 * (high - low)
+    # A feature that is constant has an axis too.
+    margin = 0.08 * np.where(high > low, high - low, np.maximum(np.abs(low), 1.0))
     first, second = (np.linspace(low[j] - margin[j], high[j] + margin[j], resolution) for j in pair)
     plane = np.tile(np.nanmedian(X, axis=0), (resolution**2, 1))
     plane[:, pair[0]], plane[:, pair[1]] = np.tile(first, resolution), np.repeat(second, resolution)

@@ -34,6 +34,16 @@ def tidy(axes: Any, grid: str = "both") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def few_digits(axes: Any) -> None:
+    """Few ticks of few digits below the axes: side by side there is no room for more."""
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    digits = ScalarFormatter()
+    digits.set_powerlimits((-3, 4))
+    axes.xaxis.set_major_formatter(digits)
+    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+
+
 def label(name: Any, longest: int = LONGEST) -> str:
     """A name as a label: long ones are shortened in the middle, and dollar signs escaped."""
     text = str(name)
