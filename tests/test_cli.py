@@ -141,6 +141,18 @@ def test_a_mistake_is_one_line_and_exit_code_2(line, folder, capsys):
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.parametrize("option", ["--csv", "--json"])
+@pytest.mark.parametrize("data", ["toy", "toy.csv", "./toy.csv"])
+def test_no_output_replaces_the_data(option, data, folder, capsys):
+    (folder / "link.csv").symlink_to("toy.csv")
+    before = (folder / "toy.csv").read_bytes()
+    for path in ("toy.csv", str(folder / "toy.csv"), "link.csv"):
+        code, _, err = run(capsys, "compare", data, "--data-dir", ".", "--systems", "tree", option, path)
+        assert code == 2
+        assert f"{option}: {path!r} is read, and would be overwritten" in err
+    assert (folder / "toy.csv").read_bytes() == before
+
+
 def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
     def build(self, **setting):
         raise ValueError("out of order")

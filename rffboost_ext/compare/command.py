@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from .datasets import load
+from .datasets import find, load
 from .outputs import check_outputs, write_all
 from .plots import check_format, draw
 from .protocol import Outcome, Protocol, compare, plan
@@ -78,12 +78,13 @@ def compare_command(
     """
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {option: path for option, path in (("--json", json), ("--csv", csv), ("--plot", plot)) if path}
-    check_files(files)
+    chosen = data or DEFAULT_DATA
     names = [name.strip() for name in systems.split(",") if name.strip()]
     protocol.validate()
     for name in names:
         SYSTEMS.get(name)
-    datasets = [load(name, data_dir, target) for name in data or DEFAULT_DATA]
+    datasets = [load(name, data_dir, target) for name in chosen]
+    check_files(files, [path for name in chosen if (path := find(name, data_dir)) is not None])
     total = len(plan(datasets, names, protocol, jobs))
     outcomes = with_progress(
         total,
@@ -99,9 +100,9 @@ def compare_command(
     standard_output().print(table(records, datasets, protocol))
 
 
-def check_files(files: dict[str, Path]) -> None:
-    """Raise a ValueError unless all output files can be written."""
-    check_outputs(files)
+def check_files(files: dict[str, Path], inputs: Sequence[Path] = ()) -> None:
+    """Raise a ValueError unless all output files can be written without loss of the `inputs`."""
+    check_outputs(files, inputs)
     if "--plot" in files:
         if find_spec("matplotlib") is None:
             raise ValueError("--plot needs matplotlib, which is not installed: pip install 'rffboost-ext[plot]'")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
-def check_outputs(paths: Mapping[str, Path]) -> None:
-    """Raise unless each path, by the option that names it, can be written.
+def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> None:
+    """Raise unless each path, by the option that names it, can be written, and is none of the `inputs`.
 
     Raises
     ------
     ValueError
-        If a folder does not exist or cannot be written to, a path is not a regular file, or two are the same.
+        If a folder does not exist or cannot be written to, a path is not a regular file, two are the same, or
+        one is a file that is read.
     """
+    read = {path.resolve() for path in inputs}
     owners: dict[Path, str] = {}
     for option, path in paths.items():
         real = path.resolve()
@@ -26,6 +28,8 @@ def check_outputs(paths: Mapping[str, Path]) -> None:
             raise ValueError(f"{option}: {str(path)!r} is not a file")
         if real in owners:
             raise ValueError(f"{option} and {owners[real]} name the same file, {str(path)!r}")
+        if real in read:
+            raise ValueError(f"{option}: {str(path)!r} is read, and would be overwritten")
         owners[real] = option
 
 
