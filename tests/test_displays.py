@@ -293,6 +293,20 @@ def test_the_effect_of_a_whole_number(kind):
     np.testing.assert_allclose(drawn.curves.T, wanted, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["far from 0", "mostly 0", "plain"])
+def test_the_effect_of_a_number_is_drawn_however_it_is_spread(kind):
+    spread = np.random.default_rng(0).normal(size=400)
+    values = {"far from 0": spread + 1e9, "mostly 0": spread * (np.arange(400) % 30 == 0), "plain": spread}[kind]
+    given = np.column_stack([values, np.ones(400)])
+    model = RFFBoostRegressor(learner="tree", n_estimators=3).fit(given, spread)
+    display = EffectDisplay.from_estimator(model, given, 0, grid_resolution=10)
+    assert len(display.grid) == 10
+    assert (np.diff(display.grid) > 0).all()
+    assert values.min() <= display.grid[0] < display.grid[-1] <= values.max()
+    wanted = [model.predict(np.column_stack([np.full(400, value), np.ones(400)])) for value in display.grid]
+    np.testing.assert_allclose(display.curves.T, wanted)
+
+
 def test_effects_of_several_targets_are_numbered():
     several = RFFBoostRegressor(n_estimators=2, early_stopping=False).fit(X, np.column_stack([Y, -Y]))
     drawn = [EffectDisplay.from_estimator(several, X, 0, target=target).ax_.get_ylabel() for target in (0, 1)]

@@ -84,7 +84,8 @@ class EffectDisplay:
         target : int, default=0
             Index of the output: a class if there are more than two, or a target if there are several.
         grid_resolution : int, default=100
-            Values between the 5th and the 95th percentile of the feature; of categories, all are taken.
+            Values between the 5th and the 95th percentile of the feature, or its ends if these are the same; all
+            values where they are fewer, and all categories.
         n_curves : int, default=40
             Single rows that are drawn, evenly spread over the range of predictions; 0 for the mean alone.
         feature_names : sequence of str, optional
@@ -110,8 +111,9 @@ class EffectDisplay:
         of_categories = observed.dtype == object or index in coded_columns(estimator)
         coded = [index] if of_categories or (is_table(X) and is_categorical(X, index)) else None
         X = X if coded else with_real(X, index)
+        values = None if coded else {index: grid_of(observed.astype(np.float64), grid_resolution)}
         found = partial_dependence(
-            estimator, X, [index], categorical_features=coded, kind="individual", grid_resolution=grid_resolution
+            estimator, X, [index], categorical_features=coded, kind="individual", custom_values=values
         )
         if target >= len(found["individual"]):
             raise ValueError(f"{cls.__name__}: target must be below {len(found['individual'])}, got {target}")
@@ -182,6 +184,20 @@ def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple
     if len(there) < len(values):
         X = X.iloc[there] if hasattr(X, "iloc") else X[there]
     return X, values[there]
+
+
+def grid_of(values: Array, resolution: int) -> Array:
+    """The values of a numeric feature, (n,), for which predictions are drawn, in order."""
+    from scipy.stats.mstats import mquantiles
+
+    distinct = np.unique(values)
+    if len(distinct) < resolution:
+        return distinct
+    low, high = mquantiles(values, prob=(0.05, 0.95))
+    if low >= high:
+        # Nearly all rows have one value.
+        low, high = distinct[0], distinct[-1]
+    return np.linspace(low, high, resolution)
 
 
 def with_real(X: Any, index: int) -> Any:
