@@ -51,6 +51,13 @@ def test_the_round_that_early_stopping_keeps_is_marked(tol):
     assert alone.best_round_ == watched.validation_scores_.argmin()
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 3, 7, 30])
+def test_rounds_are_marked_by_whole_numbers(rounds):
+    display = RoundsDisplay(np.linspace(2.0, 1.0, rounds + 1)).plot()
+    ticks = display.ax_.get_xticks()
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
 def test_rounds_of_one_of_several_models_are_named(model):
     assert RoundsDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
     single = RFFBoostRegressor(n_estimators=5, learner="rff_newton", eval_metric="r2", random_state=0)

@@ -83,6 +83,8 @@ class RoundsDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> RoundsDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
+        from matplotlib.ticker import MaxNLocator
+
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self.best_round_ = best_round(self.scores.tolist(), self.tol)
@@ -104,6 +106,7 @@ class RoundsDisplay:
         low, high = self.ax_.get_ylim()
         self.ax_.set_ylim(low - 0.08 * (high - low), high)
         self.ax_.set_xlim(0, max(1, len(rounds) - 1))
+        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_.set_xlabel(self.rounds)
         self.ax_.set_ylabel(self.label)
         tidy(self.ax_)
