@@ -50,6 +50,7 @@ def export(
     estimator: Path, model: Path, data: Path | None = None, dtype: str = "float32", opset: int = OPSET
 ) -> None:
     """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL."""
+    require_apart("MODEL", model, estimator, data)
     save_onnx(loaded(estimator), model, None if data is None else table(data), dtype=dtype, opset=opset)
     print(describe_onnx(model))
 
@@ -76,6 +77,7 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV, a column for each output."""
     from pandas import DataFrame
 
+    require_apart("--output", output, model, data)
     predictor = OnnxPredictor(model)
     X = columns_of(table(data, predictor), list(predictor.metadata.feature_names))
     if proba and predictor.metadata.classes is None:
@@ -85,6 +87,12 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     else:
         result = DataFrame(prediction_columns(predictor, X))
     result.to_csv(sys.stdout if output is None else output, index=False)
+
+
+def require_apart(name: str, output: Path | None, *inputs: Path | None) -> None:
+    """Raise a ValueError if the file that is written is one of those that are read."""
+    if output is not None and output.resolve() in [path.resolve() for path in inputs if path is not None]:
+        raise ValueError(f"{name}: {str(output)!r} is read, and would be overwritten")
 
 
 def prediction_columns(predictor: OnnxPredictor, X: Any) -> dict[str, Any]:
