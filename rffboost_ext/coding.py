@@ -12,13 +12,15 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from .core import Array
-from .notices import warn_user
+from .unseen import require_kind, require_precision, warn_of_unknown
 
 # Names of the types of categorical columns: pandas, polars, Arrow.
 CATEGORICAL = ("category", "categorical", "enum", "dictionary<")
 # Names of the types of dates, times and durations.
 TIMES = ("date", "time", "duration")
 PRECISIONS = [np.float64, np.float32]
+# From here on not every integer has a float of its own.
+OF_INTEGERS = 2.0**53
 ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
 
 
@@ -83,7 +85,7 @@ class Coding:
 
     def _codes(self, X: Any, column: int) -> tuple[Array, bool]:
         """The codes of a column, (n,), and whether it has missing values."""
-        known, values = self._tables[column], values_of(X, column)
+        known, values = self._tables[column], exact_values_of(X, column)
         try:
             codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
         except TypeError as error:
@@ -104,50 +106,6 @@ class Coding:
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
-    """Raise a ValueError if all values of a column are text and a known category is a number, or vice versa."""
-    kinds = {isinstance(value, str) for value in values}
-    if kinds == {not isinstance(known, str)}:
-        words = ("numbers", "text") if isinstance(known, str) else ("text", "numbers")
-        raise ValueError(
-            f"column {column} of X must hold categories as in fit, such as {known!r}, got {values[0]!r}: "
-            f"{words[0]} where fit had {words[1]}"
-        )
-
-
-def require_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
-    """Raise a ValueError if a value is a known fraction in single precision and not in double, as 0.1 may be."""
-    ours = {in_single(one): one for one in known if is_fraction(one)}
-    found = next((one for one in values if ours and is_fraction(one) and in_single(one) in ours), None)
-    if found is not None:
-        raise ValueError(
-            f"column {column} of X must hold categories as in fit, such as {ours[in_single(found)]!r}, got "
-            f"{found!r}: the same in float32 only, so take the type that X had in fit"
-        )
-
-
-def is_fraction(value: object) -> bool:
-    """Whether a value is a number that is not whole, such as float32 has too."""
-    if not isinstance(value, float | np.floating):
-        return False
-    number = float(value)
-    return not number.is_integer() and abs(number) < 2.0**53
-
-
-def in_single(value: float) -> float:
-    """A number rounded to single precision."""
-    return float(np.float32(value))
-
-
-def warn_of_unknown(column: str, values: Sequence[Any]) -> None:
-    """Warn where several rows have values and none of these is a known category, as if they were other words."""
-    if len(values) > 1:
-        warn_user(
-            f"column {column} of X: fit has seen none of the categories of these {len(values)} rows, such as "
-            f"{values[0]!r}; all count as missing"
-        )
 
 
 def checked_array(X: Any) -> Array:
@@ -182,7 +140,7 @@ def coding_of(owner: str, categorical_features: Any, X: Any) -> Coding | None:
     chosen = categorical_columns(owner, categorical_features, X)
     if not chosen:
         return None
-    known = {j: categories_of(values_of(X, j), name_of(X, j)) for j in chosen}
+    known = {j: categories_of(exact_values_of(X, j), name_of(X, j)) for j in chosen}
     return Coding(tuple(known.get(j) for j in range(np.shape(X)[1])))
 
 
@@ -269,6 +227,16 @@ def values_of(X: Any, column: int) -> Array:
     return values.astype(f"{values.dtype.kind}8[us]").astype(object) if values.dtype.kind in "mM" else values
 
 
+def exact_values_of(X: Any, column: int) -> Array:
+    """One column as :func:`values_of` it, where large integers beside gaps are not rounded to floats."""
+    values = values_of(X, column)
+    if not is_table(X) or values.dtype.kind != "f" or not (np.abs(values) >= OF_INTEGERS).any():
+        return values
+    series = series_of(X, column)
+    entries = next(getattr(series, name) for name in ("to_list", "to_pylist") if hasattr(series, name))()
+    return np.fromiter(entries, dtype=object, count=len(entries))
+
+
 def categories_of(values: Array, name: str) -> Array:
     """The distinct values of a column, sorted, without missing ones."""
     try:
@@ -277,8 +245,18 @@ def categories_of(values: Array, name: str) -> Array:
         raise TypeError(
             f"column {name} of X must hold categories of one kind, all text or all numbers: {error}"
         ) from error
+    return as_array(found)
+
+
+def as_array(found: list[Any]) -> Array:
+    """Distinct categories (K,): numbers of one type where that holds them all, else Python objects."""
+    if not found:
+        return np.empty(0)
     if all(isinstance(value, numbers.Number | bytes) for value in found):
-        return np.array(found) if found else np.empty(0)
+        made = np.array(found)
+        # A float rounds large integers, and fixed-width bytes lose zeros at their end.
+        if made.tolist() == found:
+            return made
     return np.fromiter(found, dtype=object, count=len(found))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
-from .coding import Coding, listed
+from .coding import Coding, as_array, listed
 from .ensemble import Ensemble
 from .terms.dispatch import by_type
 from .terms.recode import Recoding, recode
@@ -15,8 +16,8 @@ from .terms.recode import Recoding, recode
 
 def joint(codings: Sequence[Coding]) -> Coding:
     """The coding of all categories that several have, which must be of the same columns and kinds."""
-    known = [list(entries) for entries in zip(*(coding.categories for coding in codings), strict=True)]
-    return Coding(tuple(None if e[0] is None else np.unique(np.concatenate(e)) for e in known))
+    known = zip(*map(listed, codings), strict=True)
+    return Coding(tuple(None if e[0] is None else as_array(sorted(set(chain(*e)))) for e in known))
 
 
 def kinds_of(coding: Coding | None) -> list[str]:

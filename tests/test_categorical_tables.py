@@ -10,6 +10,7 @@ import pytest
 
 from rffboost_ext import RFFBoostRegressor
 from rffboost_ext.coding import coding_of, listed
+from rffboost_ext.recoding import joint
 
 from .tables import COLUMNS, TABLE, Y, by_hand, classifier
 
@@ -190,3 +191,45 @@ def test_what_has_no_rows_and_columns_is_told_as_without_categories(shape):
             model.predict(shape(X))
         messages.append(str(told.value)[:25])
     assert messages[0] == messages[1]
+
+
+LARGE = [2**60, 2**60 + 1, 2**60 + 2]
+
+
+def large_columns():
+    """A gap and integers whose floats are one number, in every kind of column."""
+    values = [None, *LARGE] * 10
+    codes = np.arange(len(values)) % 4 - 1
+    yield "nullable", pd.Series(values, dtype="Int64")
+    yield "categories", pd.Series(pd.Categorical.from_codes(codes, categories=LARGE))
+    yield "nullable categories", pd.Series(values, dtype="UInt64").astype("category")
+    yield "objects", pd.Series(values, dtype=object)
+
+
+@pytest.mark.parametrize("column", [pytest.param(column, id=name) for name, column in large_columns()])
+def test_large_integers_beside_gaps_are_categories_of_their_own(column):
+    frame = pd.DataFrame({"number": 0.0, "id": column})
+    coding = coding_of("", ["id"], frame)
+    assert listed(coding) == [None, LARGE]
+    np.testing.assert_array_equal(coding(frame)[0][:, 1], [np.nan, 0.0, 1.0, 2.0] * 10)
+    # As in the fit, in a table without gaps.
+    whole = pd.DataFrame({"number": 0.0, "id": LARGE})
+    np.testing.assert_array_equal(coding(whole)[0][:, 1], [0.0, 1.0, 2.0])
+
+
+def test_large_integers_beside_gaps_in_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": [None, *LARGE]})
+    coding = coding_of("", ["id"], frame)
+    np.testing.assert_array_equal(coding(frame)[0][:, 0], [np.nan, 0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])
+def test_categories_that_no_numeric_type_holds_together_stay_apart(known):
+    table = np.array([known], dtype=object).T
+    coding = coding_of("", [0], table)
+    assert listed(coding) == [known]
+    np.testing.assert_array_equal(coding(table)[0][:, 0], np.arange(len(known)))
+    # And so in one of several codings.
+    parts = [coding_of("", [0], np.array([[value]], dtype=object)) for value in known]
+    assert listed(joint(parts)) == [known]
