@@ -39,12 +39,21 @@ def warn_of_what_is_left_out(model: Any) -> None:
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Parameters and fitted state."""
-    params = model.get_params(deep=False)
-    if hasattr(params.get("categorical_features"), "tolist"):
-        # An array, or an index or a column of pandas, whose type a file need not know.
-        params["categorical_features"] = params["categorical_features"].tolist()
+    params = in_plain_collections(model.get_params(deep=False))
     fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
+
+
+def in_plain_collections(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters with lists and dicts in the place of sequences and mappings whose types a file need not know."""
+    columns, weights = params.get("categorical_features"), params.get("class_weight")
+    plain: dict[str, Any] = {}
+    if not (columns is None or isinstance(columns, str | list | tuple)):
+        # As the fit reads them: a range, an array, an index or a column of pandas.
+        plain["categorical_features"] = np.asarray(columns).tolist()
+    if isinstance(weights, Mapping):
+        plain["class_weight"] = dict(weights)
+    return params | plain
 
 
 def booster_state(model: BaseRFFBoost) -> dict[str, Any]:

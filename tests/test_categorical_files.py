@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -104,3 +105,10 @@ def test_columns_may_be_told_by_any_sequence(kind, given, tmp_path):
     assert list(again.categorical_features) == given
     np.testing.assert_array_equal(scores(again, table), scores(clone(again).fit(table, Y), table))
     np.testing.assert_array_equal(scores(again, table), scores(classifier("tree").fit(TABLE, Y), TABLE))
+
+
+@pytest.mark.parametrize("given", [range(0, 3, 2), deque([0, 2])], ids=repr)
+def test_columns_may_be_told_by_sequences_of_other_types(given, tmp_path):
+    model = classifier("tree", categorical_features=given).fit(TABLE, Y)
+    model.save_model(tmp_path / "model")
+    assert load_model(tmp_path / "model").categorical_features == [0, 2]

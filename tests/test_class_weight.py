@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter, defaultdict
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -142,3 +144,16 @@ def test_classes_may_be_dates(unit, kind):
     np.testing.assert_array_equal(model.decision_function(X), wanted)
     with pytest.raises(ValueError, match=r"class_weight must be of the classes of y, .* got .*2019"):
         model.set_params(class_weight={kind("2019-01-01"): 2.0}).fit(X, days[y])
+
+
+@pytest.mark.parametrize(
+    "given", [Counter({0: 1, 1: 4}), defaultdict(float, {1: 4.0}), MappingProxyType({1: 4.0})], ids=repr
+)
+def test_every_mapping_is_kept_in_files(given, tmp_path):
+    X, y = uneven()
+    model = RFFBoostClassifier(learner="tree", n_estimators=5, random_state=0, class_weight=given).fit(X, y)
+    model.save_model(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.class_weight == dict(given)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(clone(again).fit(X, y).predict_proba(X), model.predict_proba(X))
