@@ -16,6 +16,8 @@ from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
 from .inputs import input_names
 from .model import value_info
 
+AS_TEXT = "a table with text in its place, such as by astype(str)"
+
 LOWEST_OPSET = 11
 """The first version of the operator set whose Equal takes floating-point numbers."""
 
@@ -105,22 +107,28 @@ def code_of_text(categories: Array, column: str, graph: Graph) -> str:
     odd = next((category for category in categories if not isinstance(category, str)), None)
     if odd is not None:
         raise ValueError(
-            f"to_onnx: categories must be text or numbers, got {odd!r} in input {column!r}: fit to a table with "
-            f"text in its place, such as by astype(str)"
+            f"to_onnx: categories must be text or numbers, got {odd!r} in input {column!r}: fit to {AS_TEXT}"
         )
     known: dict[str, Any] = {"keys_strings": categories.tolist(), "default_float": float("nan")}
     known["values_floats"] = np.arange(len(categories), dtype=float).tolist()
     return graph.node("LabelEncoder", column, dtype=FLOAT32, domain=ML, **known)
 
 
+def holds(dtype: np.dtype[Any], categories: Array) -> bool:
+    """Whether numbers are kept, and apart, by a type."""
+    keys = categories.astype(dtype)
+    return len(np.unique(keys)) == len(keys) and np.array_equal(keys, categories)
+
+
 def code_of_number(categories: Array, column: str, graph: Graph) -> str:
     """The code of each number, NaN for one that is none of the categories."""
     require_opset(graph, LOWEST_OPSET, "categories that are numbers")
     keys = categories.astype(graph.types[column])
-    if len(np.unique(keys)) < len(keys) or not np.array_equal(keys, categories):
+    if not holds(keys.dtype, categories):
+        wider = "export with dtype='float64'" if holds(np.dtype(np.float64), categories) else f"fit to {AS_TEXT}"
         raise ValueError(
             f"to_onnx: inputs of type {keys.dtype} cannot hold the categories {categories.tolist()} as they are; "
-            f"export with dtype='float64'"
+            f"{wider}"
         )
     if not len(keys):
         # A key that no input equals.

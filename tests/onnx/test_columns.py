@@ -177,6 +177,14 @@ def test_numbers_that_float32_cannot_tell_apart(kind: Any) -> None:
             to_onnx(model)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_that_no_input_can_tell_apart(dtype: str) -> None:
+    codes = 2**60 + np.arange(120)[:, None] % 2
+    model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
+    with pytest.raises(ValueError, match=r"cannot hold the categories .* as they are; fit to a table with text"):
+        to_onnx(model, dtype=dtype)
+
+
 def test_opsets() -> None:
     gaps = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y)
     verify_onnx(gaps, to_onnx(gaps, opset=9), TABLE[["number"]], raise_on_mismatch=True)
