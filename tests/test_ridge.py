@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -15,9 +16,10 @@ from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRe
 from rffboost_ext.design import Design
 from rffboost_ext.displays import FrequencyDisplay
 from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
+from rffboost_ext.learners.kernel_scales import SCALES
 from rffboost_ext.learners.least_squares import LeastSquares
 from rffboost_ext.learners.newton import cosines_of
-from rffboost_ext.learners.ridge import newton_target, units_of
+from rffboost_ext.learners.ridge import newton_target
 from rffboost_ext.parallel import SINGLE_BLAS
 from rffboost_ext.terms import outputs_of_each
 
@@ -27,7 +29,7 @@ X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
 SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
 PLAIN = {"early_stopping": False, "random_state": 0}
 # One kernel and one penalty.
-FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "n_values": 1}
+FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "n_values": 1, "compare_scales": False}
 
 
 def waves(X, omega):
@@ -159,8 +161,7 @@ def test_the_least_error_of_all_that_is_compared_is_found() -> None:
             errors[i, gamma, l2] = left_out_error(kernel, target, weight, l2)
     found = best_kernel(Z, target, weight, counted, gammas, penalties)
     index, gamma, l2 = min(errors, key=errors.__getitem__)
-    assert found.units is counted[index]
-    assert (found.gamma, found.l2) == (gamma, l2)
+    assert (found.scale, found.gamma, found.l2) == (index, gamma, l2)
     assert found.error == pytest.approx(errors[index, gamma, l2])
 
 
@@ -171,13 +172,14 @@ def spreads_that_tell(factor: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_units_that_features_share_are_seen() -> None:
-    scores = {}
-    for factor in (0.05, 1.0):
-        Z, y = spreads_that_tell(factor)
-        model = RFFBoostRegressor(learner="rff_ridge", learning_rate=1.0, n_estimators=3, **PLAIN)
-        scores[factor] = model.fit(Z[:200], y[:200]).score(Z[200:], y[200:])
-    assert scores[0.05] > 0.9
-    assert scores[1.0] < 0.7
+    Z, y = spreads_that_tell(0.05)
+    scores = []
+    for compared in (True, False):
+        learner = RFFRidge(compare_scales=compared)
+        model = RFFBoostRegressor(learner=learner, learning_rate=1.0, n_estimators=3, **PLAIN)
+        scores.append(model.fit(Z[:200], y[:200]).score(Z[200:], y[200:]))
+    assert scores[0] > 0.9
+    assert scores[1] < 0.7
 
 
 @pytest.mark.parametrize("factor", [20.0, 1e150])
@@ -197,10 +199,25 @@ def test_a_unit_of_all_features_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("scale", [None, np.full(2, np.inf), np.array([np.inf, 3.0])])
-def test_constant_features_have_no_unit(scale) -> None:
-    units = units_of(Design(np.ones((5, 2)), scale=scale))
-    assert all(np.isfinite(unit).all() for unit in units)
-    assert [float(np.square(unit).mean()) for unit in units] == pytest.approx([1.0] * len(units))
+@pytest.mark.parametrize("way", SCALES)
+def test_scales_have_a_mean_square_of_one(way, scale) -> None:
+    """Of constant features too, which are divided by infinity, and of a target that nothing tells."""
+    round = replace(make_round(LOSS_CASES[0], n=20, d=2), design=Design(np.ones((20, 2)), scale=scale))
+    for target in (round.residual, np.zeros((20, 1))):
+        found = way(round, target, np.arange(0, 20, 2))
+        assert np.square(found).mean() == pytest.approx(1.0)
+
+
+def test_features_by_which_trees_gain_are_seen() -> None:
+    """Friedman's first function, with 95 features that do not matter."""
+    Z, y = make_friedman1(600, 100, random_state=0)
+    given = {"learning_rate": 1.0, "n_estimators": 3} | PLAIN
+    ours, even = (
+        RFFBoostRegressor(learner=RFFRidge(1_000, compare_scales=compared), **given).fit(Z[:400], y[:400])
+        for compared in (True, False)
+    )
+    assert even.score(Z[400:], y[400:]) < 0.75
+    assert ours.score(Z[400:], y[400:]) > 0.85
 
 
 def test_without_a_target_the_smoothest_kernel_is_kept() -> None:

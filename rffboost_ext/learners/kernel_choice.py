@@ -25,18 +25,18 @@ class Kernel:
         What leaving one row out misses with them.
     gamma, l2 : float
         The kernel parameter, and the penalty.
-    units : ndarray of shape (d,)
-        What features are multiplied by, of mean square 1.
+    scale : int
+        The index of what features are multiplied by.
     """
 
     error: float
     gamma: float
     l2: float
-    units: Array
+    scale: int
 
 
 def best_kernel(
-    X: Array, target: Array, weight: Array, units: Sequence[Array], gammas: Array, penalties: Array
+    X: Array, target: Array, weight: Array, scales: Sequence[Array], gammas: Array, penalties: Array
 ) -> Kernel:
     """The kernel and the penalty of the kernel ridge regression that best predicts left-out rows.
 
@@ -48,19 +48,19 @@ def best_kernel(
         What C outputs aim at.
     weight : ndarray of shape (m,)
         Positive sample weights.
-    units : sequence of ndarray of shape (d,)
+    scales : sequence of ndarray of shape (d,)
         What features are multiplied by, of mean square 1.
     gammas, penalties : ndarray of shape (s,) and (t,), ascending
-        What is compared; of equally good ones, the smoothest of the first units is kept. The kernel is
-        ``1 + exp(-gamma |u * (x - x')|^2 / d)``. For a kernel, penalties are compared from the least one on until
+        What is compared; of equally good ones, the smoothest of the first scale is kept. The kernel is
+        ``1 + exp(-gamma |s * (x - x')|^2 / d)``. For a kernel, penalties are compared from the least one on until
         the error grows.
     """
     found = []
-    for unit in units:
-        distances = squared_distances(unit * X)
+    for index, scale in enumerate(scales):
+        distances = squared_distances(scale * X)
         for gamma in gammas:
             error, l2 = best_penalty(1.0 + np.exp(-gamma * distances), target, weight, penalties)
-            found.append(Kernel(error, float(gamma), l2, unit))
+            found.append(Kernel(error, float(gamma), l2, index))
     return min(found, key=attrgetter("error"))
 
 

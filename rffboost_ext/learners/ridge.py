@@ -8,19 +8,18 @@ import numpy as np
 
 from ..checks import BOOL, POSITIVE, Integer, Interval
 from ..core import Array, Learner, Round
-from ..design import Design
 from ..kernels import compiled
 from ..parallel import SINGLE_BLAS
 from ..sampling import thinned
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import best_kernel
+from .kernel_scales import SCALES, columns_of
 from .least_squares import LeastSquares
 from .newton import (
     LEAST_CURVATURE,
     MERGED,
     POOL_SIZE,
-    Sample,
     cosines_of,
     rate_within_full_step,
 )
@@ -50,8 +49,9 @@ class RFFRidge(Learner):
     the system is factored once for as long as the rows stay the same.
 
     The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
-    has a closed form, and whether features are standardised or keep the units in which they were given, brought to
-    a mean square of 1. The frequencies are drawn then, and all rounds of a fit share them: an estimator has K of
+    has a closed form, and with them what features are multiplied by, of mean square 1: all by 1, by their standard
+    deviations, as in the units in which they were given, or by the square roots of what a few trees gain by each.
+    The frequencies are drawn then, and all rounds of a fit share them: an estimator has K of
     them for each model that it is the average of, and one intercept, a cosine of frequency 0.
 
     Parameters
@@ -60,15 +60,16 @@ class RFFRidge(Learner):
         Number of frequencies, K, beside the intercept.
     gamma : pair of float, default=(0.03, 3.0)
         Range of the kernel parameter gamma: frequencies are ``N(0, 2 gamma / d)`` per standardised feature, d of
-        them, or that times its variance as a share of the mean variance.
+        them, times the squares of what features are multiplied by.
     l2 : pair of float, default=(0.001, 1.0)
         Range of the penalty, lambda.
     n_values : int, default=4
         Number of values of gamma, and of the penalty, that are compared, spread evenly in proportion.
     n_scored : int, default=192
         About the most rows that they are compared on: a quarter of all, but at least 96.
-    compare_units : bool, default=True
-        Whether features in the units in which they were given are compared with standardised ones.
+    compare_scales : bool, default=True
+        Whether features in the units in which they were given, and those by which a few trees gain, are compared
+        with standardised ones, on at most half the rows.
     max_samples : int, default=3_000
         Most rows that a round is fitted to.
     relative_rate : float, default=1.0
@@ -85,7 +86,7 @@ class RFFRidge(Learner):
         "l2": Interval(),
         "n_values": Integer(1),
         "n_scored": Integer(2),
-        "compare_units": BOOL,
+        "compare_scales": BOOL,
         "max_samples": Integer(1),
         "relative_rate": POSITIVE,
     }
@@ -97,7 +98,7 @@ class RFFRidge(Learner):
         l2: tuple[float, float] = (0.001, 1.0),
         n_values: int = 4,
         n_scored: int = 192,
-        compare_units: bool = True,
+        compare_scales: bool = True,
         max_samples: int = 3_000,
         relative_rate: float = 1.0,
     ) -> None:
@@ -106,7 +107,7 @@ class RFFRidge(Learner):
         self.l2 = l2
         self.n_values = n_values
         self.n_scored = n_scored
-        self.compare_units = compare_units
+        self.compare_scales = compare_scales
         self.max_samples = max_samples
         self.relative_rate = relative_rate
 
@@ -130,20 +131,29 @@ class RFFRidge(Learner):
     @property
     def _key(self) -> tuple[Hashable, ...]:
         """What identifies the frequencies and the systems of this learner."""
-        given = self.n_components, self.n_values, self.n_scored, self.compare_units, self.max_samples
+        given = self.n_components, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return RFFRidge, *self.gamma, *self.l2, *given
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty that leaving one row out prefers."""
         used = np.flatnonzero(round.weight)
-        rows = thinned(round.rng, used, min(self.n_scored, max(LEAST_SCORED, len(used) // 4)))
+        rows, rest = self._scored(round, used)
         X, shape = columns_of(round, rows).T.astype(np.float64), (self.n_components, round.design.n_features)
+        aim = target if round.output_weights is None else np.sqrt(round.output_weights) * target
+        compared = SCALES if self.compare_scales else SCALES[:1]
         # The smoothest first: it is the one that is kept where none is better.
         gammas, penalties = np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values)
-        counts = 1.0 if round.output_weights is None else np.sqrt(round.output_weights)
-        units = units_of(round.design)[: 1 + self.compare_units]
-        best = best_kernel(X, counts * target[rows], round.weight[rows], units, gammas, penalties)
-        return np.sqrt(2.0 * best.gamma / shape[1]) * best.units * round.rng.standard_normal(shape), best.l2
+        # Learned from other rows than those that compare it.
+        scales = [scale(round, aim, rest) for scale in compared]
+        best = best_kernel(X, aim[rows], round.weight[rows], scales, gammas, penalties)
+        scale = compared[best.scale](round, aim, used)
+        return np.sqrt(2.0 * best.gamma / shape[1]) * scale * round.rng.standard_normal(shape), best.l2
+
+    def _scored(self, round: Round, used: Array) -> tuple[Array, Array]:
+        """The rows that kernels are compared on, of those that are used, and the rest."""
+        most = max(1, len(used) // 2) if self.compare_scales else len(used)
+        rows = thinned(round.rng, used, min(self.n_scored, max(LEAST_SCORED, len(used) // 4), most))
+        return rows, np.setdiff1d(used, rows, assume_unique=True)
 
     def _squares(self, round: Round, omega: Array, l2: float) -> LeastSquares:
         """The factored system of the rows that this round is fitted to: that of the round before, if it can be."""
@@ -166,24 +176,6 @@ class RFFRidge(Learner):
         intercept, waves = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
         tiles.run(compiled("ridge").output_pass, tiles.blocks, omega.astype(tiles.dtype), waves, output)
         return output + intercept
-
-
-def units_of(design: Design) -> list[Array]:
-    """Two ways to measure standardised features: as they are, and in the units in which they were given.
-
-    What is multiplied by, (d,), has a mean square of 1. Features that share a unit, as pixels, spectra and shares
-    of a whole do, say by their spread how much they matter.
-    """
-    same = np.ones(design.n_features)
-    if design.scale is None:
-        return [same]
-    # Constant features, which are divided by infinity, stay 0.
-    spread = np.where(np.isfinite(design.scale), design.scale, 0.0)
-    largest = spread.max(initial=0.0)
-    if largest == 0.0:
-        return [same]
-    spread /= largest
-    return [same, spread / np.sqrt(np.mean(np.square(spread)))]
 
 
 def newton_target(round: Round) -> tuple[Array, float]:
@@ -213,8 +205,3 @@ def with_intercept(omega: Array, amplitudes: Array) -> Cosines:
     """The term of frequencies (K, d) with amplitudes (C, 1 + 2K): an intercept is a cosine of frequency 0."""
     constant = Cosines(np.zeros((1, omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
     return Cosines.stack([constant, cosines_of(omega, amplitudes[:, 1:])])
-
-
-def columns_of(round: Round, rows: Array) -> Array:
-    """Standardised features (d, m) of some rows, ascending, in the precision of the compiled passes."""
-    return Sample.of(round, rows, np.arange(round.design.n_features)).x
