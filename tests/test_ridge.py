@@ -203,9 +203,23 @@ def test_a_unit_of_all_features_changes_nothing() -> None:
 def test_scales_have_a_mean_square_of_one(way, scale) -> None:
     """Of constant features too, which are divided by infinity, and of a target that nothing tells."""
     round = replace(make_round(LOSS_CASES[0], n=20, d=2), design=Design(np.ones((20, 2)), scale=scale))
-    for target in (round.residual, np.zeros((20, 1))):
-        found = way(round, target, np.arange(0, 20, 2))
-        assert np.square(found).mean() == pytest.approx(1.0)
+    for target, n_rows in product((round.residual, np.zeros((20, 1))), (20, 1, 0)):
+        assert np.square(way(round, target, np.arange(n_rows))).mean() == pytest.approx(1.0)
+
+
+def test_scales_are_learned_from_so_many_rows_as_a_round_is_fitted_to(monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(
+        "rffboost_ext.learners.ridge.SCALES", [lambda round, target, rows: seen.append(rows) or np.ones(3)]
+    )
+    round = make_round(LOSS_CASES[0], n=2_000)
+    round.weight[::2] = 0.0
+    RFFRidge(n_components=2, max_samples=100).fit(round)
+    learned, used = seen
+    assert 50 < len(used) < 150
+    assert (used % 2 == 1).all()
+    assert np.isin(learned, used).all()
+    assert len(learned) == pytest.approx(0.5 * len(used), abs=0.25 * len(used))
 
 
 def test_features_by_which_trees_gain_are_seen() -> None:

@@ -38,6 +38,8 @@ def by_gains(round: Round, target: Array, rows: Array) -> Array:
     """
     from xgboost import DMatrix, train
 
+    if not len(rows):
+        return standardised(round, target, rows)
     weight = round.weight[rows]
     matrix = DMatrix(columns_of(round, rows).T, target[rows], weight=weight / weight.mean(), nthread=1)
     gains = train(PARAMETERS, matrix, TREES).get_score(importance_type="total_gain")

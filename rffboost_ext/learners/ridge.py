@@ -136,7 +136,7 @@ class RFFRidge(Learner):
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty that leaving one row out prefers."""
-        used = np.flatnonzero(round.weight)
+        used = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
         rows, rest = self._scored(round, used)
         X, shape = columns_of(round, rows).T.astype(np.float64), (self.n_components, round.design.n_features)
         aim = target if round.output_weights is None else np.sqrt(round.output_weights) * target
