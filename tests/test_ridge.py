@@ -167,7 +167,7 @@ def test_the_least_error_of_all_that_is_compared_is_found() -> None:
 
 def spreads_that_tell(factor: float) -> tuple[np.ndarray, np.ndarray]:
     """Two features that matter, and forty whose spread is `factor` times as large."""
-    Z = np.random.default_rng(8).normal(size=(300, 42))
+    Z = np.random.default_rng(8).normal(size=(450, 42))
     return Z * np.where(np.arange(42) < 2, 1.0, factor), np.sin(2.0 * Z[:, 0]) + Z[:, 1]
 
 
@@ -177,7 +177,7 @@ def test_units_that_features_share_are_seen() -> None:
     for compared in (True, False):
         learner = RFFRidge(compare_scales=compared)
         model = RFFBoostRegressor(learner=learner, learning_rate=1.0, n_estimators=3, **PLAIN)
-        scores.append(model.fit(Z[:200], y[:200]).score(Z[200:], y[200:]))
+        scores.append(model.fit(Z[:300], y[:300]).score(Z[300:], y[300:]))
     assert scores[0] > 0.9
     assert scores[1] < 0.7
 
@@ -214,12 +214,12 @@ def test_scales_are_learned_from_so_many_rows_as_a_round_is_fitted_to(monkeypatc
     )
     round = make_round(LOSS_CASES[0], n=2_000)
     round.weight[::2] = 0.0
-    RFFRidge(n_components=2, max_samples=100).fit(round)
+    RFFRidge(n_components=2, max_samples=400).fit(round)
     learned, used = seen
-    assert 50 < len(used) < 150
+    assert 300 < len(used) < 500
     assert (used % 2 == 1).all()
     assert np.isin(learned, used).all()
-    assert len(learned) == pytest.approx(0.5 * len(used), abs=0.25 * len(used))
+    assert len(learned) == pytest.approx(0.75 * len(used), rel=0.2)
 
 
 def test_features_by_which_trees_gain_are_seen() -> None:

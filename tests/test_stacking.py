@@ -44,19 +44,26 @@ def test_weights_of_a_stack_are_the_best_on_the_simplex(name: str) -> None:
 
 def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
-    y, error = rng.normal(size=(400, 1)), 0.3 * rng.normal(size=(400, 1))
+    y, errors = rng.normal(size=(400, 1)), 0.3 * rng.normal(size=(2, 400, 1))
+    errors[1] += 0.2 * errors[0]
 
     def weights(worse: float) -> Array:
-        return simplex_weights(loss, y, np.ones(400), np.stack([y + error, y + worse * error]), np.zeros_like(y))
+        raw = y + errors * [[[1.0]], [[worse]]]
+        return simplex_weights(loss, y, np.ones(400), raw, np.zeros_like(y))
 
     with monkeypatch.context() as patch:
         patch.setattr(stopping, "LEAST_WEIGHT", 0.0)
-        low, high = 1.0, 10.0
-        for _ in range(60):
-            worse = 0.5 * (low + high)
-            low, high = (worse, high) if weights(worse)[1] > LEAST_WEIGHT / 2.0 else (low, worse)
-        assert 0.0 < weights(low)[1] < LEAST_WEIGHT
-    np.testing.assert_array_equal(weights(low), [1.0, 0.0])
+        worse = next(k for k in np.linspace(2.0, 10.0, 1_000) if 0.0 < weights(k)[1] < LEAST_WEIGHT)
+    np.testing.assert_array_equal(weights(worse), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("error", [0.3, 1e-2, 1e-4])
+def test_the_better_of_models_that_are_nearly_right_is_preferred(error: float) -> None:
+    """Weights of independent errors are best in inverse proportion to their variances."""
+    rng, loss = np.random.default_rng(3), LOSSES.create("squared_error")
+    y, errors = rng.normal(size=(2_000, 1)), error * rng.normal(size=(2, 2_000, 1)) * [[[1.0]], [[3.0]]]
+    found = simplex_weights(loss, y, np.ones(2_000), y + errors, np.zeros_like(y))
+    np.testing.assert_allclose(found, [0.9, 0.1], atol=0.06)
 
 
 def test_rows_of_hardly_any_weight_hardly_matter_to_a_stack() -> None:
