@@ -25,6 +25,7 @@ from rffboost_ext.displays import (  # noqa: E402
     RoundsDisplay,
 )
 from rffboost_ext.displays.landmarks import landmarks  # noqa: E402
+from rffboost_ext.displays.style import LONGEST, labels  # noqa: E402
 
 X, Y = make_friedman1(200, n_features=6, random_state=0)
 NAMES = list("abcdef")
@@ -242,6 +243,22 @@ def test_models_of_several_boosters_are_named(display):
     quantiles = RFFBoostQuantileRegressor((0.5,), RFFBoostRegressor(learner="rff_1", n_estimators=2)).fit(X, Y)
     with pytest.raises(TypeError, match=f"{display.__name__}: estimator must be .*RFFBoostQuantileRegressor"):
         display.from_estimator(quantiles, *[X] * (display is LandmarkDisplay))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"a column of a terribly long name, number {i} of the table" for i in range(14)],
+        ["mean of the first measurement", "mean of the other measurement", "x", "mean of the last measurement"],
+        ["short", "also short"],
+    ],
+)
+def test_labels_of_several_names_are_as_distinct_as_these(names):
+    found = labels(names)
+    assert len(set(found)) == len(names)
+    assert max(map(len, found)) <= LONGEST
+    # One name twice has one label.
+    assert labels([*names, names[0]])[-1] == found[0]
 
 
 def test_labels_are_short_and_no_formulas(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Array
-from ..displays.style import label, tidy
+from ..displays.style import labels, tidy
 from .protocol import Outcome, Protocol
 from .report import counted, mean_accuracy, spread
 
@@ -66,7 +66,7 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
         )
     for row in rows[::2]:
         axes.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0)
-    axes.set_yticks(rows, [label(name) for name in mean.index])
+    axes.set_yticks(rows, labels(mean.index))
     axes.set_ylim(len(mean) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.ticklabel_format(axis="x", useOffset=False)

@@ -12,7 +12,7 @@ from ..checks import Integer, require
 from ..coding import is_categorical, is_gap, is_table, values_of
 from ..core import Array
 from . import style
-from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, label, tidy
+from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, label, labels, tidy
 
 # Characters that fit side by side below the axes, and the style of labels that do not.
 ROOM = 70
@@ -157,7 +157,7 @@ class EffectDisplay:
         return self
 
     def _mark_categories(self) -> None:
-        names = [label(category) for category in self.grid]
+        names = labels(self.grid)
         # Side by side where they fit, else slanted.
         looks = {} if sum(map(len, names)) + 2 * len(names) <= ROOM else SLANTED
         self.ax_.set_xticks(range(len(names)), names, **looks)

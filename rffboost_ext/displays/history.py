@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from .rounds import rounds_of
-from .style import CYCLE, LONGEST, axes_or_new, label, tidy
+from .style import CYCLE, LONGEST, axes_or_new, label, labels, tidy
 
 
 class HistoryDisplay:
@@ -86,8 +86,8 @@ class HistoryDisplay:
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
-        for number, (name, curve) in enumerate(self.curves.items()):
-            looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": label(name)}
+        for number, (name, curve) in enumerate(zip(labels(self.curves), self.curves.values(), strict=True)):
+            looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": name}
             # One round is a point, and no line.
             looks |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs
             self.lines_ += self.ax_.plot(range(1, len(curve) + 1), curve, **looks)

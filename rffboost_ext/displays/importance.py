@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import Integer, require
 from ..core import Array
 from . import style
-from .style import MAIN, QUIET, axes_or_new, check_booster, label, tidy
+from .style import MAIN, QUIET, axes_or_new, check_booster, labels, tidy
 
 
 class ImportanceDisplay:
@@ -74,13 +74,13 @@ class ImportanceDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> ImportanceDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.barh`."""
-        values, labels, n_others = self._rows()
+        values, names, n_others = self._rows()
         self.ax_ = axes_or_new(ax, height=1.0 + 0.26 * len(values))
         self.figure_ = self.ax_.figure
         colours = [MAIN] * (len(values) - (n_others > 0)) + [QUIET] * (n_others > 0)
         self.bars_ = self.ax_.barh(np.arange(len(values)), values, **{"height": 0.72, "color": colours, **kwargs})
         self.ax_.bar_label(self.bars_, fmt="{:.1%}", padding=3, fontsize=8, color="0.3")
-        self.ax_.set_yticks(np.arange(len(values)), [label(name) for name in labels])
+        self.ax_.set_yticks(np.arange(len(values)), labels(names))
         self.ax_.set_ylim(len(values) - 0.4, -0.6)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.margins(x=0.12)
@@ -97,5 +97,5 @@ class ImportanceDisplay:
         if len(order) <= self.max_features:
             return self.importances[order], [self.names[i] for i in order], 0
         shown, others = order[: self.max_features - 1], order[self.max_features - 1 :]
-        labels = [self.names[i] for i in shown] + [f"{len(others)} others"]
-        return np.append(self.importances[shown], self.importances[others].sum()), labels, len(others)
+        names = [self.names[i] for i in shown] + [f"{len(others)} others"]
+        return np.append(self.importances[shown], self.importances[others].sum()), names, len(others)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from numbers import Integral
 from typing import Any
 
@@ -51,6 +52,21 @@ def label(name: Any, longest: int = LONGEST) -> str:
         half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
     return text.replace("$", r"\$")
+
+
+def labels(names: Iterable[Any]) -> list[str]:
+    """Labels of several names: what shortening would make alike is shown from where it differs."""
+    texts = [str(name) for name in names]
+    alike: dict[str, set[str]] = {}
+    for text in texts:
+        alike.setdefault(label(text), set()).add(text)
+    starts = {short: length_shared(group) if len(group) > 1 else 0 for short, group in alike.items()}
+    return [label(f"…{text[start:]}" if (start := starts[label(text)]) else text) for text in texts]
+
+
+def length_shared(texts: Iterable[str]) -> int:
+    """The number of characters with which all texts begin alike."""
+    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
 
 
 def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
