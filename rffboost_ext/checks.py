@@ -261,6 +261,12 @@ def require_all(owner: object, checks: Mapping[str, Check]) -> None:
         require(type(owner).__name__, name, getattr(owner, name), check)
 
 
+def may_be_auto(owner: type, name: str) -> bool:
+    """Whether "auto" is the default of a parameter, and so stands for a choice, or it is not in the signature."""
+    known = inspect.signature(owner).parameters
+    return name not in known or known[name].default == "auto"
+
+
 def with_own_init(cls: R) -> R:
     """A class with its own copy of the ``__init__`` that it inherits, so that errors of a call name this class."""
     init = cls.__init__

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .checks import Check, require_all
+from .checks import Check, may_be_auto, require_all
 from .registry import Registry, resolve_names
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Spec(BaseEstimator):
         require_all(self, self.constraints)
         for role, registry in self.roles.items():
             part = getattr(self, role)
-            if not (isinstance(part, str) and part == "auto"):
+            if not (isinstance(part, str) and part == "auto" and may_be_auto(type(self), role)):
                 registry.create(part)
 
     def set_params(self: S, **params: Any) -> S:

@@ -8,6 +8,7 @@ import types
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from rffboost_ext import (
     LEARNERS,
@@ -15,6 +16,7 @@ from rffboost_ext import (
     MATCHES,
     OPTIMIZERS,
     PLACEMENTS,
+    RFF1,
     SPECTRA,
     STEPS,
     WEIGHTINGS,
@@ -222,3 +224,27 @@ def test_a_broken_package_does_not_hide_the_others(table, monkeypatch):
     with pytest.warns(RuntimeWarning, match=r"loss 'broken', which .* offers as xyz:Loss, .*no module named xyz"):
         assert table.names() == ["cauchy", "log_loss"]
     assert isinstance(table.create("cauchy"), Cauchy)
+
+
+PARTS = [table.create(name) for table in TABLES for name in table.names()]
+ROLES = [(part, role) for part in PARTS for role in part.roles]
+
+
+@pytest.mark.parametrize(("part", "role"), ROLES, ids=str)
+def test_what_may_be_automatic_is_so_by_default(part, role):
+    default = part.get_params(deep=False)[role]
+    part = clone(part).set_params(**{role: "auto"})
+    if default == "auto":
+        part.validate()
+    else:
+        with pytest.raises(ValueError, match=r"unknown .* 'auto'\. Registered: "):
+            part.validate()
+
+
+def test_a_part_with_fewer_parameters_may_keep_automatic_ones():
+    class Own(RFF1):
+        def __init__(self, l2=0.1):
+            super().__init__(l2=l2)
+            self.match = "auto"
+
+    Own().validate()
