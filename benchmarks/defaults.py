@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 FIRST_SPLIT = 1001
 REFERENCE = "defaults"
-# In the place of a parameter of the estimators: parameters of the mixture that they stack.
-MIXTURE = "mixture"
+# In the place of a parameter of the estimators: parameters of the mixture and of the kernel machines that they stack.
+MIXTURE, KERNELS = "Mixture", "RFFRidge"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "small": (
@@ -93,6 +93,7 @@ def variants() -> dict[str, dict[str, Any]]:
         "features drawn evenly": {MIXTURE: {"cosines__earned": 0.0}},
         "cosines at the rate of trees": {MIXTURE: {"cosines__relative_rate": 1.0}},
         "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
+        "kernels of standardised features": {KERNELS: {"compare_scales": False}},
     }
 
 
@@ -103,13 +104,13 @@ def estimator(task: str, threads: int, parameters: Mapping[str, Any]) -> Any:
     from benchmarks.accuracy_systems import rffboost
 
     given = dict(parameters)
-    changed = given.pop(MIXTURE, {})
+    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS) if kind in given}
     model = rffboost(task, threads, **given)
     trainers = model._trainers
 
     def with_changed(*arguments: Any) -> list[Any]:
-        first, *others = trainers(*arguments)
-        return [replace(first, learner=clone(first.learner).set_params(**changed)), *others]
+        found = [(one, changed.get(type(one.learner).__name__, {})) for one in trainers(*arguments)]
+        return [replace(one, learner=clone(one.learner).set_params(**given)) for one, given in found]
 
     if changed:
         model._trainers = with_changed
