@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FIRST_SPLIT = 1001
 REFERENCE = "defaults"
-# In the place of a parameter of the estimators: parameters of the mixture, and of the kernel machines, in the stack.
+# In the place of a parameter of the estimators: parameters of the mixture, or of the kernel machines, in a stack.
 MIXTURE, KERNELS = "Mixture", "RFFRidge"
 
 GROUPS: dict[str, tuple[str, ...]] = {
