@@ -54,8 +54,8 @@ class RFFRidge(Learner):
     The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
     has a closed form, and with them what features are multiplied by, of mean square 1: all by 1, by their standard
     deviations, as in the units in which they were given, or by the square roots of what a few trees gain by each.
-    The frequencies are drawn then, and all rounds of a fit share them: an estimator has K of
-    them for each model that it is the average of, and one intercept, a cosine of frequency 0.
+    The frequencies are drawn then, and all rounds of a fit share them: an estimator has K of them for each model
+    that it is the average of, and one intercept, a cosine of frequency 0.
 
     Parameters
     ----------
