@@ -79,12 +79,12 @@ def compare_command(
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {option: path for option, path in (("--json", json), ("--csv", csv), ("--plot", plot)) if path}
     chosen = data or DEFAULT_DATA
+    check_files(files, [path for name in chosen if (path := find(name, data_dir)) is not None])
     names = [name.strip() for name in systems.split(",") if name.strip()]
     protocol.validate()
     for name in names:
         SYSTEMS.get(name)
     datasets = [load(name, data_dir, target) for name in chosen]
-    check_files(files, [path for name in chosen if (path := find(name, data_dir)) is not None])
     total = len(plan(datasets, names, protocol, jobs))
     outcomes = with_progress(
         total,
