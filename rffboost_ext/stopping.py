@@ -12,7 +12,7 @@ from .core import Array, Learner, Loss
 from .early_stopping import Patience
 from .ensemble import Ensemble, weighted_sum
 from .notices import warn_user
-from .training import Index, Rows, Trainer
+from .training import Index, Rows, Stopped, Trainer
 
 # Minimum and maximum size of the validation set.
 LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
@@ -106,13 +106,7 @@ class Plan:
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
         splits = [(EVERY, held)] if held is not None else self._splits(rows, seed, trainers[0].loss)
-        beyond = BEYOND if len(splits) > 1 and not self.refit else 1.0
-        rules = self.n_estimators, self.patience, self.tol, callbacks, init, beyond
-        fits = [
-            # Rows are copied for one model at a time.
-            [trainer.again(k).fit_stopping(rows.take(kept), out, *rules) for k, (kept, out) in enumerate(splits)]
-            for trainer in trainers
-        ]
+        trainers, fits = self._fits(trainers, splits, rows, callbacks, init)
         models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
         weight = stacked(trainers[0].loss, models[0], raw, [out for _, out in splits])
         used = np.flatnonzero(weight).tolist()
@@ -129,6 +123,27 @@ class Plan:
         shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
         ensemble = weighted_sum([model for row in models for model in row], shares)
         return Found(ensemble, scores, [trainers[k].learner for k in used], weight, len(splits))
+
+    def _fits(
+        self,
+        trainers: Sequence[Trainer],
+        splits: Sequence[tuple[Index, Rows]],
+        rows: Rows,
+        callbacks: Sequence[Callback],
+        init: Ensemble | None,
+    ) -> tuple[list[Trainer], list[list[Stopped]]]:
+        """The trainers whose models are wanted, and a model of each for each split."""
+        beyond = BEYOND if len(splits) > 1 and not self.refit else 1.0
+        rules = self.n_estimators, self.patience, self.tol, callbacks, init, beyond
+        used: list[Trainer] = []
+        fits: list[list[Stopped]] = []
+        for trainer in trainers:
+            if is_wanted(trainer, fits):
+                used.append(trainer)
+                # Rows are copied for one model at a time.
+                several = enumerate(splits)
+                fits.append([trainer.again(k).fit_stopping(rows.take(i), out, *rules) for k, (i, out) in several])
+        return used, fits
 
     def _length(self, models: Sequence[Ensemble], more: float, init: Ensemble | None) -> int:
         """Rounds of a model of `more` times the rows, those of an initial one included."""
@@ -150,6 +165,14 @@ class Plan:
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
         usable = [(kept, out) for kept, out in splits if suits(loss, rows.y[kept], rows.weight[kept])] or splits
         return [(kept, watched(rows.take(out), loss, seed)) for kept, out in usable]
+
+
+def is_wanted(trainer: Trainer, fits: Sequence[Sequence[Stopped]]) -> bool:
+    """Whether to train a model, given what those of other trainers have come to."""
+    if trainer.between is None:
+        return True
+    least, most = trainer.between
+    return bool(least < min(np.mean([run.left for run in runs]) for runs in fits) < most)
 
 
 def warn_of_seen(given: int, found: int) -> None:

@@ -68,6 +68,11 @@ class Stopped:
     scores: Array
     raw: Array
 
+    @property
+    def left(self) -> float:
+        """The least loss as a share of that before the first round; 1 where that is not positive."""
+        return float(self.scores.min() / self.scores[0]) if self.scores[0] > 0.0 else 1.0
+
 
 @dataclass(frozen=True)
 class Trainer:
@@ -100,6 +105,9 @@ class Trainer:
         Limits to the patience of early stopping.
     refits : bool
         Whether a plan that refits does so with this model; otherwise it stays as early stopping has left it.
+    between : pair of float, optional
+        A plan trains this model only if the best one before it leaves a share of the initial loss that is between
+        these.
     """
 
     loss: Loss
@@ -116,6 +124,7 @@ class Trainer:
     extent: Extent | None = None
     haste: Haste | None = None
     refits: bool = True
+    between: tuple[float, float] | None = None
 
     def fit(
         self,

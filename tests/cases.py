@@ -14,6 +14,7 @@ from rffboost_ext import (
     LEARNERS,
     LOSSES,
     RFF1,
+    RFFIRLS,
     RFFK,
     Design,
     Learner,
@@ -160,6 +161,7 @@ LEARNER_CASES = [
     LearnerCase("rff_1", lambda: RFF1(l2=0.01), tol=1e-5),
     LearnerCase("rff_newton", lambda: RFFNewton(n_candidates=8), tol=1e-5),
     LearnerCase("rff_ridge", lambda: RFFRidge(n_components=8), tol=1e-5, of_rows=True),
+    LearnerCase("rff_irls", lambda: RFFIRLS(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
     LearnerCase(
         "mixture",

@@ -13,7 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.design import Design
-from rffboost_ext.learners.kernel_choice import best_kernel, left_out_error, squared_distances
+from rffboost_ext.learners.kernel_choice import best_kernel, best_penalty, left_out_error, squared_distances
 from rffboost_ext.learners.kernel_scales import SCALES
 
 from .cases import LOSS_CASES, make_round
@@ -21,6 +21,11 @@ from .cases import LOSS_CASES, make_round
 X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
 SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
 PLAIN = {"early_stopping": False, "random_state": 0}
+
+
+def by_squares(Z, target, weight, scales, gammas, penalties):
+    """The kernel and the penalty of kernel ridge regression."""
+    return best_kernel(Z, scales, gammas, lambda kernel: best_penalty(kernel, target, weight, penalties))
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -44,7 +49,7 @@ def test_a_singular_system_has_an_infinite_error() -> None:
 @pytest.mark.parametrize(("frequency", "gamma"), [(0.2, 0.01), (4.0, 10.0)])
 def test_the_kernel_that_suits_is_found(frequency, gamma) -> None:
     Z = np.random.default_rng(4).normal(size=(200, 1))
-    found = best_kernel(
+    found = by_squares(
         Z, np.sin(frequency * Z), np.ones(200), [np.ones(1)], np.array([0.01, 10.0]), np.array([1e-3])
     )
     assert (found.gamma, found.l2) == (gamma, 1e-3)
@@ -54,7 +59,7 @@ def test_the_kernel_is_chosen_beside_an_intercept() -> None:
     """Without one, the smoothest kernel would be taken to reach the mean."""
     Z = np.random.default_rng(0).normal(size=(60, 3))
     target = 3.0 + np.sin(3.0 * Z[:, :1]) * np.cos(2.0 * Z[:, 1:2])
-    found = best_kernel(Z, target, np.ones(60), [np.ones(3)], np.array([0.01, 1.0, 10.0]), np.array([1e-2, 1.0]))
+    found = by_squares(Z, target, np.ones(60), [np.ones(3)], np.array([0.01, 1.0, 10.0]), np.array([1e-2, 1.0]))
     assert (found.gamma, found.l2) == (10.0, 0.01)
 
 
@@ -76,7 +81,7 @@ def test_the_least_error_of_all_that_is_compared_is_found() -> None:
         for gamma, l2 in product(gammas, penalties):
             kernel = 1.0 + np.exp(-gamma * cdist(unit * Z, unit * Z, "sqeuclidean") / 3)
             errors[i, gamma, l2] = left_out_error(kernel, target, weight, l2)
-    found = best_kernel(Z, target, weight, counted, gammas, penalties)
+    found = by_squares(Z, target, weight, counted, gammas, penalties)
     index, gamma, l2 = min(errors, key=errors.__getitem__)
     assert (found.scale, found.gamma, found.l2) == (index, gamma, l2)
     assert found.error == pytest.approx(errors[index, gamma, l2])
@@ -127,7 +132,7 @@ def test_scales_have_a_mean_square_of_one(way, scale) -> None:
 def test_scales_are_learned_from_so_many_rows_as_a_round_is_fitted_to(monkeypatch) -> None:
     seen = []
     monkeypatch.setattr(
-        "rffboost_ext.learners.ridge.SCALES", [lambda round, target, rows: seen.append(rows) or np.ones(3)]
+        "rffboost_ext.learners.kernel_choice.SCALES", [lambda round, target, rows: seen.append(rows) or np.ones(3)]
     )
     round = make_round(LOSS_CASES[0], n=2_000)
     round.weight[::2] = 0.0
@@ -171,4 +176,4 @@ def test_noise_asks_for_a_larger_penalty() -> None:
     Z, penalties = rng.normal(size=(200, 1)), np.array([1e-4, 1.0])
     for noise, l2 in ((0.0, 1e-4), (1.0, 1.0)):
         target = np.sin(Z) + noise * rng.normal(size=(200, 1))
-        assert best_kernel(Z, target, np.ones(200), [np.ones(1)], np.array([1.0]), penalties).l2 == l2
+        assert by_squares(Z, target, np.ones(200), [np.ones(1)], np.array([1.0]), penalties).l2 == l2

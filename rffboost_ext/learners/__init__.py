@@ -7,6 +7,7 @@ LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-
 
 from .apart import Apart  # noqa: E402
 from .fourier import RFF1, RFFK  # noqa: E402
+from .irls import RFFIRLS  # noqa: E402
 from .matches import MATCHES, Match  # noqa: E402
 from .mixture import Mixture  # noqa: E402
 from .newton import RFFNewton  # noqa: E402
@@ -21,6 +22,7 @@ __all__ = [
     "MATCHES",
     "PLACEMENTS",
     "RFF1",
+    "RFFIRLS",
     "RFFK",
     "SPECTRA",
     "WEIGHTINGS",

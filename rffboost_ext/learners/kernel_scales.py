@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from ..core import Array, Round
@@ -47,8 +50,9 @@ def by_gains(round: Round, target: Array, rows: Array) -> Array:
     return of_mean_square_one(np.sqrt(found))
 
 
-SCALES = standardised, as_given, by_gains
-"""Functions of a round, its target (n, C) and some rows, ascending, to what features are multiplied by, (d,)."""
+Scale: TypeAlias = Callable[[Round, Array, Array], Array]
+"""From a round, its target (n, C) and some rows, ascending, to what features are multiplied by, (d,)."""
+SCALES: tuple[Scale, ...] = (standardised, as_given, by_gains)
 
 
 def of_mean_square_one(scale: Array) -> Array:

@@ -50,7 +50,7 @@ class LeastSquares:
             if factor is not None:
                 return cls(rows, features, weight, unit, factor)
         raise ValueError(
-            f"rff_ridge: sample_weight must be less far apart for the cosines to be fitted together, got shares "
+            f"sample_weight must be less far apart for the cosines to be fitted together, got shares "
             f"of the largest down to {weight.min():.1e}"
         )
 

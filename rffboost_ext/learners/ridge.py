@@ -10,11 +10,10 @@ from ..checks import BOOL, POSITIVE, Integer, Interval
 from ..core import Array, Learner, Round
 from ..kernels import compiled
 from ..parallel import SINGLE_BLAS
-from ..sampling import thinned
 from ..terms import Cosines
 from . import LEARNERS
-from .kernel_choice import best_kernel
-from .kernel_scales import SCALES, columns_of
+from .kernel_choice import Search
+from .kernel_scales import columns_of
 from .least_squares import LeastSquares
 from .newton import (
     LEAST_CURVATURE,
@@ -24,14 +23,6 @@ from .newton import (
     rate_within_full_step,
 )
 from .subsampling import informative
-
-# Fewer rows than this say little about a kernel. 128 change accuracy by -0.02 points (130 fits of 26 sets,
-# standard error 0.06), the time of a default fit by 1.04. One choice for all models of a fit, by all of up to 256
-# rows, takes as long and gains nothing beyond noise (130 fits: +0.07, 0.08).
-LEAST_SCORED = 96
-# Fewer rows do not tell scales of features apart: with 145 to 333 rows of 100 to 800 features those of trees lose
-# 0.2 points (30 fits of 5 real sets, standard error 0.2).
-LEAST_COMPARED = 256
 
 
 @LEARNERS.register("rff_ridge")
@@ -139,19 +130,10 @@ class RFFRidge(Learner):
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty that leaving one row out prefers."""
-        used = thinned(round.rng, np.flatnonzero(round.weight), self.max_samples)
-        compared = SCALES if self.compare_scales and len(used) >= LEAST_COMPARED else SCALES[:1]
-        rows = thinned(round.rng, used, min(self.n_scored, max(LEAST_SCORED, len(used) // 4)))
-        X, shape = columns_of(round, rows).T.astype(np.float64), (self.n_components, round.design.n_features)
-        aim = target if round.output_weights is None else np.sqrt(round.output_weights) * target
+        search = Search.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
         # The smoothest first: it is the one that is kept where none is better.
-        gammas, penalties = np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values)
-        # Learned from other rows than those that compare it.
-        rest = np.setdiff1d(used, rows, assume_unique=True)
-        scales = [scale(round, aim, rest) for scale in compared]
-        best = best_kernel(X, aim[rows], round.weight[rows], scales, gammas, penalties)
-        scale = compared[best.scale](round, aim, used)
-        return np.sqrt(2.0 * best.gamma / shape[1]) * scale * round.rng.standard_normal(shape), best.l2
+        best = search.by_squares(np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values))
+        return search.frequencies(best, self.n_components), best.l2
 
     def _squares(self, round: Round, omega: Array, l2: float) -> LeastSquares:
         """The factored system of the rows that this round is fitted to: that of the round before, if it can be."""
@@ -189,14 +171,24 @@ def newton_target(round: Round) -> tuple[Array, float]:
 
 def squares_of(round: Round, rows: Array, omega: Array, l2: float) -> LeastSquares:
     """The system of some rows, ascending, for the intercept, and cosines and sines of frequencies (K, d)."""
+    return LeastSquares.of(rows, features_of(round, rows, omega), round.weight[rows], unit_of(omega), l2)
+
+
+def features_of(round: Round, rows: Array, omega: Array) -> Array:
+    """The intercept, and cosines and sines of frequencies (K, d), on some rows, (1 + 2K, m)."""
     x = columns_of(round, rows)
     features = np.empty((1 + 2 * len(omega), len(rows)), x.dtype)
     features[0] = 1.0
     compiled("ridge").features_pass(x, omega.astype(x.dtype), features[1:], 0, len(omega))
-    # Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
-    unit = np.full(len(features), len(omega) ** -0.5)
-    unit[0] = 1.0
-    return LeastSquares.of(rows, features, round.weight[rows], unit, l2)
+    return features
+
+
+def unit_of(omega: Array) -> Array:
+    """What the features of frequencies (K, d) are multiplied by, (1 + 2K,), for a penalty of 1 on each.
+
+    Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
+    """
+    return np.concatenate([[1.0], np.full(2 * len(omega), len(omega) ** -0.5)])
 
 
 def with_intercept(omega: Array, amplitudes: Array) -> Cosines:
