@@ -195,9 +195,19 @@ def test_what_models_leave_decides_on_further_ones(scores, expected) -> None:
         between = (0.02, 0.5)
 
     runs = [Stopped(None, np.array(one), None) for one in scores]
-    assert is_wanted(Wanted, [runs]) == expected
+    assert is_wanted(Wanted, [], [runs]) == expected
     # The best of several kinds counts.
-    assert is_wanted(Wanted, [runs, [Stopped(None, np.array([1.0, 0.2]), None)]]) == (scores != [[1.0, 0.01]])
+    better = Stopped(None, np.array([1.0, 0.2]), None)
+    assert is_wanted(Wanted, [], [runs, [better]]) == (scores != [[1.0, 0.01]])
+
+
+@pytest.mark.parametrize(("least", "expected"), [(0.2, True), (0.21, True), (0.5, False)])
+def test_models_that_are_far_behind_are_given_up(least, expected) -> None:
+    class Wanted:
+        between = (0.02, 0.5)
+
+    runs, own = ([Stopped(None, np.array([1.0, one]), None)] for one in (0.2, least))
+    assert is_wanted(Wanted, own, [runs]) == expected
 
 
 @pytest.mark.parametrize(
