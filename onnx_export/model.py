@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
 from onnx import ModelProto, ValueInfoProto, helper
 
-from rffboost_ext.storage.files import path_of, write_atomically
+from rffboost_ext.storage.files import path_of, require_regular, write_atomically
 
 from .graph import ML, Graph
 
@@ -76,7 +76,7 @@ def target_of(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     TypeError, ValueError
-        If it is not a path, or empty.
+        If it is not a path, or empty, or that of a device, pipe or socket.
     FileNotFoundError
         If its folder does not exist.
     IsADirectoryError
@@ -87,6 +87,7 @@ def target_of(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(errno.EISDIR, "the path to write to is a folder", str(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no folder to write to", str(path))
+    require_regular(target)
     return target
 
 

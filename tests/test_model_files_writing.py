@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from onnx_export import save_onnx
 from rffboost_ext import Ensemble, RFFBoostClassifier, load_model, save_model
 from rffboost_ext.storage import leftovers, write_atomically
 
@@ -37,6 +38,20 @@ def test_callbacks_are_left_out_with_a_word(tmp_path):
 def test_a_folder_that_is_not_there(path, tmp_path):
     with pytest.raises(FileNotFoundError, match="path must be in an existing folder"):
         save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), tmp_path / path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_replaced(tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(ValueError, match="a device, pipe or socket"):
+            save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), path)
+        with pytest.raises(ValueError, match="a device, pipe or socket"):
+            save_onnx(Ensemble(np.zeros(1), (), np.empty((0, 2))), path)
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]
 
 
 def test_a_path_that_is_none():

@@ -27,7 +27,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     Raises
     ------
     TypeError, ValueError
-        If `path` is not a path, or empty.
+        If `path` is not a path, or empty, or that of a device, pipe or socket.
     FileNotFoundError, IsADirectoryError
         If its folder does not exist, or it is a folder itself.
     OSError
@@ -58,14 +58,21 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def place_of(path: str | os.PathLike[str]) -> Path:
-    """Where `path` leads; an OSError if no file can be there."""
+    """Where `path` leads; an OSError or ValueError if no file can be there."""
     path = path_of(path)
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"path must be that of a file, got {path!r}, a folder")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
+    require_regular(target)
     return target
+
+
+def require_regular(path: str | os.PathLike[str]) -> None:
+    """Raise a ValueError for a device, pipe or socket: renaming a file to its name would remove it."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"path must be that of a file, got {os.fspath(path)!r}, a device, pipe or socket")
 
 
 def mode_of(file: Path) -> int | None:
