@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
 from rffboost_ext.coding import with_underscores
+from rffboost_ext.compare.datasets import named_columns
 from rffboost_ext.storage.container import MAGIC
 
 from .describe import describe_onnx
@@ -135,13 +136,11 @@ def table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
         import pandas
     except ImportError as error:
         raise ImportError("reading CSV needs pandas: pip install 'rffboost-ext[cli]'") from error
-    try:
-        rows = pandas.read_csv(path)
-    except ValueError as error:
-        raise ValueError(f"{str(path)!r} cannot be read as CSV: {error}") from error
+    rows: DataFrame = named_columns(path)
     words = [] if predictor is None else predictor.text_headers(list(rows.columns))
     if words:
-        rows[words] = pandas.read_csv(path, usecols=words, dtype=str, keep_default_na=False, na_values=[""])[words]
+        verbatim: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
+        rows[words] = pandas.read_csv(path, index_col=False, **verbatim)[words]
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import warnings
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -171,26 +172,35 @@ def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any,
 
 
 def table(path: Path) -> Any:
-    """The file as a pandas data frame."""
-    import pandas as pd
-
-    try:
-        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
-        frame = pd.read_csv(path)
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
-    # Pandas would rename the second of two columns with the same name.
-    if header.duplicated().any():
-        raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
-    if not isinstance(frame.index, pd.RangeIndex):
-        # Pandas takes columns without a name in the header for row labels.
-        cells = len(header) + frame.index.nlevels
-        raise ValueError(f"{str(path)!r} has {len(header)} names in its header and {cells} cells in each row")
+    """The file as a pandas data frame of at least two rows and columns, none of which is an index."""
+    frame = named_columns(path)
     require_no_index(path, frame)
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         what = "separated by commas, " if frame.shape[1] < 2 else ""
         raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, {what}got {frame.shape}")
     return frame.rename(columns=str)
+
+
+def named_columns(path: Path) -> Any:
+    """A CSV file as a pandas data frame, with a name of its own for each column, or a ValueError."""
+    import pandas as pd
+
+    try:
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
+        with warnings.catch_warnings():
+            # Without a name for each cell pandas warns, or else takes the first cells for row labels.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(path, index_col=False)
+    except pd.errors.ParserWarning as error:
+        raise ValueError(
+            f"{str(path)!r} has {len(header)} names in its header and more cells in each row"
+        ) from error
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
+    # Pandas would rename the second of two columns with the same name.
+    if header.duplicated().any():
+        raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
+    return frame
 
 
 def require_no_index(path: Path, frame: Any) -> None:
