@@ -15,6 +15,7 @@ import numpy as np
 
 from .composed import ComposedEstimator, is_auto
 from .core import Array, Learner
+from .demand import Demand
 from .early_stopping import Haste, Patience
 from .ensemble import Ensemble
 from .learners import RFFIRLS, Mixture, RFFNewton, RFFRidge
@@ -64,9 +65,9 @@ OF_RIDGE, HASTE = 5.0, Haste(6, 1e-3)
 OF_RIDGE_WIDE = 10.0
 # Their frequencies, below `MIDDLING` rows and from there on: twice as many add 0.1 points below, nothing above.
 COMPONENTS = 512, 256
-# Kernel machines by reweighted least squares are trained where others have left between these shares of the loss,
-# below `MIDDLING` rows and from there on: classes can be told apart, but not yet without error.
-CLEAR, OF_IRLS = ((0.02, 0.45), (0.02, 0.65)), Haste(4, 1e-3)
+# When kernel machines by reweighted least squares are trained, below `MIDDLING` rows and from there on: where
+# classes can be told apart, but not yet without error. Each class takes its time.
+CLEAR, OF_IRLS = (Demand(0.02, 0.45, 2.0, 4), Demand(0.02, 0.65, 0.9, 4)), Haste(4, 1e-3)
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class PolicyEstimator(ComposedEstimator):
         others = [self._beside(trainer, machine, HASTE), cosines][: 1 + size.thorough]
         if self.task == "classification":
             newton = RFFIRLS(COMPONENTS[size.middling], compare_scales=size.thorough)
-            others.append(replace(self._beside(trainer, newton, OF_IRLS), between=CLEAR[size.middling]))
+            others.append(replace(self._beside(trainer, newton, OF_IRLS), demand=CLEAR[size.middling]))
         return [first, *others]
 
     def _beside(self, trainer: Trainer, learner: Learner, haste: Haste | None = None) -> Trainer:

@@ -28,9 +28,6 @@ LEAST_WEIGHT = 1e-3
 # the squared error of four functions without noise falls by 0.3 (geometric mean of 8 fits), losses on 25 real sets
 # change by 0.1 % (50 fits).
 APART = 16.0
-# Models that are trained only if others call for them are given up if the first one leaves more than so many times
-# the loss of the best other one.
-HOPELESS = 2.0
 # The index of all rows, without a copy of them.
 EVERY = slice(None)
 
@@ -143,7 +140,7 @@ class Plan:
         for trainer in trainers:
             runs: list[Stopped] = []
             for k, (kept, out) in enumerate(splits):
-                if is_wanted(trainer, runs, fits):
+                if trainer.demand is None or trainer.demand.is_met(runs, fits):
                     # Rows are copied for one model at a time.
                     runs.append(trainer.again(k).fit_stopping(rows.take(kept), out, *rules))
             if len(runs) == len(splits):
@@ -171,16 +168,6 @@ class Plan:
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
         usable = [(kept, out) for kept, out in splits if suits(loss, rows.y[kept], rows.weight[kept])] or splits
         return [(kept, watched(rows.take(out), loss, seed)) for kept, out in usable]
-
-
-def is_wanted(trainer: Trainer, runs: Sequence[Stopped], fits: Sequence[Sequence[Stopped]]) -> bool:
-    """Whether to train a further model, given its own runs so far and those of other trainers, a row for each."""
-    if trainer.between is None:
-        return True
-    least, most = trainer.between
-    within = least < min(np.mean([run.left for run in row]) for row in fits) < most
-    behind = bool(runs) and runs[0].left > HOPELESS * min(row[0].left for row in fits)
-    return bool(within and not behind)
 
 
 def warn_of_seen(given: int, found: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from .boosting import Interrupted, beginning, boost
 from .callbacks import Callback, KeepScores
 from .core import Array, Learner, Loss, Step
+from .demand import Demand
 from .design import Design
 from .early_stopping import EarlyStopping, Error, Haste, MeanLoss, Patience
 from .ensemble import Ensemble
@@ -68,11 +69,6 @@ class Stopped:
     scores: Array
     raw: Array
 
-    @property
-    def left(self) -> float:
-        """The least loss as a share of that before the first round; 1 where that is not positive."""
-        return float(self.scores.min() / self.scores[0]) if self.scores[0] > 0.0 else 1.0
-
 
 @dataclass(frozen=True)
 class Trainer:
@@ -105,9 +101,8 @@ class Trainer:
         Limits to the patience of early stopping.
     refits : bool
         Whether a plan that refits does so with this model; otherwise it stays as early stopping has left it.
-    between : pair of float, optional
-        A plan trains this model only if the best one before it leaves a share of the initial loss that is between
-        these.
+    demand : Demand, optional
+        What must have come of other trainers for a plan to use this one.
     """
 
     loss: Loss
@@ -124,7 +119,7 @@ class Trainer:
     extent: Extent | None = None
     haste: Haste | None = None
     refits: bool = True
-    between: tuple[float, float] | None = None
+    demand: Demand | None = None
 
     def fit(
         self,

@@ -225,7 +225,9 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatc
     params = {"n_estimators": 5, "n_folds": 1, "random_state": 0}
     alone, stacked = (make(**params, quality=quality).fit(X, target) for quality in ("fast", "auto"))
     cosines = sum(isinstance(term, Cosines) for term in stacked.ensemble_.terms)
-    assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= (15 if n <= policy.FEW else 10)
+    # Classes on two sides of a plane call for kernel machines by Newton's method, too.
+    kinds = 2 if n > policy.FEW else 4 if make is RFFBoostClassifier else 3
+    assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= 5 * kinds
     assert 5 <= cosines < stacked.n_estimators_
 
 

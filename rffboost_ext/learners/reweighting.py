@@ -13,8 +13,8 @@ from .least_squares import cholesky
 
 # Curvatures of rows are at least this share of the mean: what is certain hardly counts.
 LEAST_SHARE = 1e-6
-# A row whose loss is flatter than its distance to the minimum would ask for a step without bounds. It asks for at
-# most so many of those that rows ask for on average before the first round.
+# Where curvatures depend on scores, a row that is far from its minimum, where its loss is flat, would ask for a
+# step without bounds. It asks for at most so many of those that rows ask for on average before the first round.
 REACH = 5.0
 
 
@@ -27,7 +27,7 @@ class Curvature:
     mean : ndarray of shape (C,)
         The mean curvature along the gradient, positive.
     reach : ndarray of shape (C,)
-        The longest step of a row, positive.
+        The longest step of a row, positive; infinite where curvatures are the same at all scores.
     """
 
     mean: Array
@@ -36,18 +36,25 @@ class Curvature:
     @classmethod
     def of(cls, round: Round) -> Curvature:
         """That of a round; outputs without a gradient have a curvature of 1."""
-        size = np.abs(round.gradient).max(axis=0)
-        gradient = np.abs(round.gradient) / np.where(size > 0.0, size, 1.0)
-        share = round.weight @ np.square(gradient)
-        mean = np.where(share > 0.0, round.weight @ (np.square(gradient) * round.hessian), 1.0)
-        mean = np.divide(mean, share, out=np.ones_like(mean), where=(share > 0.0) & (mean > 0.0))
-        asked = size * (round.weight @ gradient) / round.weight.sum() / mean
-        return cls(mean, np.where(asked > 0.0, REACH * asked, 1.0))
+        used = round.weight > 0.0
+        weight, gradient, hessian = round.weight[used], np.abs(round.gradient[used]), round.hessian[used]
+        size = gradient.max(axis=0)
+        gradient = gradient / np.where(size > 0.0, size, 1.0)
+        share, bent = weight @ np.square(gradient), weight @ (np.square(gradient) * hessian)
+        mean = np.divide(bent, share, out=np.ones_like(bent), where=(share > 0.0) & (bent > 0.0))
+        # Where rows of large gradients weigh little, the others are almost certain: curvatures, which vanish
+        # there, will be larger.
+        plain, weighted = gradient.mean(axis=0), weight @ gradient / weight.sum()
+        mean = mean * np.maximum(1.0, np.divide(plain, weighted, out=np.ones_like(plain), where=weighted > 0.0))
+        asked = size * plain / mean
+        reach = REACH * np.where(asked > 0.0, asked, 1.0)
+        _, later = round.loss.derivatives(round.y, round.raw + reach)
+        same = (np.asarray(round.loss.unit) * later == round.hessian).all(axis=0)
+        return cls(mean, np.where(same, np.inf, reach))
 
     def of_rows(self, gradient: Array, hessian: Array) -> Array:
         """Positive curvatures of rows (m, C), which let none of them ask for too long a step."""
-        least = np.minimum(np.abs(gradient) / self.reach, self.mean)
-        return np.maximum(hessian, np.maximum(least, LEAST_SHARE * self.mean))
+        return np.maximum(hessian, np.maximum(np.abs(gradient) / self.reach, LEAST_SHARE * self.mean))
 
 
 @dataclass(frozen=True)
