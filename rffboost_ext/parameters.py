@@ -42,7 +42,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
         the best one. With up to 3,000 rows and no ``eval_metric``, a classifier whose validation loss is below 20
         % of its initial value also stops when as many rounds reduce it by less than 1 % of that value; with more
         rows these shares are 5 % and 0.1 %, divided by the binary logarithm of the number of classes. "rff_ridge"
-        models that are stacked beside the learner wait for 6 rounds at most, "rff_irls" models for 4.
+        models that are stacked beside the learner wait for 6 rounds at most, "rff_irls" models for 3.
     tol : float, default=1e-4
         Smallest decrease that counts as an improvement, as a share of the validation loss before the first round.
         For "rff_ridge" and "rff_irls" models that are stacked beside the learner it is at least 1e-3.

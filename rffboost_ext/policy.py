@@ -67,7 +67,7 @@ OF_RIDGE_WIDE = 10.0
 COMPONENTS = 512, 256
 # When kernel machines by reweighted least squares are trained, below `MIDDLING` rows and from there on: where
 # classes can be told apart, but not yet without error. Each class takes its time.
-CLEAR, OF_IRLS = (Demand(0.02, 0.45, 2.0, 4), Demand(0.02, 0.65, 0.9, 4)), Haste(4, 1e-3)
+CLEAR, OF_IRLS = (Demand(0.02, 0.45, 2.0, 4), Demand(0.02, 0.65, 0.9, 4)), Haste(3, 1e-3)
 
 
 @dataclass(frozen=True)

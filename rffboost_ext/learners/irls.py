@@ -54,7 +54,7 @@ class RFFIRLS(Learner):
     gamma : pair of float, default=(0.03, 3.0)
         Range of the kernel parameter gamma: frequencies are ``N(0, 2 gamma / d)`` per standardised feature, d of
         them, times the squares of what features are multiplied by.
-    l2 : pair of float, default=(1e-6, 4.0)
+    l2 : pair of float, default=(1e-6, 1.0)
         Range of the penalty, lambda: that of the first round is the larger one, and none is below the smaller one.
     n_values : int, default=4
         Number of values of gamma that are compared, spread evenly in proportion.
@@ -88,7 +88,7 @@ class RFFIRLS(Learner):
         self,
         n_components: int = 256,
         gamma: tuple[float, float] = (0.03, 3.0),
-        l2: tuple[float, float] = (1e-6, 4.0),
+        l2: tuple[float, float] = (1e-6, 1.0),
         n_values: int = 4,
         n_scored: int = 192,
         compare_scales: bool = True,
