@@ -37,7 +37,9 @@ class RFFIRLS(Learner):
     half from round to round, :math:`\lambda_t = \lambda_0 2^{-t}`. Each round is a step of Newton's method with a
     proximal penalty, so that rounds walk along the path of regularisation of a kernel machine, of kernel logistic
     regression with the log loss (Zhu and Hastie, Kernel logistic regression and the import vector machine, Journal
-    of Computational and Graphical Statistics 2005), and early stopping picks a point on it.
+    of Computational and Graphical Statistics 2005), and early stopping picks a point on it. Where curvatures
+    depend on scores, that of a row is at least what keeps its own step within five times the mean of the first
+    round.
 
     :class:`RFFRidge` has one curvature for all rows, which makes its rounds cheap. Where classes can be told apart
     almost without error, rows near the border count and others hardly do: there this learner is far ahead, in far
