@@ -93,7 +93,8 @@ class Basis:
 
         root = np.sqrt(curvature)
         if self.by_rows:
-            system, aim = root[:, None] * self.kernel * root, pull / root
+            system, aim = root[:, None] * self.kernel, pull / root
+            system *= root
         else:
             scaled = self.features * root
             system, aim = scaled @ scaled.T, self.features @ pull
