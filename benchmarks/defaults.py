@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 FIRST_SPLIT = 1001
 REFERENCE = "defaults"
-# In the place of a parameter of the estimators: parameters of the mixture, or of the kernel machines, in a stack.
-MIXTURE, KERNELS = "Mixture", "RFFRidge"
+# In the place of a parameter of the estimators: parameters of the mixture, or of the kernel machines, in a stack;
+# None leaves them out.
+MIXTURE, KERNELS, NEWTON = "Mixture", "RFFRidge", "RFFIRLS"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "small": (
@@ -94,6 +95,7 @@ def variants() -> dict[str, dict[str, Any]]:
         "cosines at the rate of trees": {MIXTURE: {"cosines__relative_rate": 1.0}},
         "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
         "kernels of standardised features": {KERNELS: {"compare_scales": False}},
+        "no reweighted kernels": {NEWTON: None},
     }
 
 
@@ -104,13 +106,14 @@ def estimator(task: str, threads: int, parameters: Mapping[str, Any]) -> Any:
     from benchmarks.accuracy_systems import rffboost
 
     given = dict(parameters)
-    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS) if kind in given}
+    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON) if kind in given}
     model = rffboost(task, threads, **given)
     trainers = model._trainers
 
     def with_changed(*arguments: Any) -> list[Any]:
         found = [(one, changed.get(type(one.learner).__name__, {})) for one in trainers(*arguments)]
-        return [replace(one, learner=clone(one.learner).set_params(**given)) for one, given in found]
+        kept = [(one, given) for one, given in found if given is not None]
+        return [replace(one, learner=clone(one.learner).set_params(**given)) for one, given in kept]
 
     if changed:
         model._trainers = with_changed
