@@ -138,8 +138,8 @@ def test_no_variant_that_was_measured_is_better_at_no_more_time_beyond_noise() -
 
 @pytest.mark.parametrize(("changed", "kinds"), [({}, 3), ({defaults.NEWTON: None}, 2)])
 def test_a_kind_of_models_can_be_left_out(changed, kinds) -> None:
-    X = np.random.default_rng(0).normal(size=(300, 2))
-    fitted = defaults.estimator("binary", 1, changed | {"n_estimators": 40}).fit(X, X[:, 0] * X[:, 1] > 0.0)
+    X = np.random.default_rng(0).uniform(1.0, 5.0, (400, 4))
+    fitted = defaults.estimator("binary", 1, changed).fit(X, X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3])
     names = {type(one).__name__ for one in fitted.learners_}
     assert len(names) == kinds
     assert ("RFFIRLS" in names) == (kinds == 3)
