@@ -26,13 +26,15 @@ def products(n: int, flip: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]) ^ (rng.random(n) < flip)
 
 
-@pytest.mark.parametrize("index", [0, 3])
+@pytest.mark.parametrize(("first", "later"), [(0, 0), (0, 3), (8, 10)])
 @pytest.mark.parametrize("n_components", [6, 100])
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
-def test_a_round_minimises_the_penalised_expansion(case, n_components, index) -> None:
-    round = replace(make_round(case), index=index)
+def test_a_round_minimises_the_penalised_expansion(case, n_components, first, later) -> None:
+    """Penalties fall from the round on that has chosen the kernel, the first one or that of a fit that goes on."""
+    round, index = make_round(case), later - first
     learner = RFFIRLS(n_components, gamma=(0.7, 0.7), l2=(0.01, 0.4))
-    term = learner.fit(round)
+    learner.fit(replace(round, index=first))
+    term = learner.fit(replace(round, index=later))
     curvature = Curvature.of(round)
     h = curvature.of_rows(round.gradient, round.hessian)
     z, omega = round.design.X, term.omega[1:][:n_components]

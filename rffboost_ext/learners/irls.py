@@ -34,12 +34,12 @@ class RFFIRLS(Learner):
               f_c(x) = a_{c0} + \sum_k a_{ck} \cos(\omega_k \cdot x) + b_{ck} \sin(\omega_k \cdot x),
 
     where :math:`\kappa_c` is the mean curvature along the gradient in the first round, and the penalty falls by
-    half from round to round, :math:`\lambda_t = \lambda_0 2^{-t}`. Each round is a step of Newton's method with a
-    proximal penalty, so that rounds walk along the path of regularisation of a kernel machine, of kernel logistic
-    regression with the log loss (Zhu and Hastie, Kernel logistic regression and the import vector machine, Journal
-    of Computational and Graphical Statistics 2005), and early stopping picks a point on it. Where curvatures
-    depend on scores, that of a row is at least what keeps its own step within five times the mean of the first
-    round.
+    half from round to round, :math:`\lambda_t = \lambda_0 2^{-t}`; a fit that goes on from a model begins anew.
+    Each round is a step of Newton's method with a proximal penalty, so that rounds walk along the path of
+    regularisation of a kernel machine, of kernel logistic regression with the log loss (Zhu and Hastie, Kernel
+    logistic regression and the import vector machine, Journal of Computational and Graphical Statistics 2005), and
+    early stopping picks a point on it. Where curvatures depend on scores, that of a row is at least what keeps its
+    own step within five times the mean of the first round.
 
     :class:`RFFRidge` has one curvature for all rows, which makes its rounds cheap. Where classes can be told apart
     almost without error, rows near the border count and others hardly do: there this learner is far ahead, in far
@@ -113,11 +113,11 @@ class RFFIRLS(Learner):
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
         with SINGLE_BLAS:
-            omega, *units = round.design.lasting((*self._key, "kernel"), lambda: self._kernel(round))
-            curvature = Curvature(*units)
+            kernel = round.design.lasting((*self._key, "kernel"), lambda: self._kernel(round))
+            omega, curvature, done = kernel[0], Curvature(*kernel[1:3]), round.index - kernel[3]
             seen, rows = informative(round, self.max_samples)
             basis = self._basis(seen, rows, omega, lasting=seen is round)
-            amplitudes = self._amplitudes(seen, rows, basis, curvature)
+            amplitudes = self._amplitudes(seen, rows, basis, curvature, done)
             output = self._output(round, rows, omega, basis, amplitudes)
         rate = rate_within_full_step(self.relative_rate, round)
         term = with_intercept(omega, rate * amplitudes * unit_of(omega))
@@ -130,8 +130,8 @@ class RFFIRLS(Learner):
         given = self.n_components, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return RFFIRLS, *self.gamma, *self.l2, *given
 
-    def _kernel(self, round: Round) -> tuple[Array, Array, Array]:
-        """The frequencies (K, d), and the units of curvatures and steps, (C,) each."""
+    def _kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
+        """The frequencies (K, d), the units of curvatures and steps, (C,) each, and the round that chose them."""
         target, _ = newton_target(round)
         search = Search.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
         gammas, curvature = np.geomspace(*self.gamma, self.n_values), Curvature.of(round)
@@ -141,7 +141,7 @@ class RFFIRLS(Learner):
         steps = np.arange(1 + int(np.log(least / most) / np.log(FALL**2)))
         path = path_of(round, search.rows, curvature, most * FALL ** (2 * steps))
         best = search.best(gammas, path.left_out)
-        return search.frequencies(best, self.n_components), curvature.mean, curvature.reach
+        return search.frequencies(best, self.n_components), curvature.mean, curvature.reach, round.index
 
     def _basis(self, round: Round, rows: Array, omega: Array, lasting: bool) -> Basis:
         """The features of the rows that this round is fitted to: those of the round before, if they can be."""
@@ -161,10 +161,10 @@ class RFFIRLS(Learner):
             known[drawn] = made()
         return known[drawn]
 
-    def _amplitudes(self, round: Round, rows: Array, basis: Basis, curvature: Curvature) -> Array:
-        """Coefficients (C, 1 + 2K) of the features in their units."""
+    def _amplitudes(self, round: Round, rows: Array, basis: Basis, curvature: Curvature, done: int) -> Array:
+        """Coefficients (C, 1 + 2K) of the features in their units, `done` rounds after the kernel was chosen."""
         least, most = self.l2
-        penalty = max(least, most * FALL ** min(round.index, 1_000))
+        penalty = max(least, most * FALL ** min(done, 1_000))
         gradient, weight = round.gradient[rows], round.weight[rows, None]
         curvatures = weight * curvature.of_rows(gradient, round.hessian[rows])
         pull = -weight * gradient

@@ -100,6 +100,8 @@ class Basis:
             system, aim = scaled @ scaled.T, self.features @ pull
         rounding = float(np.finfo(np.float64).eps) * float(np.trace(system))
         factor = cholesky(system, [penalty, penalty + rounding, penalty + len(system) * rounding])
+        if factor is None:
+            raise ValueError("sample_weight must be less far apart for the cosines to be fitted together")
         found = dpotrs(factor, aim, lower=1)[0]
         return np.asarray(self.features @ (root * found) if self.by_rows else found)
 
