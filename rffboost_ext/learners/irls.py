@@ -6,16 +6,14 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ..checks import BOOL, POSITIVE, Integer, Interval
 from ..core import Array, Learner, Round
-from ..kernels import compiled
 from ..parallel import SINGLE_BLAS
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import Search
 from .newton import MERGED, POOL_SIZE, rate_within_full_step
 from .reweighting import Basis, Curvature, Path
-from .ridge import features_of, newton_target, unit_of, with_intercept
+from .ridge import RFFRidge, features_of, newton_target, outputs_of, unit_of, with_intercept
 from .subsampling import informative
 
 # The penalty falls to this share from round to round. On the way to a kernel, where only the least error counts,
@@ -75,16 +73,7 @@ class RFFIRLS(Learner):
     multi_output = True
     stops_early = True
     pool_size = POOL_SIZE
-    constraints = {
-        "n_components": Integer(1),
-        "gamma": Interval(),
-        "l2": Interval(),
-        "n_values": Integer(1),
-        "n_scored": Integer(2),
-        "compare_scales": BOOL,
-        "max_samples": Integer(1),
-        "relative_rate": POSITIVE,
-    }
+    constraints = RFFRidge.constraints
 
     def __init__(
         self,
@@ -176,13 +165,7 @@ class RFFIRLS(Learner):
         """Outputs (n, C) on all rows of the design."""
         if len(rows) == len(round.raw):
             return np.asarray((amplitudes @ basis.features).T)
-        waves = amplitudes * unit_of(omega)
-        output, tiles = np.empty_like(round.raw), round.design.tiles
-        compiled_pass = compiled("ridge").output_pass
-        tiles.run(
-            compiled_pass, tiles.blocks, omega.astype(tiles.dtype), np.ascontiguousarray(waves[:, 1:]), output
-        )
-        return output + waves[:, 0]
+        return outputs_of(round, omega, amplitudes * unit_of(omega))
 
 
 def path_of(round: Round, rows: Array, curvature: Curvature, penalties: Array) -> Path:

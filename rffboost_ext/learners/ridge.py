@@ -152,10 +152,7 @@ class RFFRidge(Learner):
         """Outputs (n, C) on all rows of the design."""
         if len(squares.rows) == len(round.raw):
             return squares.outputs(amplitudes)
-        output, tiles = np.empty_like(round.raw), round.design.tiles
-        intercept, waves = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
-        tiles.run(compiled("ridge").output_pass, tiles.blocks, omega.astype(tiles.dtype), waves, output)
-        return output + intercept
+        return outputs_of(round, omega, amplitudes)
 
 
 def newton_target(round: Round) -> tuple[Array, float]:
@@ -189,6 +186,14 @@ def unit_of(omega: Array) -> Array:
     Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
     """
     return np.concatenate([[1.0], np.full(2 * len(omega), len(omega) ** -0.5)])
+
+
+def outputs_of(round: Round, omega: Array, amplitudes: Array) -> Array:
+    """What frequencies (K, d) with amplitudes (C, 1 + 2K) give on all rows of the design, (n, C)."""
+    output, tiles = np.empty_like(round.raw), round.design.tiles
+    intercept, waves = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
+    tiles.run(compiled("ridge").output_pass, tiles.blocks, omega.astype(tiles.dtype), waves, output)
+    return output + intercept
 
 
 def with_intercept(omega: Array, amplitudes: Array) -> Cosines:
