@@ -47,7 +47,9 @@ def caption(table: Table, rows: Sequence[Row], summary: Summary) -> str:
     threads = ", ".join(sorted({str(row.threads) for row in rows}))
     regression = any(row.task == "regression" for row in rows)
     what = "Accuracy, for regression R2, " if regression else "Accuracy "
-    how = "tuned by 5-fold cross-validation on the training part" if table.tune else "each system's own defaults"
+    measure = "R2" if regression else "log loss"
+    tuned = f"tuned on the {measure} by 5-fold cross-validation on the training part"
+    how = tuned if table.tune else "each system's own defaults"
     text = (
         f"{what}of the test part in percent, mean (standard deviation) over random 70/30 splits, stratified by "
         f"class; {how}; threads of every system: {threads}. Features are given to all systems as they come."

@@ -19,13 +19,12 @@ from rffboost_ext.reproduce.running import duration, progress, results
 
 from .accuracy_data import SOURCES, problem
 from .accuracy_rows import Key, Row
-from .accuracy_systems import SYSTEMS
+from .accuracy_systems import SCORING, SYSTEMS
 from .accuracy_tables import TABLES, Table
 
 Array = np.ndarray
 FOLDS = 5
 METRICS = {"binary": accuracy_score, "multiclass": accuracy_score, "regression": r2_score}
-SCORING = {"binary": "accuracy", "multiclass": "accuracy", "regression": "r2"}
 
 
 @dataclass(frozen=True)

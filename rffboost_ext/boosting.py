@@ -77,8 +77,9 @@ def boost(
         The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
     init_raw : ndarray of shape (n, C), optional
         The final scores of the loop of `init` on these rows, ``Progress.raw``. With them the loop continues bit
-        for bit as if it had never stopped; without them it starts from ``init.raw``, which is the same up to
-        rounding.
+        for bit as if it had never stopped, unless the learner keeps a state across rounds in ``Design.lasting``,
+        as kernel machines keep their kernel: that starts anew. Without them the loop starts from ``init.raw``,
+        which is the same up to rounding.
 
     Returns
     -------

@@ -32,7 +32,8 @@ class Demand:
     least, most : float
         The best other kind leaves a share of the initial loss that is between these.
     behind : float
-        The kind is given up if its first model leaves more than so many times the loss of the best other one.
+        The kind is given up if its first model leaves more than so many times the loss of the best other one: it
+        has been trained by then, so that this matters where there are several folds.
     n_outputs : int
         There are at most so many outputs, each of which takes its time.
     """
