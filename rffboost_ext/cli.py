@@ -52,11 +52,14 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     """
     import typer
 
+    given = sys.argv[1:] if argv is None else list(argv)
+    if empty := first_empty(given):
+        return fail(f"{empty} must not be empty", program)
     # The class above UsageError: versions of typer differ in where they keep it.
     click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
     command = typer.main.get_command(app)
     try:
-        code = command.main(None if argv is None else list(argv), prog_name=program, standalone_mode=False)
+        code = command.main(given, prog_name=program, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return fail("interrupted", program, code=130)
     except (ValueError, TypeError, OSError, ImportError) as error:
@@ -64,6 +67,16 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
     except click_exception as error:
         return fail(usage_message(error), program)
     return code if isinstance(code, int) else 0
+
+
+def first_empty(argv: Sequence[str]) -> str:
+    """The name of the first option or argument that is empty, as of an unset shell variable; "" if none is."""
+    for before, value in zip(["", *argv], argv, strict=False):
+        if not value:
+            return before if before.startswith("--") else "an argument"
+        if value.startswith("--") and value.endswith("="):
+            return value[:-1]
+    return ""
 
 
 def application() -> Typer:

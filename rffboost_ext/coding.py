@@ -305,7 +305,7 @@ def require_unmasked(**arrays: Any) -> None:
             )
 
 
-def raise_named(X: Any) -> None:
+def raise_named(X: Any, in_fit: bool = True) -> None:
     """Raise an error that names the column of a table, or of an array of objects, that holds no numbers."""
     if not is_table(X) and (not isinstance(X, np.ndarray) or X.dtype != object or X.ndim != 2):
         return
@@ -319,7 +319,5 @@ def raise_named(X: Any) -> None:
             typed = not is_table(X) or is_categorical(X, column)
             advice = "" if typed else "give it the data type category, or "
             kind = TypeError if isinstance(reason, TypeError) else ValueError
-            raise kind(
-                f"column {name_of(X, column)} of X must hold numbers, or be categorical: {advice}name it in "
-                f"categorical_features ({reason})"
-            ) from reason
+            or_else = f", or be categorical: {advice}name it in categorical_features" if in_fit else ", as in fit"
+            raise kind(f"column {name_of(X, column)} of X must hold numbers{or_else} ({reason})") from reason

@@ -108,7 +108,11 @@ class ColumnsMixin(BaseEstimator):
         require_unmasked(X=X)
         if self._coding is None:
             require_no_times(X)
-            X = np.asarray(validate_data(self, X, reset=False, dtype=PRECISIONS, **UNREAD))
+            try:
+                X = np.asarray(validate_data(self, X, reset=False, dtype=PRECISIONS, **UNREAD))
+            except (ValueError, TypeError):
+                raise_named(X, in_fit=False)
+                raise
             gaps = gaps_in(X)
         else:
             X = X if is_table(X) else checked_array(X)

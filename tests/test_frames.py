@@ -38,6 +38,16 @@ def test_columns_of_times_are_named(values, others):
         model.predict(table.assign(when=values))
 
 
+def test_text_in_a_column_of_numbers_is_named_in_predict_too():
+    table = TABLE[["x"]].assign(when=1.0).astype(object)
+    model = classifier().fit(table, Y)
+    table.loc[3, "when"] = "soon"
+    with pytest.raises(ValueError, match=r"column 'when' of X must hold numbers, as in fit .*'soon'"):
+        model.predict(table)
+    with pytest.raises(ValueError, match=r"column 1 of X must hold numbers, as in fit .*'soon'"):
+        classifier().fit(X, Y).predict(table.to_numpy())
+
+
 def test_arrays_and_other_tables_of_times_are_named():
     with pytest.raises(ValueError, match="column 0 of X must hold numbers, got datetime64"):
         classifier().fit(np.array(TIMES["dates"])[:, None], Y)
