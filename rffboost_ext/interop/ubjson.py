@@ -4,44 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 LONG = Struct(">q").unpack_from
-TYPED, END = b"$}"
+ARRAY, TYPED, END = b"[$}"
 CODES = {"i": "b", "U": "B", "I": "h", "l": "i", "L": "q", "d": "f", "D": "d"}
 """The mark of a number, or of an array of numbers, to the code of its type in struct and NumPy."""
 
-TYPES: dict[int, np.dtype[Any]] = {ord(mark): np.dtype(f">{code}") for mark, code in CODES.items()}
+Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+"""From a document and where a value begins, after the marks of its type, to the value and where it ends."""
+Member: TypeAlias = tuple[bytes, str, Read]
+"""What a member of an object begins with: its name and the marks of its type; the name; what reads its value."""
 
 
 def loads(raw: bytes) -> Any:
     """What a document of ubjson.org's draft 12 holds; arrays of one type of number are NumPy arrays.
 
-    Each length has the type "L" and each array a length, as XGBoost writes them. It takes 0.6 of the time that
-    JSON takes with trees of 15 leaves, and 0.15 with 64.
+    Each length has the type "L" and each array a length, as XGBoost writes them. It takes 0.3 of the time that
+    JSON takes with trees of 15 leaves, and 0.1 with 64.
     """
     return READ[raw[0]](raw, 1)[0]
 
 
-def read_object(raw: bytes, at: int) -> tuple[dict[str, Any], int]:
-    """An object from here on, and where it ends."""
-    found = {}
+def read_object(raw: bytes, at: int, known: list[Member] | None = None) -> tuple[dict[str, Any], int]:
+    """An object from here on, and where it ends.
+
+    `known` are the members of the one before in an array, which becomes those of this one. Trees have the same
+    members in the same order, so that what these begin with is compared, and not read again.
+    """
+    found: dict[str, Any] = {}
+    known = [] if known is None else known
+    for head, name, read in known:
+        start = at + len(head)
+        if raw[at:start] != head:
+            break
+        found[name], at = read(raw, start)
     while raw[at] != END:
-        name, at = read_text(raw, at)
-        found[name], at = READ[raw[at]](raw, at + 1)
+        del known[len(found) :]
+        head, name, read = member = member_at(raw, at)
+        found[name], at = read(raw, at + len(head))
+        known.append(member)
     return found, at + 1
+
+
+def member_at(raw: bytes, at: int) -> Member:
+    """The member that begins here."""
+    name, end = read_text(raw, at)
+    if raw[end] == ARRAY and raw[end + 1] == TYPED:
+        return raw[at : end + 5], name, READ_TYPED[raw[end + 2]]
+    return raw[at : end + 1], name, READ[raw[end]]
 
 
 def read_array(raw: bytes, at: int) -> tuple[Any, int]:
     """An array, and where it ends."""
     if raw[at] == TYPED:
-        dtype, size, start = TYPES[raw[at + 1]], LONG(raw, at + 4)[0], at + 12
-        return np.frombuffer(raw, dtype, size, start), start + size * dtype.itemsize
-    size, at, found = LONG(raw, at + 2)[0], at + 10, []
+        return READ_TYPED[raw[at + 1]](raw, at + 4)
+    size, at = LONG(raw, at + 2)[0], at + 10
+    found: list[Any] = []
+    known: list[Member] = []
     for _ in range(size):
-        value, at = READ[raw[at]](raw, at + 1)
+        read = READ[raw[at]]
+        value, at = read_object(raw, at + 1, known) if read is read_object else read(raw, at + 1)
         found.append(value)
     return found, at
 
@@ -53,13 +78,24 @@ def read_text(raw: bytes, at: int) -> tuple[str, int]:
     return raw[start:end].decode(), end
 
 
-def reader_of(code: str) -> Callable[[bytes, int], tuple[Any, int]]:
+def reader_of(code: str) -> Read:
     """What reads one number of a type."""
     number = Struct(f">{code}")
     return lambda raw, at: (number.unpack_from(raw, at)[0], at + number.size)
 
 
-READ: dict[int, Callable[[bytes, int], tuple[Any, int]]] = {
+def array_reader_of(code: str) -> Read:
+    """What reads an array of numbers of a type, from its length on."""
+    dtype = np.dtype(f">{code}")
+
+    def read(raw: bytes, at: int) -> tuple[Any, int]:
+        size, start = LONG(raw, at)[0], at + 8
+        return np.frombuffer(raw, dtype, size, start), start + size * dtype.itemsize
+
+    return read
+
+
+READ: dict[int, Read] = {
     ord("{"): read_object,
     ord("["): read_array,
     ord("S"): read_text,
@@ -69,3 +105,6 @@ READ: dict[int, Callable[[bytes, int], tuple[Any, int]]] = {
     **{ord(mark): reader_of(code) for mark, code in CODES.items()},
 }
 """What reads a value, by the mark before it."""
+
+READ_TYPED = {ord(mark): array_reader_of(code) for mark, code in CODES.items()}
+"""What reads an array of one type of number from its length on, by the mark of the type."""

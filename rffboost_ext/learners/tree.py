@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..design import Design
 
 SHARE = Real(0.0, 1.0)
-# Up to this number of rounds it takes less time to read all of them again than to have new ones cut out.
-REREAD = 32
+# Up to this number of trees it takes less time to read them again than to have new ones cut out.
+REREAD = 24
 
 
 @LEARNERS.register("tree")
@@ -294,9 +294,9 @@ class Forest:
 
         done = len(self._rounds)
         if index >= done:
-            grown = self.booster.num_boosted_rounds()
-            start = done if grown > REREAD else 0
-            booster = self.booster[start:grown] if start else self.booster
+            known = sum(len(trees.roots) for trees in self._rounds)
+            start = done if known > REREAD else 0
+            booster = self.booster[start:] if start else self.booster
             trees, counts = read_trees(parsed(booster), first=done - start)
             trees = lowered(trees, self.X)
             self._rounds += (trees if self.center is None else decentred(trees, self.center)).split(counts)
