@@ -80,3 +80,33 @@ def test_arrays_of_every_type(tag):
     found = loads(b"[#L" + struct.pack(">q", 2) + raw + b"T")
     np.testing.assert_array_equal(found[0], [1, 2, 100])
     assert found[1] is True
+
+
+def written(value):
+    """A document of objects, lists, text, truth values, floats and lists of integers, by the specification."""
+    if isinstance(value, dict):
+        return b"{" + b"".join(written(name)[1:] + written(member) for name, member in value.items()) + b"}"
+    if isinstance(value, str):
+        return b"SL" + struct.pack(">q", len(value.encode())) + value.encode()
+    if isinstance(value, bool):
+        return b"T" if value else b"F"
+    if isinstance(value, float):
+        return b"D" + struct.pack(">d", value)
+    size = struct.pack(">q", len(value))
+    if value and all(type(entry) is int for entry in value):
+        return b"[$l#L" + size + struct.pack(f">{len(value)}i", *value)
+    return b"[#L" + size + b"".join(map(written, value))
+
+
+MEMBERS = {"a": [1, 2], "b": "text", "c": 0.5, "d": {"a": [3], "e": True}}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_objects_in_a_row_may_differ(seed):
+    """What they begin with is compared with the one before: others, fewer, another order, other types."""
+    rng = np.random.default_rng(seed)
+    some = [rng.permutation(list(MEMBERS))[: rng.integers(5)].tolist() for _ in range(8)]
+    wanted = [{name: MEMBERS[name] for name in names} for names in some]
+    wanted += [MEMBERS, MEMBERS, {"a": "text", "b": [4, 5, 6]}, {"aa": False}, [], 0.25]
+    wanted = [wanted[place] for place in rng.permutation(len(wanted))]
+    assert json.dumps(loads(written(wanted)), default=np.ndarray.tolist) == json.dumps(wanted)
