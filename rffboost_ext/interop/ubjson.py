@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from struct import Struct
 from typing import Any, TypeAlias
 
@@ -22,7 +23,7 @@ Member: TypeAlias = tuple[bytes, str, Read]
 def loads(raw: bytes) -> Any:
     """What a document of ubjson.org's draft 12 holds; arrays of one type of number are NumPy arrays.
 
-    Each length has the type "L" and each array a length, as XGBoost writes them. It takes 0.3 of the time that
+    Each length has the type "L" and each array a length, as XGBoost writes them. It takes 0.4 of the time that
     JSON takes with trees of 15 leaves, and 0.1 with 64.
     """
     return READ[raw[0]](raw, 1)[0]
@@ -31,8 +32,8 @@ def loads(raw: bytes) -> Any:
 def read_object(raw: bytes, at: int, known: list[Member] | None = None) -> tuple[dict[str, Any], int]:
     """An object from here on, and where it ends.
 
-    `known` are the members of the one before in an array, which becomes those of this one. Trees have the same
-    members in the same order, so that what these begin with is compared, and not read again.
+    `known` are the members of the one before in an array, or in the object before; it becomes those of this one.
+    Trees have the same members in the same order, so that what these begin with is compared, and not read again.
     """
     found: dict[str, Any] = {}
     known = [] if known is None else known
@@ -54,7 +55,8 @@ def member_at(raw: bytes, at: int) -> Member:
     name, end = read_text(raw, at)
     if raw[end] == ARRAY and raw[end + 1] == TYPED:
         return raw[at : end + 5], name, READ_TYPED[raw[end + 2]]
-    return raw[at : end + 1], name, READ[raw[end]]
+    read = READ[raw[end]]
+    return raw[at : end + 1], name, partial(read_object, known=[]) if read is read_object else read
 
 
 def read_array(raw: bytes, at: int) -> tuple[Any, int]:
