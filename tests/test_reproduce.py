@@ -231,7 +231,7 @@ def test_slow_systems_say_so_before_they_start(tmp_path, monkeypatch):
             ["ecml2020-figure2", "--time-limit", "3"],
             "time_limit is for targets that measure times, ecml2020",
         ),
-        (["ecml2020-table2", "--datasets", ""], "must hold one at least, got ''"),
+        (["ecml2020-table2", "--datasets", ""], "--datasets must not be empty"),
         (["ecml2020-table2", "--systems", " , "], "must hold one at least, got ' , '"),
         (["ecml2020-figure2", "--points", "1,6"], "unknown point '6'. Choices: 1, 2, 3, 4, 5, 7"),
         (["ecml2020-figure2", "--points", "1,1"], "point '1' is given more than once"),
