@@ -10,13 +10,22 @@ from .elementary import cospi
 from .landmark import add_scaled
 from .tiles import project_tile
 
-# Rows per block: as many as fill the first-level cache with 30 features in float32.
+# Most rows per block: as many as fill the first-level cache with 30 features in float32.
 BLOCK = 256
+# Blocks are cut to whole vectors, four at a time, so that loops over them have no remainder.
+LANES = 32
+
+
+@numba.njit(**INNER)
+def rows_per_block(n):  # type: ignore[no-untyped-def]
+    """Rows B of a block, of ``ceil(n / BLOCK)`` blocks: no more than n needs, as all of them are computed."""
+    whole = max(1, -(-n // BLOCK)) * LANES
+    return -(-n // whole) * LANES
 
 
 @numba.njit(**INNER)
 def gather_rows(X, center, low, high, start, stop, x):  # type: ignore[no-untyped-def]
-    """Write rows start .. stop-1 of X, held in low .. high, less the center into x (d, BLOCK), feature-major.
+    """Write rows start .. stop-1 of X, held in low .. high, less the center into x (d, B), feature-major.
 
     In the precision of x. NaN stays NaN: comparisons with it are false.
     """
@@ -30,7 +39,7 @@ def gather_rows(X, center, low, high, start, stop, x):  # type: ignore[no-untype
 
 @numba.njit(fastmath=True, **INLINED)
 def project_four(x, omega, z):  # type: ignore[no-untyped-def]
-    """Add ``omega . x`` for four frequencies (4, d) to z (4, BLOCK), three features at a time.
+    """Add ``omega . x`` for four frequencies (4, d) to z (4, B), three features at a time.
 
     Each feature that is loaded serves four cosines: the loop is bound by arithmetic, not by the cache.
     """
@@ -42,14 +51,14 @@ def project_four(x, omega, z):  # type: ignore[no-untyped-def]
         b0, b1, b2 = omega[1, f], omega[1, f + 1], omega[1, f + 2]
         c0, c1, c2 = omega[2, f], omega[2, f + 1], omega[2, f + 2]
         d0, d1, d2 = omega[3, f], omega[3, f + 1], omega[3, f + 2]
-        for i in range(BLOCK):
+        for i in range(len(z0)):
             x0, x1, x2 = x[f, i], x[f + 1, i], x[f + 2, i]
             z0[i] += a0 * x0 + a1 * x1 + a2 * x2
             z1[i] += b0 * x0 + b1 * x1 + b2 * x2
             z2[i] += c0 * x0 + c1 * x1 + c2 * x2
             z3[i] += d0 * x0 + d1 * x1 + d2 * x2
     for f in range(whole, d):
-        for i in range(BLOCK):
+        for i in range(len(z0)):
             z0[i] += omega[0, f] * x[f, i]
             z1[i] += omega[1, f] * x[f, i]
             z2[i] += omega[2, f] * x[f, i]
@@ -58,17 +67,17 @@ def project_four(x, omega, z):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
-    """Put ``cos(pi z)`` in the place of z (BLOCK,)."""
-    for i in range(BLOCK):
+    """Put ``cos(pi z)`` in the place of z (B,)."""
+    for i in range(len(z)):
         z[i] = cospi(z[i])
 
 
 @numba.njit(fastmath=True, **INLINED)
 def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
-    """Add ``sum_j weight_j cos(pi z_j)`` of four rows z (4, BLOCK) to out (BLOCK,)."""
+    """Add ``sum_j weight_j cos(pi z_j)`` of four rows z (4, B) to out (B,)."""
     z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
     w0, w1, w2, w3 = weight[0], weight[1], weight[2], weight[3]
-    for i in range(BLOCK):
+    for i in range(len(out)):
         out[i] += (w0 * cospi(z0[i]) + w1 * cospi(z1[i])) + (w2 * cospi(z2[i]) + w3 * cospi(z3[i]))
 
 
@@ -81,13 +90,14 @@ def predict_pass(X, center, low, high, omega, phase, weight, out, first, last): 
     """
     n, d = X.shape
     M, C = weight.shape
-    x = np.empty((d, BLOCK), omega.dtype)
-    z = np.empty((4, BLOCK), omega.dtype)
-    sums = np.empty((C, BLOCK), omega.dtype)
+    size = rows_per_block(n)
+    x = np.empty((d, size), omega.dtype)
+    z = np.empty((4, size), omega.dtype)
+    sums = np.empty((C, size), omega.dtype)
     x[:] = 0
     for b in range(first, last):
-        start = b * BLOCK
-        stop = min(start + BLOCK, n)
+        start = b * size
+        stop = min(start + size, n)
         gather_rows(X, center, low, high, start, stop, x)
         sums[:] = 0
         for m in range(0, M, 4):
@@ -116,12 +126,13 @@ def each_pass(X, center, low, high, omega, phase, weight, term, out, first, last
     """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
     n, d = X.shape
     M, C = weight.shape
-    x = np.empty((d, BLOCK), omega.dtype)
-    z = np.empty(BLOCK, omega.dtype)
+    size = rows_per_block(n)
+    x = np.empty((d, size), omega.dtype)
+    z = np.empty(size, omega.dtype)
     x[:] = 0
     for b in range(first, last):
-        start = b * BLOCK
-        stop = min(start + BLOCK, n)
+        start = b * size
+        stop = min(start + size, n)
         gather_rows(X, center, low, high, start, stop, x)
         for m in range(M):
             z[:] = -phase[m]
