@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .calls import KERNEL
+from .calls import INLINED, KERNEL
 from .cosine import sine_cosine_of
 from .landmark import add_scaled
 from .tiles import project_tile
@@ -24,6 +24,35 @@ def features_pass(x, omega, features, first, last):  # type: ignore[no-untyped-d
         sine[:] = 0
         project_tile(x, omega[k], sine)
         sine_cosine_of(sine, features[k])
+
+
+@numba.njit(fastmath=True, **INLINED)
+def squared_length(cosine, sine, weight):  # type: ignore[no-untyped-def]
+    """The square of ``|sum_i weight_i exp(i z_i)|``, of cosines and sines of angles z (m,)."""
+    zero = weight.dtype.type(0)
+    real, imaginary = zero, zero
+    for i in range(len(weight)):
+        real += weight[i] * cosine[i]
+        imaginary += weight[i] * sine[i]
+    return real * real + imaginary * imaginary
+
+
+@numba.njit(**KERNEL)
+def amplitude_pass(x, omega, dual, out, first, last):  # type: ignore[no-untyped-def]
+    """Write to out (M,) how much of a kernel machine is at frequencies first .. last-1 of omega (M, d).
+
+    That of rows x (d, m) and dual weights (C, m): the sum over outputs of the squared length of its Fourier
+    transform.
+    """
+    sine, cosine = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
+    for k in range(first, last):
+        sine[:] = 0
+        project_tile(x, omega[k], sine)
+        sine_cosine_of(sine, cosine)
+        total = 0.0
+        for c in range(len(dual)):
+            total += squared_length(cosine, sine, dual[c])
+        out[k] = total
 
 
 @numba.njit(**KERNEL)

@@ -11,6 +11,7 @@ from ..parallel import SINGLE_BLAS
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import Search
+from .kernel_frequencies import Wanted, frequencies
 from .newton import MERGED, POOL_SIZE, rate_within_full_step
 from .reweighting import Basis, Curvature, Path
 from .ridge import RFFRidge, features_of, newton_target, outputs_of, unit_of, with_intercept
@@ -44,8 +45,8 @@ class RFFIRLS(Learner):
     fewer rounds.
 
     The first round chooses the kernel parameter gamma by the loss of leaving one row out along such a path, and
-    what features are multiplied by as :class:`RFFRidge` does. The frequencies are drawn then, and all rounds share
-    them.
+    what features are multiplied by as :class:`RFFRidge` does. Frequencies are drawn and chosen then as there, and
+    all rounds share them.
 
     Parameters
     ----------
@@ -65,6 +66,11 @@ class RFFIRLS(Learner):
         with standardised ones, from 256 rows on.
     max_samples : int, default=3_000
         Most rows that a round is fitted to.
+    n_directions : int, default=4
+        Directions that are drawn for each frequency, of which the best is kept; with 1 they are random features.
+    per_degree : float, optional
+        Most frequencies for each effective degree of freedom of the kernel machine on the compared rows, but at
+        least 64: one with a large penalty needs few. By default there are K whatever it is.
     relative_rate : float, default=10.0
         What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most.
     """
@@ -84,6 +90,8 @@ class RFFIRLS(Learner):
         n_scored: int = 192,
         compare_scales: bool = True,
         max_samples: int = 3_000,
+        n_directions: int = 4,
+        per_degree: float | None = None,
         relative_rate: float = 10.0,
     ) -> None:
         self.n_components = n_components
@@ -93,6 +101,8 @@ class RFFIRLS(Learner):
         self.n_scored = n_scored
         self.compare_scales = compare_scales
         self.max_samples = max_samples
+        self.n_directions = n_directions
+        self.per_degree = per_degree
         self.relative_rate = relative_rate
 
     def merges_rows(self, n_samples: int) -> bool:
@@ -116,8 +126,13 @@ class RFFIRLS(Learner):
     @property
     def _key(self) -> tuple[Hashable, ...]:
         """What identifies the frequencies and the features of this learner."""
-        given = self.n_components, self.n_values, self.n_scored, self.compare_scales, self.max_samples
+        wanted = self.n_components, self.n_directions, self.per_degree
+        given = *wanted, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return RFFIRLS, *self.gamma, *self.l2, *given
+
+    @property
+    def _wanted(self) -> Wanted:
+        return Wanted(self.n_components, self.n_directions, self.per_degree)
 
     def _kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
         """The frequencies (K, d), the units of curvatures and steps, (C,) each, and the round that chose them."""
@@ -130,7 +145,7 @@ class RFFIRLS(Learner):
         steps = np.arange(1 + int(np.log(least / most) / np.log(FALL**2)))
         path = path_of(round, search.rows, curvature, most * FALL ** (2 * steps))
         best = search.best(gammas, path.left_out)
-        return search.frequencies(best, self.n_components), curvature.mean, curvature.reach, round.index
+        return frequencies(search, best, self._wanted), curvature.mean, curvature.reach, round.index
 
     def _basis(self, round: Round, rows: Array, omega: Array, lasting: bool) -> Basis:
         """The features of the rows that this round is fitted to: those of the round before, if they can be."""

@@ -94,12 +94,6 @@ class Search:
         """The same with one of the scales alone."""
         return replace(self, ways=[self.ways[scale]])
 
-    def frequencies(self, kernel: Kernel, n_components: int) -> Array:
-        """So many frequencies of a kernel (K, d), whose scale is learned from all rows that are fitted."""
-        shape = n_components, self.round.design.n_features
-        scale = self.ways[kernel.scale](self.round, self.target, self.used)
-        return np.asarray(np.sqrt(2.0 * kernel.gamma / shape[1]) * scale * self.round.rng.standard_normal(shape))
-
 
 def best_kernel(X: Array, scales: Sequence[Array], gammas: Array, judge: Judge) -> Kernel:
     """The kernel that best predicts left-out rows.
@@ -124,9 +118,14 @@ def best_kernel(X: Array, scales: Sequence[Array], gammas: Array, judge: Judge) 
     for index, scale in enumerate(scales):
         distances = squared_distances(scale * X)
         for gamma in gammas:
-            error, l2 = judge(1.0 + np.exp(-gamma * distances))
+            error, l2 = judge(gaussian(distances, gamma))
             found.append(Kernel(error, float(gamma), l2, index))
     return min(found, key=attrgetter("error"))
+
+
+def gaussian(distances: Array, gamma: float) -> Array:
+    """The kernel of an intercept and of mean squared distances (m, m)."""
+    return np.asarray(1.0 + np.exp(-gamma * distances))
 
 
 def best_penalty(kernel: Array, target: Array, weight: Array, penalties: Array) -> tuple[float, float]:
@@ -152,19 +151,55 @@ def squared_distances(X: Array) -> Array:
 
 
 def left_out_error(kernel: Array, target: Array, weight: Array, l2: float) -> float:
-    r"""The weighted sum of squared errors, each in predicting a row from the others.
+    """The weighted sum of squared errors, each in predicting a row from the others; infinite if A is singular."""
+    solved = solution(kernel, target, weight, l2)
+    return np.inf if solved is None else float(weight @ np.square(solved.left_out).sum(axis=1))
 
-    Kernel ridge regression on all other rows misses the target of row i by :math:`\alpha_i / (A^{-1})_{ii}`, where
-    :math:`A = K + \lambda \operatorname{diag}(1 / w)` and :math:`\alpha = A^{-1} z` (Rasmussen and Williams,
-    Gaussian processes for machine learning, 2006, section 5.4.2). Entries of the penalty are at least
-    `LEAST_PENALTY`. Infinite where A is singular.
+
+@dataclass(frozen=True)
+class Solution:
+    r"""Kernel ridge regression of some rows: :math:`\alpha = A^{-1} z`, where
+    :math:`A = K + \lambda \operatorname{diag}(1 / w)`.
+
+    Parameters
+    ----------
+    dual : ndarray of shape (m, C)
+        Alpha: the function is the sum over rows of what they weigh, times the kernel.
+    inverse : ndarray of shape (m,)
+        The diagonal of the inverse of A.
+    penalty : ndarray of shape (m,)
+        What A has on its diagonal beside the kernel.
+    """
+
+    dual: Array
+    inverse: Array
+    penalty: Array
+
+    @property
+    def left_out(self) -> Array:
+        r"""What the regression on all other rows misses of each, (m, C): :math:`\alpha_i / (A^{-1})_{ii}`.
+
+        Rasmussen and Williams, Gaussian processes for machine learning, 2006, section 5.4.2.
+        """
+        return np.asarray(self.dual / self.inverse[:, None])
+
+    @property
+    def degrees(self) -> float:
+        r"""Effective degrees of freedom, :math:`\operatorname{tr} K A^{-1}` (there, section 2.6)."""
+        return float(len(self.inverse) - self.penalty @ self.inverse)
+
+
+def solution(kernel: Array, target: Array, weight: Array, l2: float) -> Solution | None:
+    """That of a kernel (m, m), a target (m, C), weights (m,) and a penalty; None where A is singular.
+
+    Entries of the penalty are at least `LEAST_PENALTY`.
     """
     from scipy.linalg.lapack import dpotrs, dtrtri
 
-    factor = cholesky(kernel, [np.maximum(l2 / weight, LEAST_PENALTY)], clean=True)
+    penalty = np.maximum(l2 / weight, LEAST_PENALTY)
+    factor = cholesky(kernel, [penalty], clean=True)
     if factor is None:
-        return np.inf
-    alpha, _ = dpotrs(factor, target, lower=1)
+        return None
+    dual, _ = dpotrs(factor, target, lower=1)
     root, _ = dtrtri(factor, lower=1, overwrite_c=1)
-    diagonal = np.einsum("ji,ji->i", root, root)
-    return float(weight @ np.square(alpha / diagonal[:, None]).sum(axis=1))
+    return Solution(dual, np.einsum("ji,ji->i", root, root), penalty)

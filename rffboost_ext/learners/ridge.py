@@ -6,13 +6,14 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ..checks import BOOL, POSITIVE, Integer, Interval
+from ..checks import BOOL, OPTIONAL, POSITIVE, Integer, Interval
 from ..core import Array, Learner, Round
 from ..kernels import compiled
 from ..parallel import SINGLE_BLAS
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import Search
+from .kernel_frequencies import Wanted, frequencies
 from .kernel_scales import columns_of
 from .least_squares import LeastSquares
 from .newton import (
@@ -45,8 +46,12 @@ class RFFRidge(Learner):
     The first round chooses the kernel parameter gamma and the penalty by the error of leaving one row out, which
     has a closed form, and with them what features are multiplied by, of mean square 1: all by 1, by their standard
     deviations, as in the units in which they were given, or by the square roots of what a few trees gain by each.
-    The frequencies are drawn then, and all rounds of a fit share them: an estimator has K of them for each model
-    that it is the average of, and one intercept, a cosine of frequency 0.
+    Frequencies are drawn then, each in several directions, of which the one is kept where the kernel machine of
+    the compared rows, of dual weights :math:`\alpha_{ic}`, has most of its Fourier transform,
+    :math:`\sum_c |\sum_i \alpha_{ic} e^{i \omega_k \cdot x_i}|^2`. Random features that the target chooses are
+    those of a kernel that is learned (Sinha and Duchi, Learning kernels with random features, NIPS 2016); that
+    their lengths are not chosen keeps it as smooth as the one that was. All rounds of a fit share them: an
+    estimator has K of them for each model that it is the average of, and one intercept, a cosine of frequency 0.
 
     Parameters
     ----------
@@ -66,6 +71,11 @@ class RFFRidge(Learner):
         with standardised ones, from 256 rows on.
     max_samples : int, default=3_000
         Most rows that a round is fitted to.
+    n_directions : int, default=4
+        Directions that are drawn for each frequency, of which the best is kept; with 1 they are random features.
+    per_degree : float, optional
+        Most frequencies for each effective degree of freedom of the kernel machine on the compared rows, but at
+        least 64: one with a large penalty needs few. By default there are K whatever it is.
     relative_rate : float, default=1.0
         What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most.
     """
@@ -82,6 +92,8 @@ class RFFRidge(Learner):
         "n_scored": Integer(2),
         "compare_scales": BOOL,
         "max_samples": Integer(1),
+        "n_directions": Integer(1),
+        "per_degree": POSITIVE | OPTIONAL,
         "relative_rate": POSITIVE,
     }
 
@@ -94,6 +106,8 @@ class RFFRidge(Learner):
         n_scored: int = 192,
         compare_scales: bool = True,
         max_samples: int = 3_000,
+        n_directions: int = 4,
+        per_degree: float | None = None,
         relative_rate: float = 1.0,
     ) -> None:
         self.n_components = n_components
@@ -103,6 +117,8 @@ class RFFRidge(Learner):
         self.n_scored = n_scored
         self.compare_scales = compare_scales
         self.max_samples = max_samples
+        self.n_directions = n_directions
+        self.per_degree = per_degree
         self.relative_rate = relative_rate
 
     def merges_rows(self, n_samples: int) -> bool:
@@ -125,15 +141,20 @@ class RFFRidge(Learner):
     @property
     def _key(self) -> tuple[Hashable, ...]:
         """What identifies the frequencies and the systems of this learner."""
-        given = self.n_components, self.n_values, self.n_scored, self.compare_scales, self.max_samples
+        wanted = self.n_components, self.n_directions, self.per_degree
+        given = *wanted, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return RFFRidge, *self.gamma, *self.l2, *given
+
+    @property
+    def _wanted(self) -> Wanted:
+        return Wanted(self.n_components, self.n_directions, self.per_degree)
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty that leaving one row out prefers."""
         search = Search.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
         # The smoothest first: it is the one that is kept where none is better.
         best = search.by_squares(np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values))
-        return search.frequencies(best, self.n_components), best.l2
+        return frequencies(search, best, self._wanted), best.l2
 
     def _squares(self, round: Round, omega: Array, l2: float) -> LeastSquares:
         """The factored system of the rows that this round is fitted to: that of the round before, if it can be."""
