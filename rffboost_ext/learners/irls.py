@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
-from ..core import Array, Learner, Round
+from ..core import Array, Round
 from ..parallel import SINGLE_BLAS
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import Search
-from .kernel_frequencies import Wanted, frequencies
-from .newton import MERGED, POOL_SIZE, rate_within_full_step
+from .kernel_frequencies import frequencies
+from .kernel_machine import KernelMachine
+from .newton import rate_within_full_step
 from .reweighting import Basis, Curvature, Path
-from .ridge import RFFRidge, features_of, newton_target, outputs_of, unit_of, with_intercept
+from .ridge import features_of, newton_target, outputs_of, unit_of, with_intercept
 from .subsampling import informative
 
 # The penalty falls to this share from round to round. On the way to a kernel, where only the least error counts,
@@ -23,7 +22,7 @@ FALL = 0.5
 
 
 @LEARNERS.register("rff_irls")
-class RFFIRLS(Learner):
+class RFFIRLS(KernelMachine):
     r"""K random Fourier features of one Gaussian kernel, fitted by iteratively reweighted least squares.
 
     From the gradient g and the hessian H of any loss, round t minimises, for each output c,
@@ -75,12 +74,6 @@ class RFFIRLS(Learner):
         What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most.
     """
 
-    step = "unit"
-    multi_output = True
-    stops_early = True
-    pool_size = POOL_SIZE
-    constraints = RFFRidge.constraints
-
     def __init__(
         self,
         n_components: int = 256,
@@ -94,20 +87,18 @@ class RFFIRLS(Learner):
         per_degree: float | None = None,
         relative_rate: float = 10.0,
     ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.l2 = l2
-        self.n_values = n_values
-        self.n_scored = n_scored
-        self.compare_scales = compare_scales
-        self.max_samples = max_samples
-        self.n_directions = n_directions
-        self.per_degree = per_degree
-        self.relative_rate = relative_rate
-
-    def merges_rows(self, n_samples: int) -> bool:
-        """As second-order cosines do."""
-        return n_samples <= MERGED
+        super().__init__(
+            n_components,
+            gamma,
+            l2,
+            n_values,
+            n_scored,
+            compare_scales,
+            max_samples,
+            n_directions,
+            per_degree,
+            relative_rate,
+        )
 
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
@@ -122,17 +113,6 @@ class RFFIRLS(Learner):
         term = with_intercept(omega, rate * amplitudes * unit_of(omega))
         round.design.remember(term, rate * output)
         return term
-
-    @property
-    def _key(self) -> tuple[Hashable, ...]:
-        """What identifies the frequencies and the features of this learner."""
-        wanted = self.n_components, self.n_directions, self.per_degree
-        given = *wanted, self.n_values, self.n_scored, self.compare_scales, self.max_samples
-        return RFFIRLS, *self.gamma, *self.l2, *given
-
-    @property
-    def _wanted(self) -> Wanted:
-        return Wanted(self.n_components, self.n_directions, self.per_degree)
 
     def _kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
         """The frequencies (K, d), the units of curvatures and steps, (C,) each, and the round that chose them."""

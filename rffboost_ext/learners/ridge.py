@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
-from ..checks import BOOL, OPTIONAL, POSITIVE, Integer, Interval
-from ..core import Array, Learner, Round
+from ..core import Array, Round
 from ..kernels import compiled
 from ..parallel import SINGLE_BLAS
 from ..terms import Cosines
 from . import LEARNERS
 from .kernel_choice import Search
-from .kernel_frequencies import Wanted, frequencies
+from .kernel_frequencies import frequencies
+from .kernel_machine import KernelMachine
 from .kernel_scales import columns_of
 from .least_squares import LeastSquares
 from .newton import (
     LEAST_CURVATURE,
-    MERGED,
-    POOL_SIZE,
     cosines_of,
     rate_within_full_step,
 )
@@ -27,7 +23,7 @@ from .subsampling import informative
 
 
 @LEARNERS.register("rff_ridge")
-class RFFRidge(Learner):
+class RFFRidge(KernelMachine):
     r"""K random Fourier features of one Gaussian kernel, whose amplitudes are fitted together: a kernel machine.
 
     From the gradient g and the hessian H of any loss, the term of output c minimises
@@ -80,23 +76,6 @@ class RFFRidge(Learner):
         What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most.
     """
 
-    step = "unit"
-    multi_output = True
-    stops_early = True
-    pool_size = POOL_SIZE
-    constraints = {
-        "n_components": Integer(1),
-        "gamma": Interval(),
-        "l2": Interval(),
-        "n_values": Integer(1),
-        "n_scored": Integer(2),
-        "compare_scales": BOOL,
-        "max_samples": Integer(1),
-        "n_directions": Integer(1),
-        "per_degree": POSITIVE | OPTIONAL,
-        "relative_rate": POSITIVE,
-    }
-
     def __init__(
         self,
         n_components: int = 256,
@@ -110,20 +89,18 @@ class RFFRidge(Learner):
         per_degree: float | None = None,
         relative_rate: float = 1.0,
     ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.l2 = l2
-        self.n_values = n_values
-        self.n_scored = n_scored
-        self.compare_scales = compare_scales
-        self.max_samples = max_samples
-        self.n_directions = n_directions
-        self.per_degree = per_degree
-        self.relative_rate = relative_rate
-
-    def merges_rows(self, n_samples: int) -> bool:
-        """As second-order cosines do."""
-        return n_samples <= MERGED
+        super().__init__(
+            n_components,
+            gamma,
+            l2,
+            n_values,
+            n_scored,
+            compare_scales,
+            max_samples,
+            n_directions,
+            per_degree,
+            relative_rate,
+        )
 
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
@@ -137,17 +114,6 @@ class RFFRidge(Learner):
         term = with_intercept(omega, rate * amplitudes)
         round.design.remember(term, rate * output)
         return term
-
-    @property
-    def _key(self) -> tuple[Hashable, ...]:
-        """What identifies the frequencies and the systems of this learner."""
-        wanted = self.n_components, self.n_directions, self.per_degree
-        given = *wanted, self.n_values, self.n_scored, self.compare_scales, self.max_samples
-        return RFFRidge, *self.gamma, *self.l2, *given
-
-    @property
-    def _wanted(self) -> Wanted:
-        return Wanted(self.n_components, self.n_directions, self.per_degree)
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty that leaving one row out prefers."""
