@@ -49,8 +49,10 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
     ------
     FileNotFoundError
         If there is no such file.
+    IsADirectoryError
+        If it is a folder.
     ValueError
-        If the content is not an ONNX model.
+        If the path is empty, or the content is not an ONNX model.
     TypeError
         If `model` is none of these.
     """
@@ -58,7 +60,10 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
         return model
     if not isinstance(model, str | os.PathLike | bytes):
         raise TypeError(f"model must be a path, bytes or a ModelProto, got {model!r}")
-    content, name = (model, "the bytes") if isinstance(model, bytes) else (Path(model).read_bytes(), str(model))
+    if isinstance(model, bytes):
+        content, name = model, "the bytes"
+    else:
+        content, name = Path(path_of(model)).read_bytes(), str(model)
     try:
         proto = onnx.load_model_from_string(content)
     except DecodeError as error:

@@ -80,6 +80,12 @@ def test_damaged_and_foreign_files(reader: Any, name: str, tmp_path: Path) -> No
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+def test_an_empty_path_is_not_that_of_the_current_folder(reader: Any) -> None:
+    with pytest.raises(ValueError, match="path must be that of a file, got ''"):
+        reader("")
+
+
 def test_a_dimension_whose_name_is_no_text() -> None:
     content = to_onnx(fitted(0)[0]).SerializeToString().replace(b"\x12\x01N", b"\x12\x01\xff")
     with pytest.raises(ValueError, match="damaged"):
