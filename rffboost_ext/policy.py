@@ -64,8 +64,9 @@ OF_RIDGE, HASTE = 5.0, Haste(6, 1e-3)
 # The same with up to `FEW` rows of many features, whose rate is lower: full steps by default there too.
 OF_RIDGE_WIDE = 10.0
 # Their most frequencies, below `MIDDLING` rows and from there on, and how many for each degree of freedom: noise
-# leaves few of these. That each is chosen of four directions adds 0.09 points (306 fits of 26 sets, standard error
-# 0.05), at 0.977 of the loss (0.010) and the same time. Of eight it adds no more (282 fits of 19 sets).
+# leaves few of these. Beside 512 or 256 random ones, that and four directions for each add 0.09 points (306 fits
+# of 26 sets, standard error 0.05), at 0.977 of the loss (0.010) and the same time. Eight directions add no more
+# than four (282 fits of 19 sets).
 COMPONENTS, PER_DEGREE = (512, 256), 6.0
 # When kernel machines by reweighted least squares are trained, below `MIDDLING` rows and from there on: where
 # classes can be told apart, but not yet without error. Over 80 fits of the ten small sets that call for them,

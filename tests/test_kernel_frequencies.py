@@ -29,10 +29,10 @@ def machine(n: int = 40, n_outputs: int = 1, l2: float = 0.1):
     return X, kernel, target, weight, solved
 
 
-def search_of(seed: int = 0, n: int = 80) -> Search:
-    """What a round says about kernels; its generator starts anew."""
-    round = replace(make_round(LOSS_CASES[0], n=n, d=3), rng=np.random.default_rng(seed))
-    return Search.of(round, round.residual, n, n, compare_scales=False)
+def search_of() -> Search:
+    """What a round says about kernels; its generator is always at the same place."""
+    round = replace(make_round(LOSS_CASES[0], n=80, d=3), rng=np.random.default_rng(0))
+    return Search.of(round, round.residual, 80, 80, compare_scales=False)
 
 
 @pytest.mark.parametrize("l2", [1e-3, 10.0])
@@ -90,18 +90,11 @@ def test_what_is_drawn_is_the_kernel() -> None:
     np.testing.assert_allclose(np.cov(many.T), 2.0 * 0.8 / 3 * np.eye(3), atol=0.03)
 
 
-def advanced(rng: np.random.Generator) -> np.random.Generator:
-    """A generator after a search has drawn the rows that it compares kernels on."""
-    round = replace(make_round(LOSS_CASES[0], n=80, d=3), rng=rng)
-    Search.of(round, round.residual, 80, 80, compare_scales=False)
-    return rng
-
-
 def test_the_best_of_several_directions_is_kept() -> None:
     search = search_of()
     x, solved = search.round.design.X[search.rows].T, machine_of(search)
     kept = frequencies(search, KERNEL, Wanted(15, 4, None))
-    drawn = of_equal_lengths(advanced(np.random.default_rng(0)).standard_normal((15, 4, 3)))
+    drawn = of_equal_lengths(search_of().round.rng.standard_normal((15, 4, 3)))
     drawn *= np.sqrt(2.0 * 0.8 / 3)
     for one, several in zip(kept, drawn, strict=True):
         np.testing.assert_allclose(one, several[amplitudes(solved.dual, x, several).argmax()])
@@ -119,7 +112,7 @@ def machine_of(search: Search) -> Solution:
 def test_without_a_target_the_first_is_kept() -> None:
     search = search_of()
     still = replace(search, target=np.zeros_like(search.target))
-    drawn = advanced(np.random.default_rng(0)).standard_normal((15, 4, 3))[:, 0]
+    drawn = search_of().round.rng.standard_normal((15, 4, 3))[:, 0]
     found = frequencies(still, KERNEL, Wanted(15, 4, None))
     np.testing.assert_allclose(found, np.sqrt(2.0 * 0.8 / 3) * drawn)
 

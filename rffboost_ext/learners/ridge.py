@@ -14,11 +14,7 @@ from .kernel_frequencies import frequencies
 from .kernel_machine import KernelMachine
 from .kernel_scales import columns_of
 from .least_squares import LeastSquares
-from .newton import (
-    LEAST_CURVATURE,
-    cosines_of,
-    rate_within_full_step,
-)
+from .newton import LEAST_CURVATURE, cosines_of, rate_within_full_step
 from .subsampling import informative
 
 
