@@ -94,11 +94,11 @@ def check_choices(chosen: argparse.Namespace) -> None:
     """Raise a ValueError unless systems and data sets are known and the results can be read and written."""
     from benchmarks import accuracy_data, accuracy_systems
     from benchmarks.accuracy_rows import Journal
+    from rffboost_ext.compare.outputs import check_folder
 
     accuracy_systems.check_names([*(chosen.systems or ()), *chosen.redo])
     accuracy_data.check_names(chosen.datasets or [])
-    if chosen.out.exists() and not chosen.out.is_dir():
-        raise ValueError(f"--out: {str(chosen.out)!r} is not a folder")
+    check_folder("--out", chosen.out)
     journal = Journal(chosen.out / "accuracy.csv")
     if journal.mend():
         print(f"{journal.path}: the last line was unfinished and is dropped", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, helper, numpy_helper
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
 from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
 from .export import class_tensor, label
@@ -27,7 +27,7 @@ CLASSIFIER_OPTIONS = {
 
 
 def register_skl2onnx() -> None:
-    """Register our classifier and regressor with skl2onnx; to be called once, before ``skl2onnx.to_onnx``.
+    """Register our classifier and regressors with skl2onnx; to be called once, before ``skl2onnx.to_onnx``.
 
     Then Pipeline, ColumnTransformer, CalibratedClassifierCV with sigmoid, OneVsRestClassifier, VotingClassifier
     with ``flatten_transform=False``, stacking, bagging and searches that hold our estimators can be exported.
@@ -37,9 +37,9 @@ def register_skl2onnx() -> None:
     list rather than an array, and AdaBoostClassifier and SimpleImputer in float64.
 
     Where ours is inside, a ValueError refuses what would come out wrong silently: TunedThresholdClassifierCV,
-    whose threshold is left out, BaggingRegressor of several targets, OneVsOneClassifier whose labels are not the
-    numbers 0 .. K-1, and ours as a transformer among other steps, which would be given its predictions. An
-    estimator of ours that is not fitted raises a NotFittedError when it is converted.
+    whose threshold is left out, BaggingRegressor of several targets or quantiles, OneVsOneClassifier whose labels
+    are not the numbers 0 .. K-1, and ours as a transformer among other steps, which would be given its
+    predictions. An estimator of ours that is not fitted raises a NotFittedError when it is converted.
 
     Examples
     --------
@@ -64,22 +64,18 @@ def register_skl2onnx() -> None:
         convert_classifier,
         options=CLASSIFIER_OPTIONS,
     )
-    update_registered_converter(
-        RFFBoostRegressor,
-        "RFFBoostRegressor",
-        regressor_shape,
-        convert_regressor,
-    )
+    for regressor in (RFFBoostRegressor, RFFBoostQuantileRegressor):
+        update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
     watch_parsers()
 
 
 def regressor_shape(operator: Any) -> None:
-    """Declare the shape of the regressor's output: skl2onnx's own rule looks for linear coefficients."""
+    """Declare the shape of a regressor's output: skl2onnx's own rule looks for linear coefficients."""
     from skl2onnx.common.shape_calculator import calculate_linear_regressor_output_shapes
 
     calculate_linear_regressor_output_shapes(operator)
     rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows, operator.raw_operator.ensemble_.n_outputs]
+    operator.outputs[0].type.shape = [rows, read(operator.raw_operator).ensemble.n_outputs]
 
 
 # The names of the parameters are prescribed by skl2onnx.
@@ -103,7 +99,7 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 
 
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
-    """The mean."""
+    """The mean, or a column for each target or quantile."""
     source = read(operator.raw_operator)
     graph, raw = begin(scope, operator, container)
     response = source.link.response(graph, raw)

@@ -14,9 +14,10 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 from rffboost_ext.base import BaseRFFBoost
 
+from .source import read
 from .transformers import all_of_columns, all_of_union, before_last, require_no_terms
 
 
@@ -26,14 +27,17 @@ def has_ours(model: Any) -> bool:
 
 
 def require_one_target(bagging: BaggingRegressor) -> None:
-    """Raise a ValueError if ours in a bag predict several targets, which skl2onnx puts into one column."""
+    """Raise a ValueError if ours in a bag predict several columns, which skl2onnx puts into one."""
     first = bagging.estimators_[0]
     while isinstance(first, Pipeline | BaseSearchCV):
         first = first[-1] if isinstance(first, Pipeline) else first.best_estimator_
-    if isinstance(first, BaseRFFBoost) and first.ensemble_.n_outputs > 1:
+    if not isinstance(first, BaseRFFBoost | RFFBoostQuantileRegressor):
+        return
+    size = read(first).ensemble.n_outputs
+    if size > 1:
         raise ValueError(
-            f"a BaggingRegressor must have one target, got {first.ensemble_.n_outputs}: skl2onnx puts all of them "
-            f"into one column; export its estimators_ one by one"
+            f"a BaggingRegressor must have one target or quantile, got {size}: skl2onnx puts all of them into one "
+            f"column; export its estimators_ one by one"
         )
 
 
@@ -60,6 +64,7 @@ def require_numbered(pairs: OneVsOneClassifier) -> None:
 CHECKS: dict[type, Callable[[Any], None]] = {
     RFFBoostClassifier: check_is_fitted,
     RFFBoostRegressor: check_is_fitted,
+    RFFBoostQuantileRegressor: check_is_fitted,
     Pipeline: lambda pipeline: require_no_terms(before_last(pipeline)),
     FeatureUnion: lambda union: require_no_terms(all_of_union(union)),
     ColumnTransformer: lambda columns: require_no_terms(all_of_columns(columns)),

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from rich.console import Console
 
 from rffboost_ext.compare import SYSTEMS, Dataset, Outcome, Protocol, Record
-from rffboost_ext.compare.outputs import check_outputs, write_all
+from rffboost_ext.compare.outputs import check_folder, check_outputs, write_all
 from rffboost_ext.compare.plots import check_format, draw, mean_curves, shown
 from rffboost_ext.compare.report import (
     as_csv,
@@ -152,6 +152,15 @@ def test_a_figure_needs_curves_and_a_format(records, tmp_path):
     check_format(tmp_path / "plot.PNG")
 
 
+def test_a_format_that_cannot_be_drawn_here_is_found_out_early(tmp_path, monkeypatch):
+    def failing(self, *arguments, **options):
+        raise RuntimeError("no LaTeX\nat all")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", failing)
+    with pytest.raises(ValueError, match=r"plot\.pgf' cannot be drawn here: no LaTeX$"):
+        check_format(tmp_path / "plot.pgf")
+
+
 def test_all_files_are_written_or_none(tmp_path):
     good, link = tmp_path / "good.json", tmp_path / "link.csv"
     target = tmp_path / "target.csv"
@@ -176,3 +185,15 @@ def test_outputs_that_cannot_be_written_are_named(tmp_path):
             check_outputs(paths)
     check_outputs({"--json": tmp_path / "a.json", "--csv": tmp_path / "a.csv"})
     assert not list(tmp_path.iterdir())
+
+
+def test_folders_that_cannot_be_made_are_named(tmp_path):
+    file, lost = tmp_path / "file", tmp_path / "lost"
+    file.touch()
+    lost.symlink_to(tmp_path / "absent")
+    for folder in (file, file / "deep" / "er", lost / "deep"):
+        with pytest.raises(ValueError, match=r"^--out: .*(file|lost)' is not a folder"):
+            check_folder("--out", folder)
+    for folder in (tmp_path, tmp_path / "deep" / "er"):
+        check_folder("--out", folder)
+    assert sorted(tmp_path.iterdir()) == [file, lost]

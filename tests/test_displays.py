@@ -132,6 +132,17 @@ def test_effects_of_categories_and_of_columns_with_gaps():
         EffectDisplay.from_estimator(model, frame.assign(c=np.nan), "c")
 
 
+@pytest.mark.parametrize("number", [3, 60, 2_000])
+def test_many_categories_do_not_overlap(number):
+    grid = np.array([f"town {k}" for k in range(number)], dtype=object)
+    display = EffectDisplay(grid, np.zeros((2, number)), grid[:2], "town").plot()
+    display.figure_.draw_without_rendering()
+    places = [tick.get_window_extent().x1 for tick in display.ax_.get_xticklabels()]
+    apart = np.diff(places) / display.figure_.dpi
+    # Slanted lines of text are as far apart as they are high, about a tenth of an inch at 60 degrees.
+    assert apart.min() > 0.11 or display.figure_.get_figwidth() == 40.0
+
+
 def test_effects_of_codes_in_an_array():
     codes = np.column_stack([np.digitize(X[:, 0], [0.3, 0.6]) * 10.0, X[:, 1:]])
     model = RFFBoostRegressor(learner="tree", n_estimators=3, random_state=0, categorical_features=[0]).fit(

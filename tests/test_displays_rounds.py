@@ -76,6 +76,9 @@ def test_histories_are_the_evaluations():
             np.testing.assert_array_equal(line.get_ydata(), curves[metric or "squared_error"])
             assert line.get_label() == name
         assert display.ax_.get_ylabel() == (metric or "squared_error")
+    hidden = HistoryDisplay({"_train": [2.0, 1.0], "_": [2.0, 1.5]}, "loss").plot()
+    named = [text.get_text().removeprefix("\N{ZERO WIDTH SPACE}") for text in hidden.ax_.get_legend().get_texts()]
+    assert named == ["_train", "_"]
     with pytest.raises(ValueError, match="metric must be one of r2, squared_error, got 'mae'"):
         HistoryDisplay.from_estimator(watched, "mae")
     with pytest.raises(ValueError, match="must be fitted with eval_set"):

@@ -247,6 +247,13 @@ def test_mistakes_are_one_line_and_leave_nothing(arguments, message, tmp_path, c
     assert not (tmp_path / "out").exists()
 
 
+def test_results_below_a_file_are_refused_before_data_are_looked_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("rffboost_ext.reproduce.request.obtain", lambda *given: pytest.fail("looked for data"))
+    (tmp_path / "file").touch()
+    assert cli.main(["reproduce", "ecml2020-table2", "--out", str(tmp_path / "file" / "out")]) == 2
+    assert "is not a folder, which" in capsys.readouterr().err
+
+
 def test_list_names_all_targets(capsys):
     assert cli.main(["reproduce", "list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TARGETS)

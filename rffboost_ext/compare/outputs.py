@@ -33,6 +33,18 @@ def check_outputs(paths: Mapping[str, Path], inputs: Iterable[Path] = ()) -> Non
         owners[real] = option
 
 
+def check_folder(option: str, folder: Path) -> None:
+    """Raise a ValueError, which names the option, unless a folder is there or can be made."""
+    there = folder.absolute()
+    while not there.exists() and not there.is_symlink():
+        there = there.parent
+    if not there.is_dir():
+        what = "" if there == folder.absolute() else f", which {str(folder)!r} is to be in"
+        raise ValueError(f"{option}: {str(there)!r} is not a folder{what}")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"{option}: the folder {str(there)!r} cannot be written to")
+
+
 def write_all(contents: Mapping[Path, bytes]) -> None:
     """Write all files, or none if one of them cannot be written."""
     real = {path.resolve(): content for path, content in contents.items()}

@@ -27,10 +27,19 @@ TALL = 6.5
 def check_format(path: Path) -> None:
     """Raise a ValueError unless `path` ends in a format that can be drawn."""
     from matplotlib.backend_bases import FigureCanvasBase
+    from matplotlib.figure import Figure
 
-    formats = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix[1:].lower() not in formats:
+    formats, ending = sorted(FigureCanvasBase.get_supported_filetypes()), path.suffix[1:].lower()
+    if ending not in formats:
         raise ValueError(f"the plot {str(path)!r} must end in one of: {', '.join(formats)}")
+    trial = Figure(figsize=(2, 2), layout="constrained")
+    trial.subplots()
+    try:
+        # Some formats need other programs, such as LaTeX for the size of a text.
+        trial.savefig(BytesIO(), format=ending)
+    except Exception as error:
+        reason = str(error).strip().splitlines()
+        raise ValueError(f"the plot {str(path)!r} cannot be drawn here: {(reason or ['no reason'])[0]}") from error
 
 
 def draw(outcomes: Sequence[Outcome], protocol: Protocol, format: str = "png") -> bytes:

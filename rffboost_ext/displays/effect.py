@@ -16,6 +16,8 @@ from .style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_inde
 
 # Characters that fit side by side below the axes, and the style of labels that do not.
 ROOM = 70
+# Inches of a new figure, at least and at most, and how many each of many categories takes.
+WIDTH, WIDEST, SLOT = 5.6, 40.0, 0.16
 SLANTED: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
 
 
@@ -129,10 +131,10 @@ class EffectDisplay:
 
     def plot(self, ax: Any = None, *, n_curves: int = 40, **kwargs: Any) -> EffectDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`, of the mean."""
-        self.ax_ = axes_or_new(ax)
+        of_categories = self.grid.dtype == object
+        self.ax_ = axes_or_new(ax, min(max(WIDTH, SLOT * len(self.grid)), WIDEST) if of_categories else WIDTH)
         self.figure_ = self.ax_.figure
         rows = self.curves[spread_rows(self.curves, n_curves)]
-        of_categories = self.grid.dtype == object
         at = np.arange(len(self.grid)) if of_categories else self.grid
         # A constant feature has one value, and no line.
         dots = {"marker": "o", "linestyle": "none"} if of_categories or len(at) == 1 else {}

@@ -87,6 +87,8 @@ class HistoryDisplay:
         self.figure_ = self.ax_.figure
         self.lines_ = []
         for number, (name, curve) in enumerate(zip(labels(self.curves), self.curves.values(), strict=True)):
+            # Legends leave out names that begin with an underscore: an invisible character is to come first.
+            name = f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
             looks = {"color": CYCLE[number % len(CYCLE)], "linewidth": 1.8, "label": name}
             # One round is a point, and no line.
             looks |= ({"marker": "o"} if len(curve) == 1 else {}) | kwargs

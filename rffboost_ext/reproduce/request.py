@@ -11,7 +11,7 @@ from typing import Any
 
 from ..checks import OPTIONAL, POSITIVE, Integer, require
 from ..compare.datasets import unknown
-from ..compare.outputs import write_all
+from ..compare.outputs import check_folder, write_all
 from .data import obtain
 from .drawing import as_png, waiting
 from .journal import Journal, Key, Row
@@ -76,8 +76,7 @@ class Request:
         check_known("point", self.points, target.plan(self.quick).points)
         if self.data_dir is not None and not self.data_dir.is_dir():
             raise ValueError(f"data_dir {str(self.data_dir)!r} is not a folder")
-        if self.out.exists() and not self.out.is_dir():
-            raise ValueError(f"out {str(self.out)!r} is not a folder")
+        check_folder("out", self.out)
         for package in NEEDED:
             if find_spec(package) is None:
                 raise ValueError(

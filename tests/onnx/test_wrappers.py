@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from onnx_export import register_skl2onnx
 from onnx_export.predictor import open_session
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
 X = np.random.default_rng(0).standard_normal((90, 3)).astype(np.float32)
 SIGNAL = X[:, 0] + X[:, 1]
@@ -55,8 +55,23 @@ AROUND = pytest.mark.parametrize("around", [lambda model: model, in_pipeline, in
 @pytest.mark.parametrize("inner", [regressor, lambda: in_pipeline(regressor()), lambda: in_search(regressor())])
 def test_a_bag_of_several_targets_is_refused(around: Any, inner: Any) -> None:
     bag = BaggingRegressor(inner(), n_estimators=2, random_state=0)
-    with pytest.raises(ValueError, match="a BaggingRegressor must have one target, got 2"):
+    with pytest.raises(ValueError, match="a BaggingRegressor must have one target or quantile, got 2"):
         outputs(around(bag).fit(X, np.column_stack([SIGNAL, -SIGNAL])))
+
+
+def test_a_bag_of_several_quantiles_is_refused() -> None:
+    bag = BaggingRegressor(RFFBoostQuantileRegressor((0.2, 0.8), regressor()), n_estimators=2, random_state=0)
+    with pytest.raises(ValueError, match="a BaggingRegressor must have one target or quantile, got 2"):
+        outputs(bag.fit(X, SIGNAL))
+
+
+@pytest.mark.parametrize("levels", [(0.5,), (0.1, 0.5, 0.9)])
+@AROUND
+def test_quantiles_are_converted(around: Any, levels: tuple[float, ...]) -> None:
+    model = around(RFFBoostQuantileRegressor(levels, regressor())).fit(X, SIGNAL)
+    found = outputs(model)[0]
+    np.testing.assert_allclose(found, model.predict(X).reshape(found.shape), atol=1e-5)
+    assert found.shape == (len(X), len(levels))
 
 
 def test_a_bag_of_one_target_is_converted() -> None:
@@ -100,7 +115,7 @@ def test_votes_that_weigh_as_an_array_says_are_converted() -> None:
 
 
 @pytest.mark.parametrize("around", [lambda model: model, in_pipeline])
-@pytest.mark.parametrize("kind", [RFFBoostClassifier, RFFBoostRegressor])
+@pytest.mark.parametrize("kind", [RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor])
 @pytest.mark.parametrize("zipmap", [True, False])
 def test_what_is_not_fitted_is_said_so(around: Any, kind: Any, zipmap: bool) -> None:
     register_skl2onnx()
