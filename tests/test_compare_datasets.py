@@ -80,6 +80,7 @@ BAD = {
     "empty": ("", "cannot be read as CSV"),
     "twice": ("a,target,target\n1,0,0\n2,1,1\n", "more than one column 'target'"),
     "twice_a": ("a,b,a,target\n1,2,3,0\n2,1,1,1\n", "more than one column 'a'"),
+    "headless": ("1,2.5,0\n2,1,1\n3,4,0\n", "must begin with a line of names, got the numbers 1, 2.5, 0"),
     "nameless": ("a,trget\n1,0\n2,1\n", "no column 'target'. Did you mean 'trget'"),
 }
 
@@ -106,6 +107,14 @@ def test_text_of_too_many_values_is_no_category(rows, limit, tmp_path):
 def test_a_column_may_be_called_like_what_pandas_makes_of_a_second_one(tmp_path):
     (tmp_path / "dotted.csv").write_text("a,a.1,target\n1,5,0\n2,6,1\n")
     assert load("dotted", tmp_path).X.tolist() == [[1, 5], [2, 6]]
+
+
+def test_whole_numbers_may_be_names(tmp_path):
+    for names in ("0,1,target", "2019,2020,target", "1.5,x,target"):
+        (tmp_path / "numbers.csv").write_text(f"{names}\n1,5,0\n2,6,1\n")
+        assert load("numbers", tmp_path).X.tolist() == [[1, 5], [2, 6]]
+    (tmp_path / "whole.csv").write_text("0,1\n5,0\n6,1\n")
+    assert load("whole", tmp_path, "1").X.tolist() == [[5], [6]]
 
 
 def test_a_file_that_is_not_what_its_name_says(tmp_path):

@@ -200,6 +200,10 @@ def named_columns(path: Path) -> Any:
     # Pandas would rename the second of two columns with the same name.
     if header.duplicated().any():
         raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
+    numbers = pd.to_numeric(header, errors="coerce")
+    # Whole numbers may be names: those that pandas gives, or years.
+    if numbers.notna().all() and (numbers % 1 != 0).any():
+        raise ValueError(f"{str(path)!r} must begin with a line of names, got the numbers {', '.join(header[:5])}")
     return frame
 
 
