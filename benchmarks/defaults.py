@@ -96,6 +96,7 @@ def variants() -> dict[str, dict[str, Any]]:
         "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
         "kernels of standardised features": {KERNELS: {"compare_scales": False}},
         "no reweighted kernels": {NEWTON: None},
+        "features as they are": {"standardize": True},
         "random frequencies": {KERNELS: {"n_directions": 1, "per_degree": None}, NEWTON: {"n_directions": 1}},
     }
 

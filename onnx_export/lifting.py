@@ -148,8 +148,8 @@ def lift_cosines(parts: Parts) -> Cosines:
     omega = parts.array("omega").T
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
-    center, low, high = (parts.array(name) for name in ("center", "low", "high"))
-    extent = None if low is None else Extent(low, high).moved(0.0 if center is None else center)
+    center, low, high, bend = (parts.array(name) for name in ("center", "low", "high", "bend"))
+    extent = None if low is None else Extent(low, high, bend).moved(0.0 if center is None else center)
     return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, extent)
 
 

@@ -73,9 +73,23 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
 
 
 def held(extent: Extent, graph: Graph, x: str) -> str:
-    """x clipped to a range per feature; the operator Clip has one range for all."""
+    """x clipped to a range per feature, and bent; the operator Clip has one range for all."""
     x = graph.node("Max", x, graph.constant(extent.low, "low"))
-    return graph.node("Min", x, graph.constant(extent.high, "high"))
+    x = graph.node("Min", x, graph.constant(extent.high, "high"))
+    return x if extent.bend is None else bent(extent, extent.bend, graph, x)
+
+
+def bent(extent: Extent, bend: Array, graph: Graph, x: str) -> str:
+    """x, clipped, with logarithms in the place of the columns that are bent, and the others as they are."""
+    is_bent, (columns, ends, _) = bend != 0.0, extent.bent
+    anchor = np.zeros(len(bend))
+    anchor[columns] = ends
+    past = graph.node("Sub", x, graph.constant(anchor, "anchor"))
+    past = graph.node("Div", past, graph.constant(np.where(is_bent, bend, np.inf), "unit"))
+    curve = graph.node("Log", graph.node("Add", past, graph.constant([1.0], "one")))
+    curve = graph.node("Mul", curve, graph.constant(bend, "bend"))
+    straight = graph.node("Mul", x, graph.constant(np.where(is_bent, 0.0, 1.0), "straight"))
+    return graph.node("Add", graph.node("Add", curve, graph.constant(anchor, "anchor")), straight)
 
 
 @lower.register

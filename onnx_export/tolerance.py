@@ -81,7 +81,11 @@ def largest_argument(term: Cosines, X: Array) -> float:
     X = term.held(X)
     moved = X if term.center is None else X - term.center
     whole = max(float(np.nanmax(np.abs(rows @ term.omega.T - term.phase), initial=0.0)) for rows in blocks(moved))
-    reach = np.nanmax(np.abs(moved), axis=0, initial=0.0) * np.abs(term.omega).max(axis=0)
+    size = np.nanmax(np.abs(moved), axis=0, initial=0.0)
+    if term.extent is not None and term.extent.bend is not None:
+        # Logarithms are rounded in units of the bends.
+        size = np.maximum(size, np.abs(term.extent.bend))
+    reach = size * np.abs(term.omega).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
 
 

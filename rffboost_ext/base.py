@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .beginning import BeginningMixin
+from .bending import with_bends
 from .boosting import Interrupted, prepared
 from .callbacks import CALLBACKS, Callback, KeepScores, Printer, told_of_the_end
 from .checkpoint import Checkpoint, journal_of
@@ -28,7 +29,7 @@ from .checks import (
     Integer,
     Real,
 )
-from .composed import with_own_parts
+from .composed import is_auto, with_own_parts
 from .contracts import baseline_of
 from .core import Array, Learner, Loss, Step
 from .ensemble import Ensemble
@@ -70,7 +71,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
     constraints = {
         "n_estimators": Integer(1) | OPTIONAL,
         "learning_rate": RATE | AUTO,
-        "standardize": BOOL,
+        "standardize": BOOL | AUTO,
         "extrapolation": EXTRAPOLATION,
         "early_stopping": BOOL | AUTO,
         "validation_fraction": Real(0.0, 0.9),
@@ -97,7 +98,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         step: str | Step = "auto",
         n_estimators: int | None = None,
         learning_rate: float | str | Callable[[int], float] = "auto",
-        standardize: bool = True,
+        standardize: bool | str = "auto",
         extrapolation: str = "constant",
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -227,8 +228,9 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
             pace = self._pace(size, evaluation.watched, init) if stops else FINE
             self.learning_rate_ = self._rate(pace)
             step = Shrunk(step, self.learning_rate_, n_given)
-            more = self._seen(rows.X) | {"lasting": lasting, "journal": journal, "error_on": evaluation.error_on}
-            trainer = Trainer(loss, learner, step, self.standardize, seed, n_jobs, self.precision, **more)
+            more = self._seen(rows, loss, learner, seed)
+            more |= {"lasting": lasting, "journal": journal, "error_on": evaluation.error_on}
+            trainer = Trainer(loss, learner, step, bool(self.standardize), seed, n_jobs, self.precision, **more)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
             try:
@@ -277,10 +279,13 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _seen(self, X: Array) -> dict[str, Any]:
-        """The expansion of the columns of X for learners, and its range, beyond which terms are held constant."""
-        held = self.extrapolation == "constant"
-        return {"expansion": self._expansion, "extent": extent_of(X, self._expansion) if held else None}
+    def _seen(self, rows: Rows, loss: Loss, learner: Learner, seed: int) -> dict[str, Any]:
+        """The expansion of the columns for learners, and its range, beyond which terms are constant."""
+        expansion = self._expansion
+        extent = extent_of(rows.X, expansion) if self.extrapolation == "constant" else None
+        if extent is not None and learner.bends and is_auto(self.standardize):
+            extent = with_bends(extent, rows, loss, expansion, seed)
+        return {"expansion": expansion, "extent": extent}
 
     def _keep_curves(self, history: History | None, stops: bool) -> None:
         """Keep the evaluation curves of this fit, and none of an earlier one."""

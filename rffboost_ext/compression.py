@@ -152,7 +152,7 @@ def smooth_parts(terms: Iterable[Term]) -> tuple[list[Smooth], list[Term]]:
         inner, expansion = (term.term, term.expansion) if isinstance(term, Expanded) else (term, None)
         # A type made of cosines may compute something else.
         if type(inner) is Cosines:
-            key = None if expansion is None else expansion.key
+            key = None if expansion is None else expansion.key, bends_of(inner)
             parts.setdefault(key, Smooth([], expansion)).cosines.append(inner)
         else:
             others.append(term)
@@ -186,9 +186,16 @@ def strongest(sums: Sequence[Cosines], unit: Array) -> Cosines:
     return Cosines(omega[order], *none, center, extent)
 
 
+def bends_of(term: Cosines) -> Hashable:
+    """The same for cosines whose ranges can be joined: those without bends, or equal ones."""
+    return None if term.extent is None or term.extent.bend is None else term.extent.key
+
+
 def union(one: Extent | None, other: Extent | None) -> Extent | None:
     """The range that holds two ranges; None, which has no ends, if one has none."""
-    return None if one is None or other is None else one.union(other)
+    if one is None or other is None or one.key == other.key:
+        return one if other is not None else None
+    return one.union(other)
 
 
 def wave_pairs(cosines: Cosines, X: Array) -> Array:

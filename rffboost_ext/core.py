@@ -185,8 +185,7 @@ class Round:
     Attributes
     ----------
     design : Design
-        The features, in every layout that a learner may want; ``design.X`` is (n, d), standardised;
-        (n, e) where columns with gaps or categories are expanded.
+        The features; ``design.X`` is (n, d), standardised, or (n, e) where gaps or categories are expanded.
     loss : Loss
         The loss that is minimised.
     y, raw : ndarray
@@ -257,6 +256,8 @@ class Learner(Spec, ABC):
     """Whether estimators use early stopping with this learner by default."""
     pool_size: ClassVar[int | None] = None
     """Size of the row sample that a fit on far more rows sees, redrawn periodically; None for all rows."""
+    bends: bool = False
+    """Whether all terms are cosines without a range, or trees of ``design.original``, so that it may be bent."""
 
     @property
     def promises(self) -> tuple[str, ...]:
@@ -308,8 +309,7 @@ class Optimizer(Spec, ABC):
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:
         """Return the best point found for `fun`, where `rough` is a cheap approximation on a subset of the rows.
 
-        An optimizer that needs only a few final steps on `fun` may start on `rough`; by default `rough` is
-        ignored.
+        One that needs only a few final steps on `fun` may start on `rough`; by default `rough` is ignored.
         """
         return self.minimise(fun, x0)
 

@@ -40,7 +40,8 @@ class Design:
         Imputation and encoding of columns with missing values or category codes: ``X`` is then
         ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
     extent : Extent, optional
-        The range of the features, expanded ones where there is an expansion, beyond which terms are held constant.
+        The range of the features, expanded ones where there is an expansion, beyond which terms are held constant;
+        where it has bends, learners see bent features.
     """
 
     def __init__(
@@ -85,8 +86,11 @@ class Design:
 
     @property
     def filled(self) -> Array:
-        """The features in original units, imputed and one-hot encoded, (n, d) or (n, e)."""
-        return self.original if self.expansion is None else self.expansion(self.original)
+        """The features in original units, imputed, one-hot encoded and bent, (n, d) or (n, e)."""
+        filled = self.original if self.expansion is None else self.expansion(self.original)
+        if self.extent is None or self.extent.bend is None:
+            return filled
+        return self.extent(filled.astype(np.float64, copy=False))
 
     @cached_property
     def X(self) -> Array:

@@ -64,7 +64,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         step: str | Step = "auto",
         n_estimators: int | None = None,
         learning_rate: float | str | Callable[[int], float] = "auto",
-        standardize: bool = True,
+        standardize: bool | str = "auto",
         extrapolation: str = "constant",
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,

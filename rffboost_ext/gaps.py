@@ -97,16 +97,20 @@ def grouped(codes: Array, weight: Array) -> Array:
     return out
 
 
-def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Array, Array]:
+def scaling_of(
+    X: Array, weight: Array, expansion: Expansion | None, extent: Extent | None = None
+) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column that learners see, (d,) or (e,) each.
+
+    Of bent columns where `extent` has bends.
 
     One-hot columns are not scaled: two different categories are then as far apart as two rows are on average in a
     number, and rare ones no further. Indicators have a scale of their own. Constant columns carry no information:
     they are divided by infinity.
     """
     if expansion is None:
-        return moments(X, weight, np.inf)
-    center, scale = moments(replace(expansion, coded=NONE, tables=())(X), weight, np.inf)
+        return moments(bent(X, extent), weight, np.inf)
+    center, scale = moments(bent(replace(expansion, coded=NONE, tables=())(X), extent), weight, np.inf)
     indicators = scale[len(expansion.numbers) :]
     indicators[np.isfinite(indicators)] = OF_GAPS
     centers = [center]
@@ -115,6 +119,11 @@ def scaling_of(X: Array, weight: Array, expansion: Expansion | None) -> tuple[Ar
         centers.append(share @ table)
     center = np.concatenate(centers)
     return center, np.append(scale, np.ones(len(center) - len(scale)))
+
+
+def bent(X: Array, extent: Extent | None) -> Array:
+    """The first columns of what learners see, (n, k), bent where `extent` says so."""
+    return X if extent is None or extent.bend is None else extent.first(X.shape[1])(X.astype(np.float64))
 
 
 def extent_of(X: Array, expansion: Expansion | None) -> Extent:

@@ -47,8 +47,11 @@ def _(term: Cosines, X: Array) -> Array:
         sine = np.sin(term.angles(X[rows]))
         for c in range(n_outputs):
             out[rows, c] = (sine * -term.weight[:, c]) @ term.omega
-    # Constant beyond the range; at its ends as within it.
-    return out if term.extent is None else np.where(term.extent.inside(X)[:, None, :], out, 0.0)
+    if term.extent is None:
+        return out
+    slopes = term.extent.slopes(X)[:, None, :]
+    # 0 also where the value itself is missing.
+    return np.where(slopes > 0.0, slopes * out, 0.0)
 
 
 @gradient.register

@@ -20,9 +20,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
         1,000 rows, with 4 folds and a patience of 12 rounds, and 0.3 from there on, with 5 folds and 15 rounds.
         From 100 features on it is 0.1 there too, with as many folds and 20 rounds.
         With quality="high" it is always 0.1.
-    standardize : bool, default=True
-        Whether Fourier learners see features of mean 0 and variance 1. The fitted ensemble takes the original
-        features in either case.
+    standardize : "auto" or bool, default="auto"
+        Whether Fourier learners see features of mean 0 and variance 1. With "auto" skewed ones are bent by a
+        logarithm before, where a kernel machine of a sample of the rows misses less of the others by that (see
+        :class:`~rffboost_ext.terms.Extent`), if extrapolation is "constant" and the learner allows it, as "auto",
+        "mixture", "rff_newton", "rff_ridge" and "rff_irls" do. The fitted ensemble takes the original features in
+        any case, and trees see these.
     extrapolation : "constant" or "continue", default="constant"
         What cosines do beyond the range of a feature in fit: "constant" clips the feature to it, so that they are
         constant beyond, as trees are; "continue" lets them keep oscillating, as the published algorithms do.

@@ -96,7 +96,7 @@ class Trainer:
     expansion : Expansion, optional
         Imputation and encoding of columns with missing values or categories.
     extent : Extent, optional
-        The range of what learners see, beyond which their terms are held constant.
+        The range of what learners see, beyond which their terms are held constant, and its bends.
     haste : Haste, optional
         Limits to the patience of early stopping.
     refits : bool
@@ -130,7 +130,8 @@ class Trainer:
         init_raw: Array | None = None,
     ) -> Ensemble:
         """Boost on `rows` until `n_estimators` rounds are done, those of `init` included."""
-        scaling = scaling_of(rows.X, rows.weight, self.expansion) if self.standardize else (None, None)
+        columns = self.expansion, self.extent
+        scaling = scaling_of(rows.X, rows.weight, *columns) if self.standardize else (None, None)
         # The given scores are of all rows, pools have only some.
         raw = None if self.in_pools(len(rows)) else init_raw
         growth = Growth(self.start(rows) if init is None else init, raw, self.lasting, callbacks)

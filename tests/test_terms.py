@@ -60,12 +60,14 @@ TERMS = {
     "cosines of two outputs": lambda rng: cosines(rng, 2),
     "centered cosines": lambda rng: cosines(rng, centered=True),
     "held cosines": lambda rng: hold(cosines(rng, 2, centered=True), EXTENT),
+    "bent cosines": lambda rng: hold(cosines(rng, 2, centered=True), BENT),
     "trees": trees,
     "trees of three outputs": lambda rng: trees(rng, 3),
     "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
     "standardized linear": lambda rng: Standardized(Linear(rng.standard_normal((D, 2))), CENTER, SCALE),
 }
 EXTENT = Extent(np.array([-1.0, -0.5, -np.inf, 0.1]), np.array([1.0, 2.0, 0.5, 0.1]))
+BENT = replace(EXTENT, bend=np.array([0.2, 0.0, -0.5, 3.0]))
 CENTER, SCALE = np.linspace(-1.0, 1.0, D), np.linspace(0.5, 2.0, D)
 terms = pytest.mark.parametrize("make", TERMS.values(), ids=TERMS)
 

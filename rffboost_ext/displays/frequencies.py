@@ -61,6 +61,9 @@ class FrequencyDisplay:
     ) -> FrequencyDisplay:
         """Draw the frequencies of a fitted model's cosines.
 
+        Those of a feature that is bent are in units at the end from which it is (see
+        :class:`~rffboost_ext.terms.Extent`).
+
         Parameters
         ----------
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor

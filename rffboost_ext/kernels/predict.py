@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 
@@ -24,8 +26,8 @@ def rows_per_block(n):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def gather_rows(X, center, low, high, start, stop, x):  # type: ignore[no-untyped-def]
-    """Write rows start .. stop-1 of X, held in low .. high, less the center into x (d, B), feature-major.
+def gather_rows(X, center, low, high, bend, start, stop, x):  # type: ignore[no-untyped-def]
+    """Write rows start .. stop-1 of X, held in low .. high and bent, less the center into x (d, B), feature-major.
 
     In the precision of x. NaN stays NaN: comparisons with it are false.
     """
@@ -34,7 +36,11 @@ def gather_rows(X, center, low, high, start, stop, x):  # type: ignore[no-untype
             value = np.float64(X[i, f])
             value = low[f] if value < low[f] else value
             value = high[f] if value > high[f] else value
-            x[f, i - start] = value - center[f]
+            if bend[f] == 0.0:
+                x[f, i - start] = value - center[f]
+            else:
+                anchor = low[f] if bend[f] > 0.0 else high[f]
+                x[f, i - start] = (anchor - center[f]) + bend[f] * math.log1p((value - anchor) / bend[f])
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -82,11 +88,12 @@ def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**KERNEL)
-def predict_pass(X, center, low, high, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
+def predict_pass(X, center, low, high, bend, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
 
-    X is (n, d), float32 or float64, and held within low .. high (d,) first; omega (M, d), phase (M,) and weight
-    (M, C) are in the precision of the computation, omega and phase in half turns. No array of n times M is made.
+    X is (n, d), float32 or float64, held within low .. high (d,) first and bent where bend (d,) is not 0; omega
+    (M, d), phase (M,) and weight (M, C) are in the precision of the computation, omega and phase in half turns. No
+    array of n times M is made.
     """
     n, d = X.shape
     M, C = weight.shape
@@ -98,7 +105,7 @@ def predict_pass(X, center, low, high, omega, phase, weight, out, first, last): 
     for b in range(first, last):
         start = b * size
         stop = min(start + size, n)
-        gather_rows(X, center, low, high, start, stop, x)
+        gather_rows(X, center, low, high, bend, start, stop, x)
         sums[:] = 0
         for m in range(0, M, 4):
             group = min(4, M - m)
@@ -122,7 +129,7 @@ def predict_pass(X, center, low, high, omega, phase, weight, out, first, last): 
 
 
 @numba.njit(**KERNEL)
-def each_pass(X, center, low, high, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+def each_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
     """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
     n, d = X.shape
     M, C = weight.shape
@@ -133,7 +140,7 @@ def each_pass(X, center, low, high, omega, phase, weight, term, out, first, last
     for b in range(first, last):
         start = b * size
         stop = min(start + size, n)
-        gather_rows(X, center, low, high, start, stop, x)
+        gather_rows(X, center, low, high, bend, start, stop, x)
         for m in range(M):
             z[:] = -phase[m]
             project_tile(x, omega[m], z)

@@ -19,6 +19,7 @@ class KernelMachine(Learner):
     step = "unit"
     multi_output = True
     stops_early = True
+    bends = True
     pool_size = POOL_SIZE
     constraints = {
         "n_components": Integer(1),

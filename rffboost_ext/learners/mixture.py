@@ -105,6 +105,12 @@ class Mixture(Learner):
                 )
 
     @property
+    def bends(self) -> bool:  # type: ignore[override]
+        """Whether the cosines allow it, and the others are trees."""
+        trees = isinstance(self.trees, Tree) or self.trees in ("auto", "tree")
+        return trees and LEARNERS.make(self.cosines).bends
+
+    @property
     def promises(self) -> tuple[str, ...]:
         """What both learners promise."""
         return LEARNERS.make(self.cosines).promises

@@ -83,6 +83,7 @@ class RFFNewton(Learner):
     step = "unit"
     multi_output = True
     stops_early = True
+    bends = True
     pool_size = POOL_SIZE
     constraints = {
         "n_candidates": Integer(1),

@@ -48,8 +48,9 @@ def built_cosines(state: dict[str, Any]) -> Cosines:
 
 
 def built_extent(state: dict[str, Any]) -> Extent:
-    """A range of numbers."""
-    return Extent(**require_arrays(state))
+    """A range of numbers, with bends or without."""
+    # Files of earlier versions have no bends.
+    return Extent(**require_arrays(state, optional=("bend",)))
 
 
 def built_trees(state: dict[str, Any]) -> Trees:

@@ -35,7 +35,7 @@ class Cosines(Term):
         is a shift of phases), but a center near the data keeps ``omega . (x - center)`` small, and with it
         the rounding error.
     extent : Extent, optional
-        A range of the features to which x is clipped first; by default it is not clipped.
+        A range of the features to which x is clipped first, and their bends; by default there are none.
 
     Notes
     -----
@@ -59,19 +59,22 @@ class Cosines(Term):
 
     @cached_property
     def prepared(self) -> dict[str, tuple[Array, ...]]:
-        """Center, range, frequencies and phases in half turns, and weights, as kernels take them, by precision.
+        """Center, range and bends, frequencies and phases in half turns, and weights, as kernels take them.
+
+        By precision.
 
         Cached, since preparing takes longer than predicting a single row.
         """
         d = self.omega.shape[1]
         center = np.zeros(d) if self.center is None else self.center
-        ends = np.array([-np.inf, np.inf]) if self.extent is None else (self.extent.low, self.extent.high)
-        low, high = (np.broadcast_to(end, d).astype(np.float64) for end in ends)
+        extent = self.extent or Extent(np.full(d, -np.inf), np.full(d, np.inf))
+        bend = np.zeros(d) if extent.bend is None else extent.bend
+        shape = [np.asarray(values, dtype=np.float64) for values in (extent.low, extent.high, bend)]
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
         # Weights beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
             made = {dtype: [np.ascontiguousarray(array, dtype=dtype) for array in arrays] for dtype in "fd"}
-        return {dtype: (center, low, high, *given) for dtype, given in made.items()}
+        return {dtype: (center, *shape, *given) for dtype, given in made.items()}
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -95,7 +98,7 @@ class Cosines(Term):
         return z
 
     def held(self, X: Array) -> Array:
-        """X clipped to the range, if there is one."""
+        """X clipped to the range and bent, if there is one."""
         return X if self.extent is None else self.extent(X)
 
     def scaled(self, factor: float) -> Cosines:
@@ -147,9 +150,8 @@ class Cosines(Term):
 
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
-        local, extent = self.centered(None), self.extent
-        if extent is not None:
-            extent = Extent(extent.low * scale, extent.high * scale).moved(center)
+        local = self.centered(None)
+        extent = None if self.extent is None else self.extent.stretched(scale).moved(center)
         return Cosines(local.omega / scale, local.phase, local.weight, center, extent)
 
 

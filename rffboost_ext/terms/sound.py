@@ -10,6 +10,7 @@ import numpy as np
 from ..core import Array, Term
 from .cosines import Cosines
 from .expanded import Expanded, Expansion
+from .extent import Extent
 from .standardized import Standardized
 from .trees import Trees
 
@@ -49,6 +50,16 @@ def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     if term.extent is not None:
         require_shape("low", term.extent.low, (n_features,))
         require_shape("high", term.extent.high, (n_features,))
+        check_bends(term.extent)
+
+
+def check_bends(extent: Extent) -> None:
+    """Raise a ValueError unless each bend is a number and begins at a finite end."""
+    if extent.bend is None:
+        return
+    require_shape("bend", extent.bend, extent.low.shape)
+    if not np.isfinite(extent.bend).all() or not np.isfinite(extent.bent[1]).all():
+        raise ValueError("bend must be finite, and 0 where the range has no end for it")
 
 
 @check_sound.register

@@ -1,0 +1,120 @@
+"""Skewed features: how far they are bent before cosines see them, and whether that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .contracts import baseline_of, pair
+from .core import Array, Loss
+from .gaps import scaling_of
+from .learners.kernel_choice import Kernel, best_kernel, best_penalty
+from .parallel import SINGLE_BLAS
+from .sampling import thinned
+from .terms import Expansion, Extent
+from .training import Rows
+
+# Bends in standard deviations of a feature, the mildest first: those of the first choice, and further ones of the
+# second.
+MILD, STRONG = (3.0, 1.0), (0.3, 0.1)
+# Rows on which skewness is measured, and kernels are compared; fewer than the last tell nothing.
+MEASURED, SCORED, LEAST = 1_000, 144, 16
+# Features of less skewness are left alone, and so are all of them if a kernel machine gains a smaller share by it.
+SKEWED, GAIN = 0.5, 0.01
+ROUNDING = 1e-6
+GAMMAS, PENALTIES = np.geomspace(0.03, 3.0, 4), np.geomspace(1e-3, 1.0, 4)
+
+
+def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | None, seed: int) -> Extent:
+    """The range of the features, with mild or any bends of skewed ones if kernel ridge regression gains by it.
+
+    What is compared is the error of leaving one row out, with the best of several kernels and penalties each; the
+    target is the gradient of the loss before the first round.
+
+    Parameters
+    ----------
+    extent : Extent
+        The range of what learners see, without bends.
+    rows : Rows
+        All rows of the fit.
+    loss : Loss
+        Prepared for them.
+    expansion : Expansion, optional
+        What makes those columns from the features.
+    seed : int
+        Seed of the rows that are drawn.
+    """
+    rng = np.random.default_rng([seed, 2])
+    some = rows.take(thinned(rng, np.arange(len(rows)), MEASURED))
+    numbers = numbers_of(some.X, expansion)
+    bends = [bends_of(numbers, some.weight, extent, strengths) for strengths in (MILD, MILD + STRONG)]
+    if len(some) < LEAST or not bends[0].any():
+        return extent
+    few = some.take(thinned(rng, np.arange(len(some)), SCORED))
+    target = target_of(few, loss, baseline_of(loss, rows.y, rows.weight))
+    if not (np.isfinite(target).all() and target.any()):
+        return extent
+    best, least = extent, missed(few, target, extent, expansion, GAMMAS)
+    # Bent features are spread more evenly: the best kernel is hardly ever smoother than before.
+    near = GAMMAS[least.gamma <= GAMMAS][:2]
+    for bend in bends:
+        bent = replace(extent, bend=bend)
+        found = missed(few, target, bent, expansion, near)
+        if not found.error < (1.0 - GAIN) * least.error:
+            break
+        best, least = bent, found
+    return best
+
+
+def numbers_of(X: Array, expansion: Expansion | None) -> Array:
+    """The columns of numbers, imputed, (n, p): the first ones that learners see."""
+    return (X if expansion is None else expansion.filled(X[:, expansion.numbers])).astype(np.float64)
+
+
+def bends_of(X: Array, weight: Array, extent: Extent, strengths: Sequence[float]) -> Array:
+    """For each column that learners see, (e,), the bend that leaves the least skewness of X (n, p), or 0.
+
+    The logarithm begins at the end that is not skewed. That the shift of a logarithm, a parameter of Box and Cox
+    (An analysis of transformations, Journal of the Royal Statistical Society B 1964), is chosen by skewness is a
+    rule of applied statistics: where it is free, their likelihood has no maximum.
+    """
+    size, numbers = X.shape[1], extent.first(X.shape[1])
+    skew, deviation = skewness(X, weight)
+    bend, least = np.zeros(size), np.where(np.abs(skew) > SKEWED, np.abs(skew), 0.0)
+    for strength in strengths:
+        trial = np.sign(skew) * strength * deviation
+        left = np.abs(skewness(replace(numbers, bend=trial)(X), weight)[0])
+        # What has two values remains as skewed as it was, but for rounding.
+        bend, least = np.where(left < least - ROUNDING, trial, bend), np.minimum(left, least)
+    return np.append(bend, np.zeros(len(extent.low) - size))
+
+
+def skewness(X: Array, weight: Array) -> tuple[Array, Array]:
+    """Weighted skewness and standard deviation of each column of X (n, p); both 0 where it is constant."""
+    share = weight / weight.sum()
+    moved = X - share @ X
+    deviation = np.sqrt(share @ np.square(moved))
+    deviation[deviation <= 1e-9 * np.abs(X).max(axis=0)] = 0.0
+    unit = np.where(deviation > 0.0, deviation, np.inf)
+    return share @ (moved / unit) ** 3, deviation
+
+
+def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:
+    """The negative gradient at constant scores (C,), (n, C), at most 1, in units in which outputs add up."""
+    raw = np.tile(baseline, (len(rows), 1))
+    gradient, _ = pair(loss, loss.derivatives(rows.y, raw))
+    target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)
+    return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
+
+
+def missed(rows: Rows, target: Array, extent: Extent, expansion: Expansion | None, gammas: Array) -> Kernel:
+    """The kernel by which ridge regression of a target (n, C) misses least of rows that are left out."""
+    center, scale = scaling_of(rows.X, rows.weight, expansion, extent)
+    X = (extent(rows.X if expansion is None else expansion(rows.X)) - center) / scale
+    weight = rows.weight / rows.weight.mean()
+    with SINGLE_BLAS:
+        return best_kernel(
+            X, [np.ones(X.shape[1])], gammas, lambda kernel: best_penalty(kernel, target, weight, PENALTIES)
+        )

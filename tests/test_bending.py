@@ -1,0 +1,358 @@
+"""Skewed features: what a bend is, when features are bent, and that models stay what they are in every way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import skew
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+
+from onnx_export import from_onnx, to_onnx, verify_onnx
+from rffboost_ext import (
+    Cosines,
+    Ensemble,
+    Learner,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    average,
+    compress,
+    load_model,
+    presets,
+)
+from rffboost_ext.bending import GAMMAS, PENALTIES, bends_of, missed, target_of, with_bends
+from rffboost_ext.gradients import gradient
+from rffboost_ext.losses import LOSSES
+from rffboost_ext.shapley import shapley_values
+from rffboost_ext.terms import Extent, Trees
+from rffboost_ext.training import Rows
+
+from .cases import LOSS_CASES
+from .test_terms import BENT, cosines
+
+N = 240
+PLAIN: dict[str, Any] = {"learner": "rff_newton", "n_estimators": 15, "early_stopping": False, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    """Lognormal features, one mirrored and one even, and a target that is smooth in their logarithms."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((N, 3))
+    X = np.column_stack([np.exp(1.2 * Z[:, 0]), 50.0 - np.exp(1.2 * Z[:, 1]), Z[:, 2]])
+    return X, np.sin(2.0 * Z[:, 0]) + Z[:, 1] + 0.1 * rng.standard_normal(N)
+
+
+def extents_of(model):
+    """The distinct ranges of the cosines of a model."""
+    terms = (getattr(term, "term", term) for term in model.ensemble_.terms)
+    return {term.extent.key: term.extent for term in terms if isinstance(term, Cosines)}.values()
+
+
+def is_bent(model) -> bool:
+    return any(extent.bend is not None for extent in extents_of(model))
+
+
+def bent_by_hand(x, low, high, bend):
+    x = min(max(x, low), high)
+    if bend == 0.0:
+        return x
+    end = low if bend > 0.0 else high
+    return end + bend * np.log(1.0 + (x - end) / bend)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_a_bend_is_a_logarithm_from_one_end_on(precision):
+    X = 2.0 * np.random.default_rng(0).standard_normal((40, 4)).astype(precision)
+    wanted = [[bent_by_hand(*one) for one in zip(row, BENT.low, BENT.high, BENT.bend, strict=True)] for row in X]
+    assert BENT(X).dtype == precision
+    np.testing.assert_allclose(BENT(X), wanted, rtol=1e-6 if precision == np.float32 else 1e-14, atol=1e-7)
+    X[0] = np.nan
+    assert np.isnan(BENT(X)[0]).all()
+
+
+def test_slopes_are_derivatives():
+    X = np.random.default_rng(1).uniform(-1.5, 2.5, (60, 4))
+    step = 1e-6
+    numeric = (BENT(X + step) - BENT(X - step)) / (2.0 * step)
+    apart = np.minimum(np.abs(X - BENT.low), np.abs(X - BENT.high)) > 2.0 * step
+    np.testing.assert_allclose(BENT.slopes(X)[apart], numeric[apart], atol=1e-6)
+    ends = np.array([[-1.0, -0.5, 0.5, 0.1]])
+    np.testing.assert_allclose(BENT.slopes(ends), 1.0)
+
+
+def test_units_and_origins_of_features_do_not_matter():
+    X = np.random.default_rng(2).uniform(-1.5, 2.5, (60, 4))
+    shift, scale = np.array([3.0, -1.0, 1e3, 0.0]), np.array([0.1, 5.0, 2.0, 1e3])
+    moved = BENT.stretched(scale).moved(shift)
+    np.testing.assert_allclose(moved(scale * X + shift), scale * BENT(X) + shift, rtol=1e-12)
+
+
+def test_rounded_ends_do_not_lead_beyond_the_logarithm():
+    extent = Extent(np.array([1e8 + 0.3]), np.array([1e8 + 9.0]), np.array([0.1]))
+    assert np.isfinite(extent(np.array([[1e8], [2e8]], dtype=np.float32))).all()
+
+
+def test_ranges_with_bends_are_not_combined():
+    for call in (BENT.within, BENT.union):
+        with pytest.raises(ValueError, match="ranges with bends cannot be combined"):
+            call(replace(BENT, bend=None))
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_bent_cosines_are_those_of_bent_features(outputs):
+    rng = np.random.default_rng(3)
+    term = cosines(rng, outputs, centered=True)
+    held, X = replace(term, extent=BENT), rng.uniform(-1.5, 2.5, (300, 4))
+    np.testing.assert_allclose(held(X), term(BENT(X)), atol=1e-12)
+    np.testing.assert_allclose(held(X.astype(np.float32)), held(X), atol=1e-4)
+    np.testing.assert_allclose(held.features(X), term.features(BENT(X)), atol=1e-12)
+    inner = rng.uniform([-0.9, -0.4, -5.0, 0.1], [0.9, 1.9, 0.4, 0.1], (20, 4))
+    step = 1e-6 * np.eye(4)[:3]
+    numeric = np.stack([(held(inner + e) - held(inner - e)) / 2e-6 for e in step], axis=2)
+    np.testing.assert_allclose(gradient(held, inner)[:, :, :3], numeric, atol=1e-5)
+    np.testing.assert_allclose(
+        shapley_values(alone(held), X[:3], X[3:9]),
+        shapley_values(alone(term), BENT(X[:3]), BENT(X[3:9])),
+        atol=1e-12,
+    )
+    center, scale = rng.standard_normal(4), rng.uniform(0.5, 2.0, 4)
+    np.testing.assert_allclose(held.standardized(center, scale)(X), held((X - center) / scale), atol=1e-12)
+
+
+def alone(term):
+    """An ensemble of one term."""
+    return Ensemble(np.zeros(term.weight.shape[1]), (term,), np.ones((1, 2)))
+
+
+def numbers(seed=4):
+    Z = np.random.default_rng(seed).standard_normal((500, 6))
+    even, two, one = Z[:, 2], Z[:, 3] > 1.5, np.ones(500)
+    X = np.column_stack([np.exp(Z[:, 0]), -np.exp(2.0 * Z[:, 1]), even, two, one, Z[:, 5] ** 2])
+    return X, Extent(X.min(axis=0), X.max(axis=0))
+
+
+def test_bends_take_away_skewness():
+    X, extent = numbers()
+    bend = bends_of(X, np.ones(500), extent, (3.0, 1.0, 0.3, 0.1))
+    skewed, bent = [0, 1, 5], replace(extent, bend=bend)(X)
+    assert bend[0] > 0.0 > bend[1]
+    assert (np.abs(skew(bent[:, skewed])) < 0.6 * np.abs(skew(X[:, skewed]))).all()
+    # Even, of two values, and constant.
+    np.testing.assert_array_equal(bend[2:5], 0.0)
+
+
+def test_bends_follow_units_mirrors_and_weights():
+    X, extent = numbers()
+    strengths = (3.0, 1.0, 0.3)
+    bend = bends_of(X, np.ones(500), extent, strengths)
+    factor = np.array([-2.0, 0.5, 3.0, 1.0, 1.0, -1e3])
+    ends = np.sort([factor * extent.low, factor * extent.high], axis=0)
+    np.testing.assert_allclose(bends_of(factor * X, np.ones(500), Extent(*ends), strengths), factor * bend)
+    twice = np.arange(500) % 3
+    np.testing.assert_allclose(
+        bends_of(X, twice.astype(float), extent, strengths),
+        bends_of(np.repeat(X, twice, axis=0), np.ones(twice.sum()), extent, strengths),
+    )
+
+
+def test_kernels_are_compared_by_refits_without_each_row(skewed):
+    X, y = (part[:40] for part in skewed)
+    rows, extent = (
+        Rows(X, y[:, None], np.ones(40)),
+        Extent(X.min(axis=0), X.max(axis=0), np.array([1.0, -2.0, 0.0])),
+    )
+    target = target_of(rows, LOSSES.create("squared_error"), np.array([y.mean()]))
+    np.testing.assert_allclose(target[:, 0], (y - y.mean()) / np.abs(y - y.mean()).max())
+    Z = StandardScaler().fit_transform(extent(X))
+    squares = np.square(Z[:, None] - Z).mean(axis=2)
+    errors = []
+    for gamma in GAMMAS:
+        kernel = 1.0 + np.exp(-gamma * squares)
+        for l2 in PENALTIES:
+            left = 0.0
+            for i in range(40):
+                others = np.arange(40) != i
+                alpha = np.linalg.solve(kernel[np.ix_(others, others)] + l2 * np.eye(39), target[others])
+                left += float((target[i, 0] - kernel[i, others] @ alpha[:, 0]) ** 2)
+            errors.append(left)
+    assert missed(rows, target, extent, None, GAMMAS).error == pytest.approx(min(errors), rel=1e-6)
+
+
+@pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])
+def test_features_are_bent_where_that_helps(task, skewed):
+    X, y = skewed
+    if task == "regression":
+        model: Any = RFFBoostRegressor(**PLAIN)
+    else:
+        model, y = RFFBoostClassifier(**PLAIN), np.digitize(y, [0.0] if task == "two classes" else [-0.7, 0.7])
+    (extent,) = extents_of(model.fit(X, y))
+    assert extent.bend is not None
+    assert extent.bend[0] > 0.0 > extent.bend[1]
+    assert extent.bend[2] == 0.0
+
+
+def test_features_are_not_bent_where_that_does_harm():
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.exponential(size=N), rng.standard_normal(N)])
+    assert skew(X[:, 0]) > 1.0
+    assert not is_bent(RFFBoostRegressor(**PLAIN).fit(X, np.sin(3.0 * X[:, 0])))
+
+
+def test_bent_features_are_learned_from_with_fewer_errors(skewed):
+    X, y = skewed
+    bent, plain = (
+        RFFBoostRegressor(random_state=0, standardize=how).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+        for how in ("auto", True)
+    )
+    assert 1.0 - bent < 0.8 * (1.0 - plain)
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "rff_ridge", "rff_irls"])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_fit_is_that_of_features_that_are_bent_by_hand(learner, precision, skewed):
+    X, y = skewed
+    model = RFFBoostRegressor(**PLAIN | {"learner": learner, "precision": precision}).fit(X, y)
+    (extent,) = extents_of(model)
+    by_hand = clone(model).set_params(standardize=True).fit(extent(X), y)
+    assert not is_bent(by_hand)
+    Z = 2.0 * np.random.default_rng(6).standard_normal((50, 3)) + X[:50]
+    np.testing.assert_allclose(model.predict(Z), by_hand.predict(extent(Z)), rtol=1e-6, atol=1e-8)
+
+
+def test_trees_see_the_features_as_they_are():
+    x = np.exp(np.random.default_rng(8).standard_normal((N, 1)))
+    y, params = np.sin(2.0 * np.log(x[:, 0])), PLAIN | {"learner": "mixture", "n_estimators": 40}
+    model = RFFBoostRegressor(**params).fit(x, y)
+    (extent,) = extents_of(model)
+    grown = [term for term in model.ensemble_.terms if isinstance(term, Trees)]
+    assert max(term.threshold[term.left >= 0].max() for term in grown) > extent(x).max()
+
+
+class Own(Learner):
+    """A learner that knows of no bends."""
+
+    def fit(self, round):
+        omega = round.rng.standard_normal((1, round.design.n_features))
+        return Cosines(omega, np.zeros(1), np.full((1, 1), 0.1))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"standardize": True},
+        {"standardize": False},
+        {"extrapolation": "continue"},
+        {"learner": "rff_1"},
+        {"learner": Own()},
+        {"learner": Mixture(cosines="rff_1")},
+        {"learner": Mixture(trees=Own())},
+        {"learner": "tree"},
+    ],
+    ids=str,
+)
+def test_who_does_not_ask_for_bends_gets_none(params, skewed):
+    model = RFFBoostRegressor(**PLAIN | params).fit(*skewed)
+    assert all(extent is None or extent.bend is None for extent in ranges_or_none(model))
+
+
+def ranges_or_none(model):
+    return [term.extent for term in model.ensemble_.terms if isinstance(term, Cosines)]
+
+
+@pytest.mark.parametrize("make", [presets.gbrff1, presets.gbrff2])
+def test_published_algorithms_bend_nothing(make, skewed):
+    X, y = skewed
+    assert ranges_or_none(make(n_estimators=3, random_state=0).fit(X, y > 0.0))[0] is None
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=lambda case: case.name)
+def test_every_loss_takes_bends(case):
+    rng = np.random.default_rng(7)
+    X = np.exp(rng.standard_normal((120, 3)))
+    y = case.targets(rng, 120)
+    weight = np.ones(120)
+    loss = case.make().prepared(np.asarray(y, dtype=float).reshape(120, -1), weight)
+    rows = Rows(X, np.asarray(y, dtype=float).reshape(120, -1), weight)
+    extent = Extent(X.min(axis=0), X.max(axis=0))
+    found = with_bends(extent, rows, loss, None, 0)
+    assert found is extent or np.isfinite(found.bend).all()
+
+
+def test_what_cannot_be_told_is_left_alone(skewed):
+    X, y = skewed
+    extent, loss = Extent(X.min(axis=0), X.max(axis=0)), LOSSES.create("squared_error")
+    for rows in (Rows(X, np.ones((N, 1)), np.ones(N)), Rows(X[:10], y[:10, None], np.ones(10))):
+        assert with_bends(extent, rows, loss, None, 0) is extent
+
+
+def test_rows_of_weight_2_are_two_rows(skewed):
+    X, y = (part[:80] for part in skewed)
+    weight = 1.0 + np.arange(80) % 2
+    once = RFFBoostRegressor(**PLAIN).fit(X, y, sample_weight=weight)
+    twice = RFFBoostRegressor(**PLAIN).fit(*(np.repeat(part, weight.astype(int), axis=0) for part in (X, y)))
+    np.testing.assert_allclose(once.predict(X), twice.predict(X), rtol=1e-6)
+    assert is_bent(once)
+
+
+def table_of(skewed):
+    X, y = skewed
+    table = pd.DataFrame(X, columns=list("abc"))
+    table["town"] = pd.Categorical(np.where(np.arange(N) % 3 == 0, "x", "y"))
+    table.loc[::9, "a"] = np.nan
+    return table, y
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("given", ["numbers", "gaps and categories", "far from 0"])
+def test_files(given, dtype, skewed, tmp_path):
+    X, y = table_of(skewed) if given == "gaps and categories" else skewed
+    # In single precision trees would meet other numbers than in the fit.
+    X = (X + 1e5).astype(np.float32).astype(float) if given == "far from 0" else X
+    model: Any = RFFBoostRegressor(random_state=0).fit(X, y)
+    assert is_bent(model)
+    file = to_onnx(model, dtype=dtype)
+    verify_onnx(model, file, X, raise_on_mismatch=True)
+    rows = X if model._coding is None else model._coding(X)[0]
+    tolerance = 1e-2 if dtype == "float32" else 1e-9
+    np.testing.assert_allclose(from_onnx(file).raw(rows), model.ensemble_.raw(rows), atol=tolerance)
+    model.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+
+
+def test_scalers_before_bends_become_part_of_the_file(skewed):
+    from sklearn.pipeline import make_pipeline
+
+    X, y = skewed
+    pipeline = make_pipeline(StandardScaler(), RFFBoostRegressor(**PLAIN)).fit(X, y)
+    assert is_bent(pipeline[-1])
+    file = to_onnx(pipeline)
+    verify_onnx(pipeline, file, X, raise_on_mismatch=True)
+    assert sum(node.op_type == "Log" for node in file.graph.node) == 1
+
+
+def test_small_models_and_averages(skewed):
+    X, y = skewed
+    models = [RFFBoostRegressor(random_state=seed).fit(X[seed::2], y[seed::2]) for seed in range(2)]
+    assert len({extent.key for model in models for extent in extents_of(model)}) == 2
+    both = average(models)
+    np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0))
+    verify_onnx(both, to_onnx(both), X, raise_on_mismatch=True)
+    small = compress(both, X, random_state=0)
+    assert np.corrcoef(small.predict(X), both.predict(X))[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("bend", [[np.inf, 0.0, 0.0], [0.0, np.nan, 0.0], [0.0, 0.0]])
+def test_bends_that_lead_nowhere_are_refused(bend, skewed, tmp_path):
+    model = RFFBoostRegressor(**PLAIN | {"n_estimators": 1}).fit(*skewed)
+    term = model.ensemble_.terms[0]
+    bad = replace(term, extent=replace(term.extent, bend=np.array(bend)))
+    model.ensemble_ = replace(model.ensemble_, terms=(bad,))
+    model.save_model(tmp_path / "model")
+    with pytest.raises(ValueError, match="bend"):
+        load_model(tmp_path / "model")
