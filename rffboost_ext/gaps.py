@@ -17,6 +17,8 @@ MOST_COLUMNS = 64
 # Scale of missing indicators. Where values are missing at random an indicator is uninformative, and indicators of
 # full size would blur the numbers; where missingness is informative, half a unit is enough to learn from.
 OF_GAPS = 2.0
+# Rows that tell the mean and deviation of a logarithm.
+SCALED = 2**17
 NONE = np.empty(0, dtype=np.int64)
 
 
@@ -102,15 +104,20 @@ def scaling_of(
 ) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column that learners see, (d,) or (e,) each.
 
-    Of bent columns where `extent` has bends.
+    Of bent columns where `extent` has bends, on rows evenly spaced if there are many.
 
     One-hot columns are not scaled: two different categories are then as far apart as two rows are on average in a
     number, and rare ones no further. Indicators have a scale of their own. Constant columns carry no information:
     they are divided by infinity.
     """
+    numeric = X if expansion is None else replace(expansion, coded=NONE, tables=())(X)
+    center, scale = moments(numeric, weight, np.inf)
+    if extent is not None and extent.bend is not None:
+        some, bent = slice(None, None, -(-len(X) // SCALED)), extent.bent[0]
+        moved = moments(extent.first(len(center))(numeric[some].astype(np.float64)), weight[some], np.inf)
+        center[bent], scale[bent] = moved[0][bent], moved[1][bent]
     if expansion is None:
-        return moments(bent(X, extent), weight, np.inf)
-    center, scale = moments(bent(replace(expansion, coded=NONE, tables=())(X), extent), weight, np.inf)
+        return center, scale
     indicators = scale[len(expansion.numbers) :]
     indicators[np.isfinite(indicators)] = OF_GAPS
     centers = [center]
@@ -119,11 +126,6 @@ def scaling_of(
         centers.append(share @ table)
     center = np.concatenate(centers)
     return center, np.append(scale, np.ones(len(center) - len(scale)))
-
-
-def bent(X: Array, extent: Extent | None) -> Array:
-    """The first columns of what learners see, (n, k), bent where `extent` says so."""
-    return X if extent is None or extent.bend is None else extent.first(X.shape[1])(X.astype(np.float64))
 
 
 def extent_of(X: Array, expansion: Expansion | None) -> Extent:
