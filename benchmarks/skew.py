@@ -1,4 +1,4 @@
-"""What skewed and heavy-tailed columns cost, and what clipping or a transformation before the fit gives back.
+"""What skewed and heavy-tailed columns cost, and what bends, clipping or transformations before the fit give back.
 
     python benchmarks/skew.py --quick
     python benchmarks/skew.py --data-dir FOLDER --splits 5 --json skew.json
@@ -80,9 +80,10 @@ def quantiles() -> QuantileTransformer:
     return QuantileTransformer(n_quantiles=40, output_distribution="normal", random_state=0)
 
 
-# Steps before the booster, and whether it standardises what comes out of them.
-PREPARATIONS: dict[str, tuple[Callable[[], Any], bool]] = {
+# Steps before the booster, and its `standardize`: "auto", the default, bends skewed columns itself.
+PREPARATIONS: dict[str, tuple[Callable[[], Any], bool | str]] = {
     "nothing": (FunctionTransformer, True),
+    "auto": (FunctionTransformer, "auto"),
     "clip 4 sd": (Clipped, True),
     "clip 3 sd": (lambda: Clipped(3.0), True),
     "cut 1 %": (Winsorised, True),

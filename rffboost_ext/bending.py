@@ -94,11 +94,13 @@ def bends_of(X: Array, weight: Array, extent: Extent, strengths: Sequence[float]
 def skewness(X: Array, weight: Array) -> tuple[Array, Array]:
     """Weighted skewness and standard deviation of each column of X (n, p); both 0 where it is constant."""
     share = weight / weight.sum()
-    moved = X - share @ X
-    deviation = np.sqrt(share @ np.square(moved))
-    deviation[deviation <= 1e-9 * np.abs(X).max(axis=0)] = 0.0
+    # Of columns that are too large for a variance to be a number, which is refused later, nothing is said here.
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = X - share @ X
+        deviation = np.sqrt(share @ np.square(moved))
+    deviation[~(deviation > 1e-9 * np.abs(X).max(axis=0)) | np.isinf(deviation)] = 0.0
     unit = np.where(deviation > 0.0, deviation, np.inf)
-    return share @ (moved / unit) ** 3, deviation
+    return share @ np.nan_to_num(moved / unit) ** 3, deviation
 
 
 def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:

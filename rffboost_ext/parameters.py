@@ -19,7 +19,6 @@ PARAMETERS = """loss : str or Loss, default="auto"
         learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2 below
         1,000 rows, with 4 folds and a patience of 12 rounds, and 0.3 from there on, with 5 folds and 15 rounds.
         From 100 features on it is 0.1 there too, with as many folds and 20 rounds.
-        With quality="high" it is always 0.1.
     standardize : "auto" or bool, default="auto"
         Whether Fourier learners see features of mean 0 and variance 1. With "auto" skewed ones are bent by a
         logarithm before, where a kernel machine of a sample of the rows misses less of the others by that (see
@@ -54,8 +53,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         in which each has up to 1.25 times the rounds that are best for it alone. With 1 a single model holds out
         `validation_fraction` of the rows. With an ``eval_set`` a single model is monitored on that, whatever
         n_folds is. "auto" is 4 below 1,000 rows and 5 up to 3,000 where learning_rate="auto" chooses by that
-        number; 1 with an ``init_model`` or a warm start; with up to 3,000 rows or quality="high" 5 for a stack and
-        4 otherwise; else 1; with an ``eval_metric`` at most as many as the rarest class has rows.
+        number, and twice as many of two divisions with quality="high"; 1 with an ``init_model`` or a warm start;
+        with up to 3,000 rows or quality="high" 5 for a stack and 4 otherwise; else 1; with an ``eval_metric`` at
+        most as many in a division as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not if fit is given an ``eval_set``. "auto" refits if n_folds is
@@ -68,8 +68,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         classifier of up to four classes adds an "rff_irls" model where the best of these leaves 2 % to 45 % of the
         loss before the first round, or up to 65 % from 1,000 rows on, if its first fold keeps up: classes can be
         told apart, but not yet without error. "high" always stacks, also a learner that is given in the place of
-        the default one, with five folds on any number of rows and a rate of 0.1. "fast" does not stack. The result
-        is one ensemble.
+        the default one: with up to 3,000 rows models of two divisions into folds, whose kernel machines have four
+        times as many frequencies; with more, of five folds, at a rate of 0.1. "fast" does not stack. The result is
+        one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,

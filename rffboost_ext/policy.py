@@ -68,6 +68,11 @@ OF_RIDGE_WIDE = 10.0
 # of 26 sets, standard error 0.05), at 0.977 of the loss (0.010) and the same time. Eight directions add no more
 # than four (282 fits of 19 sets).
 COMPONENTS, PER_DEGREE = (512, 256), 6.0
+# The same for quality="high", and how often rows are then divided into folds. Over 161 fits of ten small sets
+# accuracy rises by 0.10 points (standard error 0.10), the log loss is 0.96 (0.013) of that of the defaults, at
+# 2.25 times the time; five folds with steps of 0.1 in their place have 1.02 times the loss (192 fits, 0.018) at
+# 2.2 times the time.
+MANY_COMPONENTS, MORE, REPEATS = (2_048, 1_024), 12.0, 2
 # When kernel machines by reweighted least squares are trained, below `MIDDLING` rows and from there on: where
 # classes can be told apart, but not yet without error. Over 80 fits of the ten small sets that call for them,
 # accuracy rises by 0.52 points (standard error 0.11) and the log loss is 0.78 of that without (geometric mean), at
@@ -89,11 +94,14 @@ class Pace:
         Rounds without improvement after which a fit ends.
     n_folds : int, optional
         Number of folds; None to choose it by the number of rows.
+    n_repeats : int, default=1
+        How often rows are divided into folds.
     """
 
     rate: float
     patience: int
     n_folds: int | None = None
+    n_repeats: int = 1
 
 
 # Where something else is given, and with more than `FEW` rows. There a patience of 40 is worth 0.22 points beside
@@ -223,13 +231,14 @@ class PolicyEstimator(ComposedEstimator):
 
     def _pace(self, size: Size, held: Rows | None, init: Ensemble | None) -> Pace:
         """Default learning rate, patience and folds of early stopping for a table of this size."""
-        free = is_auto(self.learning_rate) and is_auto(self.learner) and self.quality != "high"
-        if free and size.many:
+        high = self.quality == "high"
+        free = is_auto(self.learning_rate) and is_auto(self.learner)
+        if free and size.many and not high:
             return LONG
-        if not free or held is not None or self._is_one(init):
+        if not free or size.many or held is not None or self._is_one(init):
             return FINE
-        paces = (WIDE, MIDDLE_WIDE) if size.wide else (QUICK, MIDDLE)
-        return paces[size.middling]
+        pace = ((WIDE, MIDDLE_WIDE) if size.wide else (QUICK, MIDDLE))[size.middling]
+        return replace(pace, n_repeats=REPEATS) if high and is_auto(self.n_folds) else pace
 
     def _rate(self, pace: Pace) -> float | Callable[[int], float]:
         """The learning rate, as a number or a function of the round."""
@@ -246,12 +255,12 @@ class PolicyEstimator(ComposedEstimator):
         if size.many:
             return [first, replace(cosines, refits=not is_auto(self.refit))]
         rate = OF_RIDGE_WIDE if size.wide else OF_RIDGE
-        machine = RFFRidge(
-            COMPONENTS[size.middling], compare_scales=size.thorough, per_degree=PER_DEGREE, relative_rate=rate
-        )
+        n_components, per_degree = (MANY_COMPONENTS, MORE) if self.quality == "high" else (COMPONENTS, PER_DEGREE)
+        given = {"n_components": n_components[size.middling], "compare_scales": size.thorough}
+        machine = RFFRidge(**given, per_degree=per_degree, relative_rate=rate)
         others = [self._beside(trainer, machine, HASTE), cosines][: 1 + size.thorough]
         if self.task == "classification":
-            newton = RFFIRLS(COMPONENTS[size.middling], compare_scales=size.thorough)
+            newton = RFFIRLS(**given)
             others.append(replace(self._beside(trainer, newton, OF_IRLS), demand=CLEAR[size.middling]))
         return [first, *others]
 
@@ -277,7 +286,7 @@ class PolicyEstimator(ComposedEstimator):
         refit = single if is_auto(self.refit) else bool(self.refit)
         n_classes = int(y.max()) + 1 if self.task == "classification" else 2
         patience = self._patience(n_samples, pace, n_classes)
-        return Plan(n_folds, self.validation_fraction, refit, n_rounds, patience, self.tol)
+        return Plan(n_folds, self.validation_fraction, refit, n_rounds, patience, self.tol, pace.n_repeats)
 
     def _patience(self, n_samples: int, pace: Pace = FINE, n_classes: int = 2) -> Patience:
         """How long early stopping waits: longer with more rows, which benefit from more rounds."""

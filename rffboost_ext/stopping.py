@@ -83,6 +83,8 @@ class Plan:
         Rounds without improvement after which a fit ends.
     tol : float
         Smallest decrease that counts as an improvement, as a share of the loss before the first round.
+    n_repeats : int, default=1
+        How often the rows are divided into folds, each time at random.
     """
 
     n_folds: int
@@ -91,6 +93,7 @@ class Plan:
     n_estimators: int
     patience: Patience
     tol: float
+    n_repeats: int = 1
 
     def fit(
         self,
@@ -105,7 +108,9 @@ class Plan:
 
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
-        splits = [(EVERY, held)] if held is not None else self._splits(rows, seed, trainers[0].loss)
+        seeds = range(seed, seed + self.n_repeats) if held is None else ()
+        splits = [split for one in seeds for split in self._splits(rows, one, trainers[0].loss)]
+        splits = splits if held is None else [(EVERY, held)]
         trainers, fits = self._fits(trainers, splits, rows, callbacks, init)
         models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
         weight = stacked(trainers[0].loss, models[0], raw, [out for _, out in splits])

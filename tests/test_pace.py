@@ -50,8 +50,11 @@ def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> No
         ({"n_folds": 3}, 49, False, 0.2, 6),
         ({"n_folds": 3, "quality": "fast"}, 60, False, 0.3, 3),
         ({"early_stopping": False}, 60, False, 0.1, 1),
-        ({"quality": "high"}, 60, False, 0.1, 15),
-        ({"quality": "high"}, 49, False, 0.1, 10),
+        ({"quality": "high"}, 60, False, 0.3, 30),
+        ({"quality": "high"}, 49, False, 0.2, 16),
+        ({"quality": "high"}, 49, True, 0.1, 2),
+        ({"quality": "high", "n_folds": 3}, 49, False, 0.2, 6),
+        ({"quality": "high", "learning_rate": 0.3}, 49, False, 0.3, 10),
         ({"quality": "high", "learner": "mixture"}, 60, False, 0.1, 15),
         ({"quality": "high"}, 101, False, 0.1, 10),
         ({"learner": "mixture"}, 60, False, 0.1, 4),
@@ -86,8 +89,8 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int, d: int) ->
     model = make(quality=quality)
     pace = model._pace(policy.Size(n, d), None, None)
     patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
-    assert (pace.rate > 0.1) == (quality != "high" and n <= policy.FEW and d < MANY_FEATURES)
-    assert (patience < 40) == (quality != "high")
+    assert (pace.rate > 0.1) == (n <= policy.FEW and d < MANY_FEATURES)
+    assert (patience < 40) == (quality != "high" or n <= policy.FEW)
     assert pace.rate * patience >= 2.0
 
 
