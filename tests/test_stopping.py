@@ -20,9 +20,12 @@ from rffboost_ext import (
     stopping,
 )
 from rffboost_ext.core import Round, Term
+from rffboost_ext.early_stopping import Patience
 from rffboost_ext.ensemble import mean, weighted_sum
+from rffboost_ext.steps import Shrunk
 from rffboost_ext.stopping import (
     BEYOND,
+    Plan,
     folds,
     folds_for,
     held_out,
@@ -211,6 +214,43 @@ def test_high_quality_is_a_stack_of_one_ensemble() -> None:
     model = RFFBoostClassifier(quality="high", n_estimators=8, n_folds=2, random_state=0).fit(X, y)
     assert 8 < model.n_estimators_ <= 3 * 2 * 8
     assert model.score(X, y) > 0.92
+
+
+@pytest.mark.parametrize("n_folds", [3, 4])
+def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> None:
+    seen: list[list[float]] = []
+
+    def watch(self, rows: Rows, held: Rows, *rules: object) -> Stopped:
+        assert not set(rows.X[:, 0]) & set(held.X[:, 0])
+        seen.append(sorted(held.X[:, 0]))
+        model = self.start(rows)
+        return Stopped(model, np.zeros(2), model.raw(held.X))
+
+    monkeypatch.setattr(Trainer, "fit_stopping", watch)
+    rows = classified(60)
+    model = RFFBoostClassifier()
+    loss, learner, step = LOSSES.create("log_loss"), *model._parts()[1:]
+    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
+    plan = Plan(n_folds, 0.1, False, 5, Patience(3), 0.0, n_repeats=2)
+    assert plan.fit([trainer], rows, None, 0, (), None).n_folds == 2 * n_folds
+    divisions = [seen[:n_folds], seen[n_folds:]]
+    for division in divisions:
+        assert sorted(np.concatenate(division)) == sorted(rows.X[:, 0])
+    assert divisions[0] != divisions[1]
+
+
+def test_high_quality_has_twice_the_models_and_more_frequencies() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    size, found = policy.Size(*X.shape), {}
+    for quality in ("auto", "high"):
+        model = RFFBoostClassifier(quality=quality)
+        loss, learner, step = model._parts()
+        trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
+        machines = [one.learner for one in model._trainers(trainer, size, None)][1:]
+        plan = model._plan(y[:, None], 10, None, model._pace(size, None, None))
+        found[quality] = plan.n_folds * plan.n_repeats, [machine.n_components for machine in machines]
+    assert found["high"][0] == 2 * found["auto"][0]
+    assert all(more == 4 * few for few, more in zip(found["auto"][1], found["high"][1], strict=True))
 
 
 @pytest.mark.parametrize("n", [policy.FEW, policy.FEW + 1])
