@@ -23,7 +23,8 @@ MILD, STRONG = (3.0, 1.0), (0.3, 0.1)
 MEASURED, SCORED, LEAST = 1_000, 144, 16
 # Features of less skewness are left alone, and so are all of them if a kernel machine gains a smaller share by it.
 SKEWED, GAIN = 0.5, 0.01
-ROUNDING = 1e-6
+# What is a change of skewness and not rounding, and a deviation, as a share of the largest value.
+ROUNDING, CONSTANT = 1e-6, 1e-9
 GAMMAS, PENALTIES = np.geomspace(0.03, 3.0, 4), np.geomspace(1e-3, 1.0, 4)
 
 
@@ -98,9 +99,9 @@ def skewness(X: Array, weight: Array) -> tuple[Array, Array]:
     with np.errstate(over="ignore", invalid="ignore"):
         moved = X - share @ X
         deviation = np.sqrt(share @ np.square(moved))
-    deviation[~(deviation > 1e-9 * np.abs(X).max(axis=0)) | np.isinf(deviation)] = 0.0
-    unit = np.where(deviation > 0.0, deviation, np.inf)
-    return share @ np.nan_to_num(moved / unit) ** 3, deviation
+    usable = (deviation > CONSTANT * np.abs(X).max(axis=0)) & np.isfinite(deviation)
+    unit = np.where(usable, deviation, 1.0)
+    return share @ np.where(usable, moved / unit, 0.0) ** 3, np.where(usable, deviation, 0.0)
 
 
 def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:

@@ -59,17 +59,15 @@ class Cosines(Term):
 
     @cached_property
     def prepared(self) -> dict[str, tuple[Array, ...]]:
-        """Center, range and bends, frequencies and phases in half turns, and weights, as kernels take them.
-
-        By precision.
+        """Center, range, bends, frequencies and phases in half turns, and weights, by precision, for kernels.
 
         Cached, since preparing takes longer than predicting a single row.
         """
         d = self.omega.shape[1]
         center = np.zeros(d) if self.center is None else self.center
-        extent = self.extent or Extent(np.full(d, -np.inf), np.full(d, np.inf))
-        bend = np.zeros(d) if extent.bend is None else extent.bend
-        shape = [np.asarray(values, dtype=np.float64) for values in (extent.low, extent.high, bend)]
+        extent = self.extent or Extent(np.array(-np.inf), np.array(np.inf))
+        ends = extent.low, extent.high, 0.0 if extent.bend is None else extent.bend
+        shape = [np.broadcast_to(values, d).astype(np.float64) for values in ends]
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
         # Weights beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
