@@ -12,7 +12,7 @@ import numpy as np
 from .checks import PRECISION, Integer, require
 from .core import Array, Term
 from .parallel import N_JOBS, over_tiles
-from .terms import Cosines, Expansion, Extent, expand, hold, restore
+from .terms import Cosines, Expansion, Extent, Standardized, expand, hold, restore
 from .terms.dispatch import by_type
 from .tiles import Tiles
 
@@ -141,11 +141,22 @@ class Design:
         return self.restore(term)(self.original)
 
     def restore(self, term: Term) -> Term:
-        """The same function as a term of the original features."""
+        """The same function as a term of the original features.
+
+        Raises
+        ------
+        TypeError
+            If it is of a type that cannot be that of bent ones.
+        """
         if self.center is not None and self.scale is not None:
             term = by_type(restore, term, self.center, self.scale)
         term = self._sharing(term)
         if self.extent is not None:
+            if self.extent.bend is not None and isinstance(term, Standardized):
+                raise TypeError(
+                    f"a {type(term.term).__name__} is no function of bent features: its learner must have "
+                    f"bends=False, or the estimator standardize=True"
+                )
             term = by_type(hold, term, self.extent)
         return term if self.expansion is None else by_type(expand, term, self.expansion)
 

@@ -20,6 +20,7 @@ from rffboost_ext import (
     Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
+    RFFNewton,
     average,
     compress,
     load_model,
@@ -259,6 +260,29 @@ class Own(Learner):
 def test_who_does_not_ask_for_bends_gets_none(params, skewed):
     model = RFFBoostRegressor(**PLAIN | params).fit(*skewed)
     assert all(extent is None or extent.bend is None for extent in ranges_or_none(model))
+
+
+class Wave(Cosines):
+    """A sum of squares of cosines."""
+
+    def __call__(self, X):
+        return np.square(self.features(X)) @ self.weight
+
+
+class OfWaves(RFFNewton):
+    """A learner that inherits what its base promises of its terms, and does not keep it."""
+
+    def fit(self, round):
+        term = super().fit(round)
+        return Wave(term.omega, term.phase, term.weight)
+
+
+def test_terms_that_know_no_bends_are_refused(skewed):
+    with pytest.raises(
+        TypeError, match="a Wave is no function of bent features: its learner must have bends=False"
+    ):
+        RFFBoostRegressor(**PLAIN | {"learner": OfWaves()}).fit(*skewed)
+    RFFBoostRegressor(**PLAIN | {"learner": OfWaves(), "standardize": True}).fit(*skewed)
 
 
 def ranges_or_none(model):
