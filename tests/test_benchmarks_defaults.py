@@ -102,6 +102,7 @@ def test_the_table_has_paired_differences() -> None:
         "",
         f"{other[2]:.2f}",
         "",
+        "",
         f"{gaps.mean():+.2f} ± {gaps.std(ddof=1) / np.sqrt(3):.2f}",
         "2.00",
         "3",
