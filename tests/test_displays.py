@@ -132,6 +132,19 @@ def test_effects_of_categories_and_of_columns_with_gaps():
         EffectDisplay.from_estimator(model, frame.assign(c=np.nan), "c")
 
 
+def test_numbers_that_are_objects_are_numbers():
+    frame = pd.DataFrame(X.copy(), columns=NAMES).assign(a=np.round(40.0 * X[:, 0]).astype(int))
+    plain = EffectDisplay.from_estimator(
+        RFFBoostRegressor(learner="tree", n_estimators=3).fit(frame, Y), frame, "a"
+    )
+    frame["a"] = frame["a"].astype(object)
+    display = EffectDisplay.from_estimator(
+        RFFBoostRegressor(learner="tree", n_estimators=3).fit(frame, Y), frame, "a"
+    )
+    np.testing.assert_array_equal(display.grid, plain.grid)
+    assert display.grid.dtype == np.float64
+
+
 @pytest.mark.parametrize("number", [3, 60, 2_000])
 def test_many_categories_do_not_overlap(number):
     grid = np.array([f"town {k}" for k in range(number)], dtype=object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class EffectDisplay:
         index = feature_index(feature, names)
         require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
         X, observed = complete_rows(cls.__name__, X, index, names)
-        of_categories = observed.dtype == object or index in coded_columns(estimator)
+        of_categories = not are_numbers(observed) or index in coded_columns(estimator)
         coded = [index] if of_categories or (is_table(X) and is_categorical(X, index)) else None
         X = X if coded else with_real(X, index)
         values = None if coded else {index: grid_of(observed.astype(np.float64), grid_resolution)}
@@ -202,11 +203,16 @@ def grid_of(values: Array, resolution: int) -> Array:
     return np.linspace(low, high, resolution)
 
 
+def are_numbers(values: Array) -> bool:
+    """Whether all of some values are numbers, also where they are Python objects."""
+    return values.dtype != object or all(isinstance(value, Real) for value in values.tolist())
+
+
 def with_real(X: Any, index: int) -> Any:
-    """X with an integer or boolean feature as float: scikit-learn's grid has values in between."""
+    """X with an integer, boolean or object feature as float: scikit-learn's grid has values in between."""
     if not is_table(X):
         return X.astype(np.float64) if X.dtype.kind in "biu" else X
-    if X.dtypes.iloc[index].kind not in "biu":
+    if X.dtypes.iloc[index].kind not in "biuO":
         return X
     real = X.copy()
     real.isetitem(index, X.iloc[:, index].astype(np.float64))
