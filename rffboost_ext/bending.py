@@ -10,15 +10,15 @@ import numpy as np
 from .contracts import baseline_of, pair
 from .core import Array, Loss
 from .gaps import scaling_of
-from .learners.kernel_choice import Kernel, best_kernel, best_penalty
+from .learners.kernel_choice import best_kernel, best_penalty
 from .parallel import SINGLE_BLAS
 from .sampling import thinned
 from .terms import Expansion, Extent
 from .training import Rows
 
-# Bends in standard deviations of a feature, the mildest first: those of the first choice, and further ones of the
-# second.
-MILD, STRONG = (3.0, 1.0), (0.3, 0.1)
+# Bends as multiples of a feature's mean distance from the end from which it is bent, the mildest first: those of
+# the first choice, and further ones of the second.
+MILD, STRONG = (1.0, 0.3), (0.1, 0.03, 0.01)
 # Rows on which skewness is measured, and kernels are compared; fewer than the last tell nothing.
 MEASURED, SCORED, LEAST = 1_000, 144, 16
 # Features of less skewness are left alone, and so are all of them if a kernel machine gains a smaller share by it.
@@ -57,15 +57,12 @@ def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | No
     target = target_of(few, loss, baseline_of(loss, rows.y, rows.weight))
     if not (np.isfinite(target).all() and target.any()):
         return extent
-    best, least = extent, missed(few, target, extent, expansion, GAMMAS)
-    # Bent features are spread more evenly: the best kernel is hardly ever smoother than before.
-    near = GAMMAS[least.gamma <= GAMMAS][:2]
-    for bend in bends:
+    best, least = extent, missed(few, target, extent, expansion)
+    for bend in bends[: 1 + bool((bends[0] != bends[1]).any())]:
         bent = replace(extent, bend=bend)
-        found = missed(few, target, bent, expansion, near)
-        if not found.error < (1.0 - GAIN) * least.error:
-            break
-        best, least = bent, found
+        error = missed(few, target, bent, expansion)
+        if error < (1.0 - GAIN) * least:
+            best, least = bent, error
     return best
 
 
@@ -82,18 +79,20 @@ def bends_of(X: Array, weight: Array, extent: Extent, strengths: Sequence[float]
     rule of applied statistics: where it is free, their likelihood has no maximum.
     """
     size, numbers = X.shape[1], extent.first(X.shape[1])
-    skew, deviation = skewness(X, weight)
+    skew = skewness(X, weight)
+    # Unlike the deviation, this is hardly larger than most values where few are far away.
+    unit = weight @ X / weight.sum() - np.where(skew > 0.0, numbers.low, numbers.high)
     bend, least = np.zeros(size), np.where(np.abs(skew) > SKEWED, np.abs(skew), 0.0)
     for strength in strengths:
-        trial = np.sign(skew) * strength * deviation
-        left = np.abs(skewness(replace(numbers, bend=trial)(X), weight)[0])
+        trial = np.where(skew == 0.0, 0.0, strength * unit)
+        left = np.abs(skewness(replace(numbers, bend=trial)(X), weight))
         # What has two values remains as skewed as it was, but for rounding.
         bend, least = np.where(left < least - ROUNDING, trial, bend), np.minimum(left, least)
     return np.append(bend, np.zeros(len(extent.low) - size))
 
 
-def skewness(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Weighted skewness and standard deviation of each column of X (n, p); both 0 where it is constant."""
+def skewness(X: Array, weight: Array) -> Array:
+    """Weighted skewness of each column of X (n, p); 0 where it is constant."""
     share = weight / weight.sum()
     # Of columns that are too large for a variance to be a number, which is refused later, nothing is said here.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -101,7 +100,7 @@ def skewness(X: Array, weight: Array) -> tuple[Array, Array]:
         deviation = np.sqrt(share @ np.square(moved))
     usable = (deviation > CONSTANT * np.abs(X).max(axis=0)) & np.isfinite(deviation)
     unit = np.where(usable, deviation, 1.0)
-    return share @ np.where(usable, moved / unit, 0.0) ** 3, np.where(usable, deviation, 0.0)
+    return share @ np.where(usable, moved / unit, 0.0) ** 3
 
 
 def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:
@@ -112,12 +111,13 @@ def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 
 
-def missed(rows: Rows, target: Array, extent: Extent, expansion: Expansion | None, gammas: Array) -> Kernel:
-    """The kernel by which ridge regression of a target (n, C) misses least of rows that are left out."""
+def missed(rows: Rows, target: Array, extent: Extent, expansion: Expansion | None) -> float:
+    """What kernel ridge regression of a target (n, C) misses of rows that are left out, with features as bent."""
     center, scale = scaling_of(rows.X, rows.weight, expansion, extent)
     X = (extent(rows.X if expansion is None else expansion(rows.X)) - center) / scale
     weight = rows.weight / rows.weight.mean()
     with SINGLE_BLAS:
-        return best_kernel(
-            X, [np.ones(X.shape[1])], gammas, lambda kernel: best_penalty(kernel, target, weight, PENALTIES)
+        best = best_kernel(
+            X, [np.ones(X.shape[1])], GAMMAS, lambda kernel: best_penalty(kernel, target, weight, PENALTIES)
         )
+    return best.error
