@@ -2,6 +2,7 @@
 
     python benchmarks/skew.py --quick
     python benchmarks/skew.py --data-dir FOLDER --splits 5 --json skew.json
+    python benchmarks/skew.py --preparations nothing auto --learners default
 
 Accuracy on held-out rows: stratified splits of 70/30, the columns in steps of preparation that see the training
 rows only. The generated sets are one problem each with its columns warped; how they came before is a set too.
@@ -167,14 +168,20 @@ def accuracy(arrays: Arrays, preparation: str, params: dict[str, Any], split: in
     return float(model.fit(X, y).score(X_test, y_test))
 
 
-def measured(sets: dict[str, tuple[Arrays, bool]], splits: int, **more: Any) -> Iterator[dict[str, Any]]:
+def measured(
+    sets: dict[str, tuple[Arrays, bool]],
+    splits: int,
+    learners: Sequence[str] = tuple(LEARNERS),
+    preparations: Sequence[str] = tuple(PREPARATIONS),
+    **more: Any,
+) -> Iterator[dict[str, Any]]:
     """Mean accuracies in per cent, a record for each set and learner."""
     for name, (arrays, skewed) in sets.items():
-        for learner, params in LEARNERS.items():
-            began = time.perf_counter()
+        for learner in learners:
+            began, params = time.perf_counter(), LEARNERS[learner] | more
             means = {
-                step: 100.0 * float(np.mean([accuracy(arrays, step, params | more, k) for k in range(splits)]))
-                for step in PREPARATIONS
+                step: 100.0 * float(np.mean([accuracy(arrays, step, params, k) for k in range(splits)]))
+                for step in preparations
             }
             print(f"{learner}, {name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
             yield {"learner": learner, "set": name, "skewed": skewed, "accuracy": means}
@@ -187,18 +194,19 @@ def means_of(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         for skewed, title in ((True, "mean of skewed sets"), (False, "mean of other sets")):
             rows = [r["accuracy"] for r in records if (r["learner"], r["skewed"]) == (learner, skewed)]
             if rows:
-                means = {step: float(np.mean([row[step] for row in rows])) for step in PREPARATIONS}
+                means = {step: float(np.mean([row[step] for row in rows])) for step in rows[0]}
                 made.append({"learner": learner, "set": f"{title} ({len(rows)})", "accuracy": means})
     return made
 
 
 def show(records: Sequence[dict[str, Any]], facts: dict[str, object]) -> None:
-    """Print a row for each learner and set: accuracy of nothing, and what each preparation adds."""
+    """Print a row for each learner and set: accuracy of the first preparation, and what each other one adds."""
     console = Console(width=None if sys.stdout.isatty() else 160)
-    table = Table("learner", "set", "nothing", *(f"{step}, +" for step in list(PREPARATIONS)[1:]))
+    first, *others = records[0]["accuracy"]
+    table = Table("learner", "set", first, *(f"{step}, +" for step in others))
     for record in [*sorted(records, key=lambda record: str(record["learner"]), reverse=True), *means_of(records)]:
-        base = record["accuracy"]["nothing"]
-        gains = (f"{record['accuracy'][step] - base:+.2f}" for step in list(PREPARATIONS)[1:])
+        base = record["accuracy"][first]
+        gains = (f"{record['accuracy'][step] - base:+.2f}" for step in others)
         table.add_row(record["learner"], record["set"], f"{base:.2f}", *gains)
     console.print(table)
     console.print(described(facts), highlight=False)
@@ -212,6 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--splits", type=positive, default=3)
     parser.add_argument("--rows", type=positive, default=800, help="rows of the generated sets")
     parser.add_argument("--quality", choices=("auto", "fast"), default="auto", help="fast leaves the stack out")
+    for name, known in (("--preparations", list(PREPARATIONS)), ("--learners", list(LEARNERS))):
+        parser.add_argument(name, nargs="+", choices=known, default=known, metavar="NAME", help=", ".join(known))
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     given = parser.parse_args(arguments)
     require_writable(parser, json=given.json)
@@ -223,7 +233,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.quick:
         given.rows, given.splits, more = min(given.rows, 120), 1, {"quality": "fast", "n_estimators": 5}
     records = []
-    for record in measured(generated(given.rows) | real(folder), given.splits, **more):
+    sets = generated(given.rows) | real(folder)
+    for record in measured(sets, given.splits, given.learners, given.preparations, **more):
         records.append(record)
         if given.json is not None:
             given.json.write_text(json.dumps({"machine": facts, "records": records}, indent=1) + "\n")

@@ -284,6 +284,8 @@ def test_skew_compares_preparations_on_the_same_splits(capsys):
         assert all(0.0 <= value <= 100.0 for value in record["accuracy"].values())
     skew.show(records, machine(1))
     assert "mean of skewed sets (1)" in capsys.readouterr().out
+    (few,) = skew.measured({"moons": some["moons, exp 2x"]}, 1, ["default"], ["auto", "power"], n_estimators=2)
+    assert list(few["accuracy"]) == ["auto", "power"]
     for warp in skew.WARPS:
         assert (skew.generated(50)[f"ring, {warp}"][1]) == (warp != "as it is")
 
