@@ -50,7 +50,7 @@ def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | No
     rng = np.random.default_rng([seed, 2])
     some = rows.take(thinned(rng, np.arange(len(rows)), MEASURED))
     numbers = numbers_of(some.X, expansion)
-    bends = [bends_of(numbers, some.weight, extent, strengths) for strengths in (MILD, MILD + STRONG)]
+    bends = bends_of(numbers, some.weight, extent, (MILD, STRONG))
     if len(some) < LEAST or not bends[0].any():
         return extent
     few = some.take(thinned(rng, np.arange(len(some)), SCORED))
@@ -58,6 +58,7 @@ def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | No
     if not (np.isfinite(target).all() and target.any()):
         return extent
     best, least = extent, missed(few, target, extent, expansion)
+    # Where no feature calls for a strong bend both are the same.
     for bend in bends[: 1 + bool((bends[0] != bends[1]).any())]:
         bent = replace(extent, bend=bend)
         error = missed(few, target, bent, expansion)
@@ -71,8 +72,10 @@ def numbers_of(X: Array, expansion: Expansion | None) -> Array:
     return (X if expansion is None else expansion.filled(X[:, expansion.numbers])).astype(np.float64)
 
 
-def bends_of(X: Array, weight: Array, extent: Extent, strengths: Sequence[float]) -> Array:
+def bends_of(X: Array, weight: Array, extent: Extent, groups: Sequence[Sequence[float]]) -> list[Array]:
     """For each column that learners see, (e,), the bend that leaves the least skewness of X (n, p), or 0.
+
+    The strengths of each group are compared with those of the groups before; a result for each group.
 
     The logarithm begins at the end that is not skewed. That the shift of a logarithm, a parameter of Box and Cox
     (An analysis of transformations, Journal of the Royal Statistical Society B 1964), is chosen by skewness is a
@@ -83,12 +86,15 @@ def bends_of(X: Array, weight: Array, extent: Extent, strengths: Sequence[float]
     # Unlike the deviation, this is hardly larger than most values where few are far away.
     unit = weight @ X / weight.sum() - np.where(skew > 0.0, numbers.low, numbers.high)
     bend, least = np.zeros(size), np.where(np.abs(skew) > SKEWED, np.abs(skew), 0.0)
-    for strength in strengths:
-        trial = np.where(skew == 0.0, 0.0, strength * unit)
-        left = np.abs(skewness(replace(numbers, bend=trial)(X), weight))
-        # What has two values remains as skewed as it was, but for rounding.
-        bend, least = np.where(left < least - ROUNDING, trial, bend), np.minimum(left, least)
-    return np.append(bend, np.zeros(len(extent.low) - size))
+    found = []
+    for strengths in groups:
+        for strength in strengths:
+            trial = np.where(skew == 0.0, 0.0, strength * unit)
+            left = np.abs(skewness(replace(numbers, bend=trial)(X), weight))
+            # What has two values remains as skewed as it was, but for rounding.
+            bend, least = np.where(left < least - ROUNDING, trial, bend), np.minimum(left, least)
+        found.append(np.append(bend, np.zeros(len(extent.low) - size)))
+    return found
 
 
 def skewness(X: Array, weight: Array) -> Array:

@@ -70,8 +70,8 @@ class Plan:
     Parameters
     ----------
     n_folds : int
-        Number of models, each of which holds out its own rows; their average is the result. Each has `BEYOND`
-        times the rounds that are best for it, as far as it was trained.
+        Number of models of a division, each of which holds out its own rows; the average of all is the result.
+        Each has `BEYOND` times the rounds that are best for it, as far as it was trained.
     fraction : float
         Share of rows that a single model holds out.
     refit : bool
@@ -108,9 +108,7 @@ class Plan:
 
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
-        seeds = range(seed, seed + self.n_repeats) if held is None else ()
-        splits = [split for one in seeds for split in self._splits(rows, one, trainers[0].loss)]
-        splits = splits if held is None else [(EVERY, held)]
+        splits = [(EVERY, held)] if held is not None else self._divisions(rows, seed, trainers[0].loss)
         trainers, fits = self._fits(trainers, splits, rows, callbacks, init)
         models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
         weight = stacked(trainers[0].loss, models[0], raw, [out for _, out in splits])
@@ -158,6 +156,10 @@ class Plan:
         done = 0 if init is None else len(init)
         new = float(np.mean([len(model) for model in models])) - done
         return min(done + round(more * new), self.n_estimators)
+
+    def _divisions(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Index, Rows]]:
+        """The splits of all divisions into folds."""
+        return [split for k in range(self.n_repeats) for split in self._splits(rows, seed + k, loss)]
 
     def _splits(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Index, Rows]]:
         """Which rows to fit to, and those to watch of the others."""

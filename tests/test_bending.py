@@ -119,7 +119,10 @@ def numbers(seed=4):
 
 def test_bends_take_away_skewness():
     X, extent = numbers()
-    bend = bends_of(X, np.ones(500), extent, (1.0, 0.3, 0.1))
+    mild, bend = bends_of(X, np.ones(500), extent, ((1.0,), (0.3, 0.1)))
+    (at_once,) = bends_of(X, np.ones(500), extent, ((1.0, 0.3, 0.1),))
+    np.testing.assert_array_equal(bend, at_once)
+    assert (np.abs(mild) >= np.abs(bend)).all()
     skewed, bent = [0, 1, 5], replace(extent, bend=bend)(X)
     assert bend[0] > 0.0 > bend[1]
     assert (np.abs(skew(bent[:, skewed])) < 0.6 * np.abs(skew(X[:, skewed]))).all()
@@ -129,11 +132,11 @@ def test_bends_take_away_skewness():
 
 def test_bends_follow_units_mirrors_and_weights():
     X, extent = numbers()
-    strengths = (1.0, 0.3, 0.1)
-    bend = bends_of(X, np.ones(500), extent, strengths)
+    strengths = ((1.0, 0.3, 0.1),)
+    (bend,) = bends_of(X, np.ones(500), extent, strengths)
     factor = np.array([-2.0, 0.5, 3.0, 1.0, 1.0, -1e3])
     ends = np.sort([factor * extent.low, factor * extent.high], axis=0)
-    np.testing.assert_allclose(bends_of(factor * X, np.ones(500), Extent(*ends), strengths), factor * bend)
+    np.testing.assert_allclose(bends_of(factor * X, np.ones(500), Extent(*ends), strengths), [factor * bend])
     twice = np.arange(500) % 3
     np.testing.assert_allclose(
         bends_of(X, twice.astype(float), extent, strengths),
