@@ -77,7 +77,7 @@ class Task:
         if not self.tune:
             model.fit(X, y)
             return model, (perf_counter() - start, 0.0), ""
-        grid = system.grid(X.shape[1])
+        grid = system.grid(X)
         search = GridSearchCV(model, grid, scoring=SCORING[task], cv=FOLDS, error_score="raise").fit(X, y)
         fit_seconds = float(search.refit_time_)
         searched = perf_counter() - start - fit_seconds

@@ -149,7 +149,7 @@ def test_quick_run_leaves_out_what_cannot_be_had(tmp_path, capsys, own_process_s
 
 def test_tuned_rows_say_what_was_chosen(monkeypatch):
     grid = [{"max_depth": [1, 2]}]
-    monkeypatch.setitem(SYSTEMS, "xgboost", replace(SYSTEMS["xgboost"], grid=lambda n_features: grid))
+    monkeypatch.setitem(SYSTEMS, "xgboost", replace(SYSTEMS["xgboost"], grid=lambda X: grid))
     (task,) = Selection(("xgboost",), ("wine",), splits=1).tasks(TABLES["ecml-tuned"])
     found = task()
     assert found.chosen in ('{"max_depth": 1}', '{"max_depth": 2}')

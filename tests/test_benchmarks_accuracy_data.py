@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import OneHotEncoder
 
-from benchmarks import accuracy, accuracy_data
+from benchmarks import accuracy, accuracy_data, accuracy_systems
 from benchmarks.accuracy_data import FURTHER, SOURCES, Problem, problem
 from benchmarks.accuracy_report import published_means
 from benchmarks.accuracy_systems import SYSTEMS
@@ -103,6 +103,16 @@ def test_published_means_are_those_that_the_targets_rest_on():
     small = means.loc[list(accuracy_data.SMALL)]
     assert small[["GBRFF2", "LGBM"]].mean().round(1).tolist() == [89.1, 89.0]
     assert round(small.max(axis=1).mean(), 1) == 90.3
+
+
+def test_columns_of_few_whole_numbers_are_tried_as_categories():
+    rng = np.random.default_rng(0)
+    codes = [rng.permutation(np.arange(60) % count) for count in (2, 3, 10, 11)]
+    X = np.column_stack([rng.standard_normal(60), *codes, codes[1] / 2.0])
+    plain, categories = accuracy_systems.own(X)
+    assert plain == accuracy_systems.own(X[:, :2])[0] == {"quality": ["auto", "high"]}
+    assert categories == {"categorical_features": [[2, 3]]}
+    assert accuracy_systems.own(X[:, :2]) == [plain]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,29 @@ def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> No
 
 
 @pytest.mark.parametrize(
+    ("params", "n", "d", "expected"),
+    [
+        ({}, 999, policy.SPACIOUS - 1, (512, 6.0)),
+        ({}, policy.FEW, policy.SPACIOUS - 1, (256, 6.0)),
+        ({}, 999, policy.SPACIOUS, (2_048, 12.0)),
+        ({}, policy.FEW, policy.SPACIOUS, (1_024, 12.0)),
+        ({"quality": "high"}, 999, 3, (2_048, 12.0)),
+    ],
+    ids=repr,
+)
+def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, expected) -> None:
+    model = RFFBoostRegressor(**params)
+    loss, learner, step = model._parts()
+    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
+    (machine,) = [
+        one.learner
+        for one in model._trainers(trainer, policy.Size(n, d), None)
+        if isinstance(one.learner, RFFRidge)
+    ]
+    assert (machine.n_components, machine.per_degree) == expected
+
+
+@pytest.mark.parametrize(
     ("params", "n", "held", "rate", "n_models"),
     [
         ({}, 60, False, 0.3, 15),
