@@ -19,6 +19,9 @@ from rffboost_ext.core import Array
 
 from .metadata import Metadata
 
+TIMES = np.datetime64, np.timedelta64
+"""Kinds of objects that NumPy would take for numbers."""
+
 GAP, OTHER = "\0missing", "\0other"
 """Text in the place of a missing value, and of a value that fit has not seen: see :func:`unlike`."""
 
@@ -84,23 +87,39 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     from onnx import helper
 
     require_no_times(X)
+    given = with_nan(X)
     try:
-        array = numeric(with_nan(X), helper.tensor_dtype_to_np_dtype(kind))
+        array = numeric(given, helper.tensor_dtype_to_np_dtype(kind))
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
     if np.ndim(X) != 2:
         raise ValueError(f"X must be two-dimensional, (n, {n_features}), got shape {np.shape(X)}")
     if array.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
+    require_finite(given, array, "X")
     return array
 
 
 def numeric(values: Any, dtype: np.dtype[Any]) -> Array:
     """Values as an array of a type of numbers; a TypeError where NumPy would drop what makes them another kind."""
     given = np.asarray(values)
+    strange = next((one for one in given.flat if isinstance(one, TIMES)), None) if given.dtype == object else None
+    if strange is not None:
+        raise TypeError(f"{strange!r} is no number")
     if given.dtype.kind in "cmM":
         raise TypeError(f"{given.dtype} is no type of real numbers")
-    return np.ascontiguousarray(given, dtype=dtype)
+    # What is beyond the range of single precision is infinite there, as far out as the graph can see.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(given, dtype=dtype)
+
+
+def require_finite(given: Any, array: Array, name: str) -> None:
+    """Raise a ValueError if values are infinite, as the estimator does; `array` has them in the file's type."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if array.dtype.kind != "f" or np.isfinite(array.sum()):
+            return
+    if np.isinf(np.asarray(given)[np.isinf(array)].astype(np.float64)).any():
+        raise ValueError(f"{name} contains infinity: values must be finite numbers, or NaN where they are missing")
 
 
 def require_names(columns: list[str], metadata: Metadata) -> None:
@@ -189,4 +208,5 @@ def column_feed(column: Any, name: str, kind: int) -> Array:
         raise ValueError(
             f"column {name!r} of X must be of type {dtype}, as at the export, got {given[changed][0]!s}"
         )
+    require_finite(given, cast, f"column {name!r} of X")
     return cast[:, None]

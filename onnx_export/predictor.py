@@ -131,8 +131,8 @@ class OnnxPredictor:
         Raises
         ------
         ValueError, TypeError
-            If X has a different number of columns or different names than at the fit, is not numeric, or lacks
-            values where fit saw none missing, also after steps before the ensemble.
+            If X has a different number of columns or different names than at the fit, is not numeric, has
+            infinite values, or lacks values where fit saw none missing, also after steps before the ensemble.
         """
         if self.metadata.classes is None:
             return squeeze(self._run("variable", X))

@@ -89,12 +89,35 @@ def test_no_rows_and_one_row() -> None:
         (np.zeros((2, 4)), ValueError, "X must have 3 columns, as at the fit, got 4"),
         (np.zeros(3), ValueError, "X must be two-dimensional"),
         ([["a", "b", "c"]], TypeError, "X must be numeric"),
+        ([[0.0, np.inf, 1.0]], ValueError, "X contains infinity: values must be finite"),
+        (np.array([[0.0, -np.inf, 1.0]], dtype=object), ValueError, "X contains infinity"),
+        (np.array([[np.datetime64("2020-01-01"), 0.0, 1.0]], dtype=object), TypeError, "X must be numeric.*2020"),
+        (np.array([[np.timedelta64(3, "D"), 0.0, 1.0]], dtype=object), TypeError, "X must be numeric"),
     ],
 )
 def test_bad_features(X: Any, error: type[Exception], words: str) -> None:
     predictor = OnnxPredictor(to_onnx(classifier(ensemble_of(random_cosines(0, 5, 3)), 3)))
     with pytest.raises(error, match=words):
         predictor.predict(X)
+
+
+def test_values_beyond_single_precision_are_as_far_out_as_the_largest() -> None:
+    estimator, X = fitted(0)
+    far = np.vstack([X[:2], X[:2]])
+    far[:2, 0], far[2:, 0] = 1e39, 1e38
+    for dtype in ("float32", "float64"):
+        found = OnnxPredictor(to_onnx(estimator, dtype=dtype)).decision_function(far)
+        assert np.allclose(found, estimator.decision_function(far), rtol=1e-4, atol=1e-4)
+
+
+def test_columns_of_a_table_may_not_be_infinite() -> None:
+    X = pd.DataFrame({"a": np.tile([0.0, 1.0, 2.0], 20), "b": np.tile(["u", "v"], 30)})
+    model = RFFBoostRegressor(n_estimators=3, random_state=0, categorical_features=["b"]).fit(X, X["a"])
+    predictor = OnnxPredictor(to_onnx(model))
+    X.loc[1, "a"] = np.inf
+    for one in (model, predictor):
+        with pytest.raises(ValueError, match="infinity"):
+            one.predict(X)
 
 
 def test_bad_threads() -> None:
