@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 
 from .contracts import baseline_of, pair
 from .core import Array, Loss
 from .gaps import scaling_of
-from .learners.kernel_choice import best_kernel, best_penalty
+from .learners.kernel_choice import gaussian, left_out_error, squared_distances
 from .parallel import SINGLE_BLAS
 from .sampling import thinned
 from .terms import Expansion, Extent
@@ -27,12 +29,17 @@ SKEWED, GAIN = 0.5, 0.01
 ROUNDING, CONSTANT = 1e-6, 1e-9
 GAMMAS, PENALTIES = np.geomspace(0.03, 3.0, 4), np.geomspace(1e-3, 1.0, 4)
 
+Place: TypeAlias = tuple[int, int]
+"""A row and a column of a table, here of kernels by penalties."""
+# Where the first walk begins, and where one can go from a place.
+MIDDLE, STEPS = (1, 2), ((-1, 0), (1, 0), (0, -1), (0, 1))
+
 
 def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | None, seed: int) -> Extent:
     """The range of the features, with mild or any bends of skewed ones if kernel ridge regression gains by it.
 
-    What is compared is the error of leaving one row out, with the best of several kernels and penalties each; the
-    target is the gradient of the loss before the first round.
+    What is compared is the error of leaving one row out, with the best of several kernels and penalties each, as a
+    walk finds it; the target is the gradient of the loss before the first round.
 
     Parameters
     ----------
@@ -57,13 +64,14 @@ def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | No
     target = target_of(few, loss, baseline_of(loss, rows.y, rows.weight))
     if not (np.isfinite(target).all() and target.any()):
         return extent
-    best, least = extent, missed(few, target, extent, expansion)
+    best, (least, place) = extent, missed(few, target, extent, expansion)
     # Where no feature calls for a strong bend both are the same.
     for bend in bends[: 1 + bool((bends[0] != bends[1]).any())]:
         bent = replace(extent, bend=bend)
-        error = missed(few, target, bent, expansion)
+        # The kernel that suits best is changed little by bends.
+        error, there = missed(few, target, bent, expansion, place)
         if error < (1.0 - GAIN) * least:
-            best, least = bent, error
+            best, least, place = bent, error, there
     return best
 
 
@@ -117,13 +125,36 @@ def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 
 
-def missed(rows: Rows, target: Array, extent: Extent, expansion: Expansion | None) -> float:
-    """What kernel ridge regression of a target (n, C) misses of rows that are left out, with features as bent."""
+def missed(
+    rows: Rows, target: Array, extent: Extent, expansion: Expansion | None, start: Place = MIDDLE
+) -> tuple[float, Place]:
+    """What kernel ridge regression of a target (n, C) misses of rows that are left out, with features as bent.
+
+    It is the least found on a walk over `GAMMAS` and `PENALTIES`; where that ended is the second result.
+    """
     center, scale = scaling_of(rows.X, rows.weight, expansion, extent)
     X = (extent(rows.X if expansion is None else expansion(rows.X)) - center) / scale
-    weight = rows.weight / rows.weight.mean()
+    weight, distances = rows.weight / rows.weight.mean(), squared_distances(X)
+    kernel = cache(lambda row: gaussian(distances, float(GAMMAS[row])))
     with SINGLE_BLAS:
-        best = best_kernel(
-            X, [np.ones(X.shape[1])], GAMMAS, lambda kernel: best_penalty(kernel, target, weight, PENALTIES)
+        return walked(
+            lambda row, column: left_out_error(kernel(row), target, weight, PENALTIES[column]),
+            (len(GAMMAS), len(PENALTIES)),
+            start,
         )
-    return best.error
+
+
+def walked(cost: Callable[[int, int], float], shape: tuple[int, int], start: Place) -> tuple[float, Place]:
+    """A cost that none beside it in a table undercuts, and its place: from `start` on, the best one beside."""
+    known, here = cache(cost), start
+    while True:
+        beside = [(here[0] + down, here[1] + right) for down, right in STEPS]
+        best = min((place for place in beside if is_within(place, shape)), key=lambda place: known(*place))
+        if known(*best) >= known(*here):
+            return known(*here), here
+        here = best
+
+
+def is_within(place: Place, shape: tuple[int, int]) -> bool:
+    """Whether a table of this shape has that place."""
+    return 0 <= place[0] < shape[0] and 0 <= place[1] < shape[1]

@@ -68,9 +68,10 @@ OF_RIDGE_WIDE = 10.0
 # of 26 sets, standard error 0.05), at 0.977 of the loss (0.010) and the same time. Eight directions add no more
 # than four (282 fits of 19 sets).
 COMPONENTS, PER_DEGREE = (512, 256), 6.0
-# The same for quality="high", and up to `FEW` rows for as many features as `SPACIOUS`: the more dimensions, the
-# more frequencies a kernel needs. There they add 0.21 points of accuracy or R2 (128 fits of 14 sets, standard
-# error 0.08), at 0.969 of the loss (0.007) and 1.12 times the time; with fewer features -0.07 (176 fits, 0.07).
+# The same for quality="high", and below `MIDDLING` rows for as many features as `SPACIOUS`: the more dimensions,
+# the more frequencies a kernel needs. There they add 0.20 points of accuracy or R2 (108 fits of nine sets,
+# standard error 0.10), at 0.976 of the loss (0.006) and 1.10 times the time; with fewer features -0.07 (176 fits,
+# 0.07). From `MIDDLING` rows on they add 0.19 (12 fits of 4 sets, 0.07) at 1.4 times the time, on splice at twice.
 SPACIOUS, MANY_COMPONENTS, MORE = 50, (2_048, 1_024), 12.0
 # How often rows are divided into folds for quality="high". Over 161 fits of ten small sets accuracy rises by 0.10
 # points (standard error 0.10), the log loss is 0.96 (0.013) of that of the defaults, at 2.25 times the time; five
@@ -158,8 +159,8 @@ class Size:
 
     @property
     def spacious(self) -> bool:
-        """Whether there are few rows, of more features than a few frequencies can cover."""
-        return self.n_samples <= FEW and self.n_features >= SPACIOUS
+        """Whether there are very few rows, of more features than a few frequencies can cover."""
+        return self.n_samples < MIDDLING and self.n_features >= SPACIOUS
 
     @property
     def thorough(self) -> bool:

@@ -21,7 +21,7 @@ from rffboost_ext import (
     RFFNewton,
     presets,
 )
-from rffboost_ext.bending import GAMMAS, PENALTIES, bends_of, missed, target_of, with_bends
+from rffboost_ext.bending import GAMMAS, PENALTIES, bends_of, missed, target_of, walked, with_bends
 from rffboost_ext.gradients import gradient
 from rffboost_ext.losses import LOSSES
 from rffboost_ext.shapley import shapley_values
@@ -164,7 +164,25 @@ def test_kernels_are_compared_by_refits_without_each_row(skewed):
                 alpha = np.linalg.solve(kernel[np.ix_(others, others)] + l2 * np.eye(39), target[others])
                 left += float((target[i, 0] - kernel[i, others] @ alpha[:, 0]) ** 2)
             errors.append(left)
-    assert missed(rows, target, extent, None) == pytest.approx(min(errors), rel=1e-6)
+    table = np.reshape(errors, (len(GAMMAS), len(PENALTIES)))
+    for start in np.ndindex(table.shape):
+        error, place = missed(rows, target, extent, None, start)
+        assert error == pytest.approx(table[place], rel=1e-6)
+        assert place == walked(lambda *place: table[place], table.shape, start)[1]
+    assert missed(rows, target, extent, None)[0] == pytest.approx(table.min(), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_walks_end_where_nothing_beside_is_less(seed):
+    rng = np.random.default_rng(seed)
+    bowl = np.add.outer(*(np.square(np.arange(4) - rng.uniform(0.0, 3.0)) for _ in "ab"))
+    rough = rng.random((4, 5))
+    for start in np.ndindex(4, 4):
+        assert walked(lambda *place: bowl[place], bowl.shape, start)[1] == divmod(int(bowl.argmin()), 4)
+        cost, (i, j) = walked(lambda *place: rough[place], rough.shape, start)
+        assert cost == rough[i, j] <= rough[start]
+        assert (rough[max(i - 1, 0) : i + 2, j] >= cost).all()
+        assert (rough[i, max(j - 1, 0) : j + 2] >= cost).all()
 
 
 @pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])

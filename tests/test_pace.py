@@ -42,8 +42,9 @@ def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> No
         ({}, 999, policy.SPACIOUS - 1, (512, 6.0)),
         ({}, policy.FEW, policy.SPACIOUS - 1, (256, 6.0)),
         ({}, 999, policy.SPACIOUS, (2_048, 12.0)),
-        ({}, policy.FEW, policy.SPACIOUS, (1_024, 12.0)),
+        ({}, policy.MIDDLING, policy.SPACIOUS, (256, 6.0)),
         ({"quality": "high"}, 999, 3, (2_048, 12.0)),
+        ({"quality": "high"}, policy.MIDDLING, 3, (1_024, 12.0)),
     ],
     ids=repr,
 )
