@@ -148,13 +148,13 @@ def published(X: Array) -> Grid:
 
 
 def own(X: Array) -> Grid:
-    """That of this package: its defaults, more models, and columns of codes as categories, if there are any.
+    """That of this package: its defaults or more models, and columns of codes as numbers or categories, if any.
 
     What a column of few whole numbers stands for is in no file of these data sets.
     """
-    grid: Grid = [{"quality": ["auto", "high"]}]
+    grid: dict[str, list[Any]] = {"quality": ["auto", "high"]}
     codes = coded(X)
-    return [*grid, {"categorical_features": [codes]}] if codes else grid
+    return [{**grid, "categorical_features": ["from_dtype", codes]} if codes else grid]
 
 
 def coded(X: Array) -> list[int]:

@@ -109,9 +109,8 @@ def test_columns_of_few_whole_numbers_are_tried_as_categories():
     rng = np.random.default_rng(0)
     codes = [rng.permutation(np.arange(60) % count) for count in (2, 3, 10, 11)]
     X = np.column_stack([rng.standard_normal(60), *codes, codes[1] / 2.0])
-    plain, categories = accuracy_systems.own(X)
-    assert plain == accuracy_systems.own(X[:, :2])[0] == {"quality": ["auto", "high"]}
-    assert categories == {"categorical_features": [[2, 3]]}
+    plain = {"quality": ["auto", "high"]}
+    assert accuracy_systems.own(X) == [{**plain, "categorical_features": ["from_dtype", [2, 3]]}]
     assert accuracy_systems.own(X[:, :2]) == [plain]
 
 
