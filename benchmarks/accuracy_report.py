@@ -14,7 +14,7 @@ from rffboost_ext.reproduce.summary import published as published_table
 from .accuracy_claims import OURS, Claim
 from .accuracy_rows import Row
 from .accuracy_summary import Summary, common
-from .accuracy_systems import ALL_TASKS, SYSTEMS
+from .accuracy_systems import ALL_TASKS, EXAMPLE, SYSTEMS
 from .accuracy_tables import Table
 from .machine import described
 
@@ -63,9 +63,10 @@ def grid_lines(table: Table, summary: Summary) -> list[str]:
     """The grids of the systems, where they were tuned."""
     if not table.tune:
         return []
-    grids = {SYSTEMS[name].title: SYSTEMS[name].grid(1) for name in summary.mean.columns}
+    grids = {SYSTEMS[name].title: SYSTEMS[name].grid(EXAMPLE) for name in summary.mean.columns}
     shown = (f"- {title}: {'; '.join(map(points, grid))}" for title, grid in grids.items())
-    return ["Grids, and for frequencies with gamma times the number of features:", "\n".join(shown)]
+    what = "Grids, here for one column of codes, and for frequencies with gamma times the number of features:"
+    return [what, "\n".join(shown)]
 
 
 def points(part: dict[str, list[Any]]) -> str:

@@ -97,10 +97,23 @@ class Graph:
         """Add an initializer and return its name.
 
         Real numbers take `dtype`, by default the graph's; integers and booleans become int64; text is kept.
+
+        Raises
+        ------
+        ValueError
+            If a number is beyond the range of its type. What features are clipped to may be infinite then.
         """
         array = np.asarray(value)
         if array.dtype.kind == "f":
-            array = array.astype(self.dtype if dtype is None else dtype)
+            given, kind = array, np.dtype(self.dtype if dtype is None else dtype)
+            with np.errstate(over="ignore"):
+                array = given.astype(kind)
+            lost = given[np.isinf(array) & np.isfinite(given)]
+            if len(lost) and name not in ("low", "high"):
+                raise ValueError(
+                    f"to_onnx: the model must have numbers within the range of dtype {kind}, got {lost[0]:g} as "
+                    f"{name!r}: give dtype='float64', or fit to features and targets in other units"
+                )
         elif array.dtype.kind in "iub":
             array = array.astype(np.int64)
         name = self._fresh(name)

@@ -237,13 +237,24 @@ def rounded(X: Any, dtype: str) -> Any:
         if np.asarray(X).dtype == object:
             entries = [[rounded_entry(value, dtype) for value in row] for row in np.asarray(X)]
             return np.array(entries, dtype=object).reshape(np.shape(X))
-        return np.asarray(X, dtype=dtype).astype(np.float64)
+        return X if holds_text(X) else np.asarray(X, dtype=dtype).astype(np.float64)
     if not hasattr(X, "select_dtypes"):
         columns = {name: np.asarray(X[name]) for name in X.columns}
         real = {name: values for name, values in columns.items() if values.dtype.kind == "f"}
         return X.with_columns(**{name: values.astype(dtype).astype(np.float64) for name, values in real.items()})
     real = X.select_dtypes("floating").columns
     return X.astype(dict.fromkeys(real, dtype)).astype(dict.fromkeys(real, "float64"))
+
+
+def holds_text(X: Any) -> bool:
+    """Whether an array is of text that is not all numbers."""
+    if np.asarray(X).dtype.kind not in "US":
+        return False
+    try:
+        np.asarray(X, dtype=np.float64)
+    except ValueError:
+        return True
+    return False
 
 
 def rounded_entry(value: Any, dtype: str) -> Any:

@@ -64,7 +64,7 @@ class Coding:
             if categories is not None:
                 there = ~np.isnan(X[:, j])
                 codes, X[there, j] = np.unique(X[there, j], return_inverse=True)
-                known[j] = categories[codes.astype(np.int64)]
+                known[j] = as_array(categories[codes.astype(np.int64)].tolist())
         return Coding(tuple(known)), X
 
     def has(self, other: Coding) -> bool:
@@ -311,9 +311,8 @@ def raise_named(X: Any, in_fit: bool = True) -> None:
         return
     for column in range(np.shape(X)[1]):
         try:
-            check_array(
-                values_of(X, column)[:, None], dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0
-            )
+            values = np.asarray(with_nan(values_of(X, column)))[:, None]
+            check_array(values, dtype=PRECISIONS, ensure_all_finite=False, ensure_min_samples=0)
         except (ValueError, TypeError) as reason:
             # If it has that type already, it was left out by categorical_features.
             typed = not is_table(X) or is_categorical(X, column)

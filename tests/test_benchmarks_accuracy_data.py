@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks import accuracy, accuracy_data, accuracy_systems
 from benchmarks.accuracy_data import FURTHER, SOURCES, Problem, problem
-from benchmarks.accuracy_report import published_means
+from benchmarks.accuracy_report import grid_lines, published_means
 from benchmarks.accuracy_systems import SYSTEMS
 from benchmarks.accuracy_tables import TABLES
 from rffboost_ext.compare import Dataset, Protocol
@@ -125,3 +126,10 @@ def test_systems_learn_each_task_of_theirs(name, task):
     y = {"binary": X[:, 0] > 0.0, "multiclass": np.digitize(X[:, 0], [-0.5, 0.5]), "regression": X[:, 0]}[task]
     model = system.build(task, 1).fit(X, y)
     assert model.score(X, y) > 0.8
+
+
+def test_grids_are_shown():
+    table = TABLES["ecml-tuned"]
+    (_, shown) = grid_lines(table, SimpleNamespace(mean=pd.DataFrame(columns=table.systems)))
+    assert "- RFFBoost: quality ['auto', 'high'], categorical_features ['from_dtype', [0]]" in shown.splitlines()
+    assert len(shown.splitlines()) == len(table.systems)

@@ -50,8 +50,9 @@ def bent_by_hand(x, low, high, bend):
 def test_a_bend_is_a_logarithm_from_one_end_on(precision):
     X = 2.0 * np.random.default_rng(0).standard_normal((40, 4)).astype(precision)
     wanted = [[bent_by_hand(*one) for one in zip(row, BENT.low, BENT.high, BENT.bend, strict=True)] for row in X]
-    assert BENT(X).dtype == precision
-    np.testing.assert_allclose(BENT(X), wanted, rtol=1e-6 if precision == np.float32 else 1e-14, atol=1e-7)
+    assert BENT(X).dtype == np.float64
+    assert replace(BENT, bend=None)(X).dtype == precision
+    np.testing.assert_allclose(BENT(X), wanted, rtol=1e-14, atol=1e-14)
     X[0] = np.nan
     assert np.isnan(BENT(X)[0]).all()
 
@@ -322,3 +323,17 @@ def test_rows_of_weight_2_are_two_rows(skewed):
     twice = RFFBoostRegressor(**PLAIN).fit(*(np.repeat(part, weight.astype(int), axis=0) for part in (X, y)))
     np.testing.assert_allclose(once.predict(X), twice.predict(X), rtol=1e-6)
     assert is_bent(once)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])
+def test_rows_in_single_precision_are_bent_as_the_same_numbers_in_double(offset):
+    rng = np.random.default_rng(5)
+    X = (offset + np.exp(2.0 * rng.standard_normal((N, 3)))).astype(np.float32)
+    y = np.log(X[:, 0].astype(float) - offset + 0.1)
+    model = RFFBoostRegressor(**PLAIN).fit(X, y)
+    assert is_bent(model)
+    wide = X.astype(np.float64)
+    found = model.shap_values(X[:20], X)
+    np.testing.assert_allclose(found, model.shap_values(wide[:20], wide), atol=1e-5 * np.ptp(y))
+    np.testing.assert_allclose(found.sum(axis=1), model.predict(X[:20]) - model.predict(X).mean(), atol=1e-4)
+    np.testing.assert_allclose(model.gradient(X[:20]), model.gradient(wide[:20]), rtol=1e-4, atol=1e-4)

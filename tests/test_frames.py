@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
-from rffboost_ext import RFFBoostClassifier
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -92,3 +92,16 @@ def test_lists_with_text_are_verified():
     rows = [[number, "a" if other > 0 else "b"] for number, other in X.tolist()]
     model = classifier(categorical_features=[1]).fit(rows, Y)
     verify_onnx(model, to_onnx(model), rows, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("words", ["text", "a category"])
+def test_gaps_of_nullable_types_are_not_blamed(words):
+    flag = pd.array([True, False, None, True] * 5, dtype="boolean")
+    table = pd.DataFrame({"flag": flag, "city": ["x", "y"] * 10, "number": np.arange(20.0)})
+    what = "column 'city' of X must hold numbers"
+    if words == "a category":
+        table = table.astype({"city": "category"})
+        RFFBoostRegressor(n_estimators=2, early_stopping=False).fit(table, table["number"])
+        table.loc[0, "number"], what = np.inf, "infinity"
+    with pytest.raises(ValueError, match=what):
+        RFFBoostRegressor().fit(table, np.arange(20.0))

@@ -185,3 +185,14 @@ def test_a_value_does_not_depend_on_its_neighbours(dtype, data):
 def test_outside_of_compiled_code_they_say_what_to_use(name):
     with pytest.raises(TypeError, match=f"{name} is for compiled code; use numpy"):
         getattr(elementary, name)(1.0)
+
+
+@precisions
+def test_values_are_bounded_where_no_multiple_of_pi_can_be_told(dtype: type) -> None:
+    """At any finite argument: a cosine of garbage is garbage, but no larger than 1."""
+    most = np.log10(np.finfo(dtype).max)
+    far = np.geomspace(FAR[dtype], 10.0 ** (most - 1.0), 5_000).astype(dtype)
+    for z in (far, -far):
+        for value in (*sincos(z), cosine(z), cospi(z)):
+            assert np.isfinite(value).all()
+            assert np.abs(value).max() <= 1.0 + 1e-6

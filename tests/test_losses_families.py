@@ -197,6 +197,20 @@ def test_a_fit_does_not_depend_on_the_unit_of_the_target(name, factor):
     np.testing.assert_allclose(there, here, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", sorted(POSITIVE))
+def test_targets_without_room_for_scores_are_refused(name):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = np.exp(X[:, 0])
+    plain = {"loss": LOSS_NAMED[name].make(), "n_estimators": 20, "early_stopping": False, "random_state": 0}
+    for unit in (1e-199, 1e199):
+        found = RFFBoostRegressor(**plain).fit(X, unit * y).predict(X) / unit
+        assert np.corrcoef(found, y)[0, 1] > 0.9
+    for unit in (1e-210, 1e210, 1e-320):
+        with pytest.raises(ValueError, match=r"y must have a mean between 1e-200 and 1e\+200, got .* other units"):
+            RFFBoostRegressor(**plain).fit(X, unit * y)
+
+
 def test_a_unit_can_be_given():
     y, raw = state("absolute_error")
     loss = LOSSES.create("absolute_error", unit=100.0)

@@ -5,6 +5,9 @@ such that only the last difference is rounded. Polynomials do the rest; their co
 functions at Chebyshev nodes, which is within a factor of two of the best polynomial, except where the best one
 itself (Remez) saves a degree. Quadrant and power of two are assembled from bits.
 
+Beyond 2^51 in float64 and 2^22 in float32 no multiple can be told: there results are some sine and cosine, never
+more than 1 in size.
+
 Errors, tested: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2e-7 in float32 for
 \\|z\\| <= 1e4; exponential at most 2 ulp. Each function keeps to one precision, constants included: one
 float64 constant would promote a whole float32 expression, at half the speed.
@@ -36,6 +39,9 @@ LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 LOG_2_FHIGH, LOG_2_FLOW = f32(0.693115234375), f32(3.1946184945309415e-05)
 LOG2_E_F = f32(LOG2_E)
 ONE_F, HALF_F = f32(1.0), f32(0.5)
+# What is left of an argument is within a half and a quarter of pi, or 1 / 2, as far as multiples can be told.
+# Beyond, it is held near there, where polynomials are still bounded.
+WITHIN_HALF, WITHIN_QUARTER, WITHIN_HALF_F = 2.0, 1.0, f32(2.0)
 
 # Beyond these exp is taken at the bound: results stay normal numbers.
 EXP_LOW, EXP_HIGH = -708.0, 709.0
@@ -124,10 +130,15 @@ EF0, EF1, EF2, EF3 = (
 
 
 @numba.njit(fastmath=EXACT, **INLINED)
+def _held(r, bound):  # type: ignore[no-untyped-def]
+    return min(max(r, -bound), bound)
+
+
+@numba.njit(fastmath=EXACT, **INLINED)
 def _sincos64(z):  # type: ignore[no-untyped-def]
     shifted = z * TWO_OVER_PI + MAGIC
     k = shifted - MAGIC
-    r = fma(-k, HALF_PI_3, fma(-k, HALF_PI_2, fma(-k, HALF_PI_1, z)))
+    r = _held(fma(-k, HALF_PI_3, fma(-k, HALF_PI_2, fma(-k, HALF_PI_1, z))), WITHIN_QUARTER)
     # Horner's chains: their instructions take the next coefficient from memory, where powers in pairs would
     # load each one first. Two chains side by side, in several vectors at once, hide their latency.
     u = r * r
@@ -145,7 +156,7 @@ def _sincos32(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI_F + MAGIC_F
     k = shifted - MAGIC_F
     # The first difference is exact: a multiple of 2^-23, as both of its parts, and at most pi / 2.
-    r = fma(-k, PI_F2, fma(-k, PI_F1, z))
+    r = _held(fma(-k, PI_F2, fma(-k, PI_F1, z)), WITHIN_HALF_F)
     u = r * r
     sine = r + r * u * (SF0 + u * (SF1 + u * (SF2 + u * SF3)))
     cosine = ONE_F + u * (CF0 + u * (CF1 + u * (CF2 + u * CF3)))
@@ -156,7 +167,7 @@ def _sincos32(z):  # type: ignore[no-untyped-def]
 def _cos64(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI + MAGIC
     k = shifted - MAGIC
-    r = (z - k * PI_1) - k * PI_2
+    r = _held((z - k * PI_1) - k * PI_2, WITHIN_HALF)
     u = r * r
     v = u * u
     tail = (D0 + u * D1) + v * ((D2 + u * D3) + v * ((D4 + u * D5) + v * D6))
@@ -172,7 +183,7 @@ def _cos32(z):  # type: ignore[no-untyped-def]
 @numba.njit(fastmath=EXACT, **INLINED)
 def _cospi64(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC
-    r = z - (shifted - MAGIC)
+    r = _held(z - (shifted - MAGIC), 0.5)
     u = r * r
     v = u * u
     value = 1.0 + u * (((P0 + u * P1) + v * (P2 + u * P3)) + v * v * ((P4 + u * P5) + v * (P6 + u * P7)))
@@ -182,7 +193,7 @@ def _cospi64(z):  # type: ignore[no-untyped-def]
 @numba.njit(fastmath=EXACT, **INLINED)
 def _cospi32(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC_F
-    r = z - (shifted - MAGIC_F)
+    r = _held(z - (shifted - MAGIC_F), HALF_F)
     u = r * r
     v = u * u
     value = ONE_F + u * ((PF0 + u * PF1) + v * ((PF2 + u * PF3) + v * PF4))

@@ -26,6 +26,9 @@ from .margin import LARGEST_EXPONENT
 from .robust import UNIT
 from .targets import require_targets, rounded
 
+# Scores are clipped at 500 in size, logarithms of 1e217: from here on they have room about the mean.
+LARGEST_MEAN = 1e200
+
 
 class Positive(Loss):
     """Base class of the losses of this family: all but their value."""
@@ -39,14 +42,30 @@ class Positive(Loss):
         """The variance is proportional to this power of the mean."""
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit taken from the target, which must be at least 0, and positive somewhere."""
+        """The loss with its unit taken from the target, which must be at least 0, and positive somewhere.
+
+        Raises
+        ------
+        ValueError
+            If it is not, or its mean is so large or small that scores, which are clipped, have no room about it.
+        """
         self.check_target(y)
         if not y.any():
             raise ValueError(f"loss {self!r}: y must have a positive sum, got only zeros")
+        mean = self._mean_of(y, weight)
         if not isinstance(self.unit, str):
             return self
-        mean = float(np.average(y[:, 0], weights=weight))
         return clone(self).set_params(unit=rounded(mean ** (self._power - 2.0)))
+
+    def _mean_of(self, y: Array, weight: Array) -> float:
+        """The mean of the target; a ValueError if scores would have no room about its logarithm."""
+        mean = float(np.average(y[:, 0], weights=weight))
+        if not 1.0 / LARGEST_MEAN <= mean <= LARGEST_MEAN:
+            raise ValueError(
+                f"loss {self!r}: y must have a mean between {1.0 / LARGEST_MEAN:g} and {LARGEST_MEAN:g}, got "
+                f"{mean:g}: give it in other units"
+            )
+        return mean
 
     def check_target(self, y: Array) -> None:
         require_targets(self, y, y >= 0.0, "at least 0")
@@ -107,8 +126,9 @@ class Gamma(Positive):
     _power = 2.0
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss itself, if all targets are positive."""
+        """The loss itself, if all targets are positive, and neither too large nor too small."""
         self.check_target(y)
+        self._mean_of(y, weight)
         return self
 
     def check_target(self, y: Array) -> None:

@@ -37,11 +37,15 @@ class Extent:
     bend: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        """X (n, d) clipped and bent, in its own precision; whole numbers as float64."""
-        X = self.clipped(X)
-        if self.bend is not None:
-            columns, anchor, bend = self.bent
-            X[:, columns] = anchor + bend * np.log1p(self.past(X))
+        """X (n, d) clipped, in its own precision, whole numbers as float64, and bent, in float64.
+
+        Values of a bent feature that are apart in single precision may be as near to each other as not to be.
+        """
+        if self.bend is None:
+            return self.clipped(X)
+        X = self.clipped(X.astype(np.float64))
+        columns, anchor, bend = self.bent
+        X[:, columns] = anchor + bend * np.log1p(self.past(X))
         return X
 
     def clipped(self, X: Array) -> Array:

@@ -300,3 +300,11 @@ def test_gaps_are_refused_where_python_refuses_them(kind: str) -> None:
                 one.predict(worse)
     filled = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0, missing="mean")
     OnnxPredictor(to_onnx(filled.fit(X, table["a"] > 0.0))).predict(worse)
+
+
+def test_a_column_whose_categories_all_have_no_weight() -> None:
+    rows = pd.DataFrame({"a": np.arange(80.0), "k": pd.Categorical(["u"] * 3 + [None] * 77)})
+    model = RFFBoostRegressor(n_estimators=5, early_stopping=False, random_state=0)
+    model.fit(rows, rows["a"], np.arange(80) >= 3)
+    file = to_onnx(model)
+    np.testing.assert_allclose(OnnxPredictor(file).predict(rows[3:]), model.predict(rows[3:]), rtol=1e-5)

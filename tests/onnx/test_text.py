@@ -57,3 +57,15 @@ def test_missing_values_beside_others(categories: list[str], gap: Any) -> None:
     for one in (model, OnnxPredictor(file)):
         with pytest.raises(ValueError, match="X contains NaN in column 't', which had no missing values in fit"):
             one.predict(rows)
+
+
+@pytest.mark.parametrize("kind", [np.str_, np.bytes_, object])
+def test_arrays_of_text_are_verified(kind: type) -> None:
+    X = np.array([[str(i % 3), "xy"[i % 2]] for i in range(80)]).astype(kind)
+    y = (X[:, 0] == X[0, 0]) + 2.0 * (X[:, 1] == X[0, 1])
+    model = RFFBoostRegressor(n_estimators=10, early_stopping=False, random_state=0, categorical_features=[0, 1])
+    if kind is np.bytes_:
+        with pytest.raises(ValueError, match=r"cannot hold the categories .*text in its place"):
+            to_onnx(model.fit(X, y))
+        return
+    verify_onnx(model.fit(X, y), to_onnx(model), X, raise_on_mismatch=True)
