@@ -12,6 +12,8 @@ from onnx_export import OnnxPredictor, to_onnx
 from onnx_export.feeds import column_feed
 from rffboost_ext import RFFBoostRegressor
 
+from .oracle import fitted
+
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))
 Y = X[:, 0]
@@ -74,3 +76,32 @@ def test_no_type_of_numbers_takes_a_part_of_a_value(kind: int) -> None:
     for values in (np.array([1.0 + 1.0j]), np.array([DAYS]), np.array([HOURS])):
         with pytest.raises(TypeError, match=r"column 'a' of X must be of type .* is no type of real numbers"):
             column_feed(values, "a", kind)
+
+
+def test_values_beyond_single_precision_are_as_far_out_as_the_largest() -> None:
+    estimator, X = fitted(0)
+    far = np.vstack([X[:2], X[:2]])
+    far[:2, 0], far[2:, 0] = 1e39, 1e38
+    for dtype in ("float32", "float64"):
+        found = OnnxPredictor(to_onnx(estimator, dtype=dtype)).decision_function(far)
+        assert np.allclose(found, estimator.decision_function(far), rtol=1e-4, atol=1e-4)
+
+
+def test_columns_of_a_table_may_not_be_infinite() -> None:
+    X = pd.DataFrame({"a": np.tile([0.0, 1.0, 2.0], 20), "b": np.tile(["u", "v"], 30)})
+    model = RFFBoostRegressor(n_estimators=3, random_state=0, categorical_features=["b"]).fit(X, X["a"])
+    predictor = OnnxPredictor(to_onnx(model))
+    X.loc[1, "a"] = np.inf
+    for one in (model, predictor):
+        with pytest.raises(ValueError, match="infinity"):
+            one.predict(X)
+
+
+@pytest.mark.parametrize(("of_X", "of_y"), [(1.0, 1e45), (1e-40, 1.0)])
+def test_numbers_beyond_single_precision_are_not_written(of_X: float, of_y: float) -> None:
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    model = RFFBoostRegressor(n_estimators=10, early_stopping=False, random_state=0).fit(of_X * X, of_y * X[:, 0])
+    with pytest.raises(ValueError, match=r"range of dtype float32, got .*e\+.* as .*: give dtype='float64'"):
+        to_onnx(model)
+    found = OnnxPredictor(to_onnx(model, dtype="float64")).predict(of_X * X)
+    assert np.allclose(found, model.predict(of_X * X), rtol=1e-9)
