@@ -43,7 +43,7 @@ class Extent:
         """
         if self.bend is None:
             return self.clipped(X)
-        X = self.clipped(X.astype(np.float64))
+        X = self.clipped(X.astype(np.float64, copy=False))
         columns, anchor, bend = self.bent
         X[:, columns] = anchor + bend * np.log1p(self.past(X))
         return X
