@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -36,18 +37,24 @@ class Demand:
         has been trained by then, so that this matters where there are several folds.
     n_outputs : int
         There are at most so many outputs, each of which takes its time.
+    akin : float, default=inf
+        The second of the other kinds, which is most like this one, leaves at most so many times the loss of the
+        best of them.
     """
 
     least: float
     most: float
     behind: float
     n_outputs: int
+    akin: float = math.inf
 
     def is_met(self, runs: Sequence[Run], others: Sequence[Sequence[Run]]) -> bool:
         """Whether to train one more model of this kind, given its own so far and those of other kinds."""
         if others[0][0].raw.shape[1] > self.n_outputs:
             return False
-        if not self.least < min(np.mean([left(run) for run in row]) for row in others) < self.most:
+        shares = [float(np.mean([left(run) for run in row])) for row in others]
+        best = min(shares)
+        if not self.least < best < self.most or any(share > self.akin * best for share in shares[1:2]):
             return False
         return not runs or left(runs[0]) <= self.behind * min(left(row[0]) for row in others)
 

@@ -16,9 +16,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0: a schedule, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.1, except for early stopping on up to 3,000 rows with
-        learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.2 below
-        1,000 rows, with 4 folds and a patience of 12 rounds, and 0.3 from there on, with 5 folds and 15 rounds.
-        From 100 features on it is 0.1 there too, with as many folds and 20 rounds.
+        learner left at "auto" and without ``eval_set``, ``init_model`` or ``warm_start``: then it is 0.3,
+        with 4 folds and a patience of 12 rounds below 1,000 rows, and 5 folds and 15 rounds from there on. From
+        100 features on it is 0.1 there too, with as many folds and 20 rounds.
     standardize : "auto" or bool, default="auto"
         Whether Fourier learners see features of mean 0 and variance 1. With "auto" skewed ones are bent by a
         logarithm before, where a kernel machine of a sample of the rows misses less of the others by that (see
@@ -66,11 +66,11 @@ PARAMETERS = """loss : str or Loss, default="auto"
         "rff_newton" model above 3,000, and with both in between and from 100 features on, unless there is an
         ``init_model`` or a warm start; weights minimise the loss on held-out rows. With up to 3,000 rows a
         classifier of up to four classes adds an "rff_irls" model where the best of these leaves 2 % to 45 % of the
-        loss before the first round, or up to 65 % from 1,000 rows on, if its first fold keeps up: classes can be
-        told apart, but not yet without error. "high" always stacks, also a learner that is given in the place of
-        the default one: with up to 3,000 rows models of two divisions into folds, whose kernel machines have four
-        times as many frequencies; with more, of five folds, at a rate of 0.1. "fast" does not stack. The result is
-        one ensemble.
+        loss before the first round, or up to 65 % from 1,000 rows on if the "rff_ridge" model leaves at most 1.2
+        times that, and its first fold keeps up: classes can be told apart, but not yet without error. "high"
+        always stacks, also a learner that is given in the place of the default one: with up to 3,000 rows models
+        of two divisions into folds, whose kernel machines have four times as many frequencies; with more, of five
+        folds, at a rate of 0.1. "fast" does not stack. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,

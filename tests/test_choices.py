@@ -27,7 +27,7 @@ TOLD = "n_folds_", "learners_", "learner_weights_"
 @pytest.mark.parametrize(
     ("n", "rate", "n_folds", "kinds"),
     [
-        (300, 0.2, 4, {Mixture, RFFRidge}),
+        (300, 0.3, 4, {Mixture, RFFRidge}),
         (1_200, 0.3, 5, {Mixture, RFFRidge, RFFNewton}),
         (3_400, 0.1, 1, {Mixture, RFFNewton}),
     ],

@@ -36,3 +36,16 @@ def test_the_best_of_other_kinds_decides(others, expected) -> None:
 def test_kinds_that_are_far_behind_are_given_up(least, expected) -> None:
     others = [[run(1.0, 0.4), run(1.0, 0.1)], [run(1.0, 0.2), run(1.0, 0.4)]]
     assert DEMAND.is_met([run(1.0, least)], others) == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.2, True), (0.23, True), (0.25, False)])
+@pytest.mark.parametrize("more", [[], [[run(1.0, 0.9)]]])
+def test_kinds_that_are_like_one_that_is_far_behind_are_not_tried(share, expected, more) -> None:
+    demand = Demand(0.02, 0.5, 1.5, 3, akin=1.2)
+    assert demand.is_met([], [[run(1.0, 0.2)], [run(1.0, share)], *more]) == expected
+
+
+def test_the_kind_that_is_like_may_be_the_best_or_missing() -> None:
+    demand = Demand(0.02, 0.5, 1.5, 3, akin=1.2)
+    assert demand.is_met([], [[run(1.0, 0.4)], [run(1.0, 0.1)]])
+    assert demand.is_met([], [[run(1.0, 0.4)]])
