@@ -1,4 +1,4 @@
-"""Early stopping: which rows are held out, how models are averaged and stacked, and pools of rows."""
+"""Early stopping: which rows are held out, and how models are averaged and stacked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rffboost_ext import (
     Learner,
     RFFBoostClassifier,
     RFFBoostRegressor,
-    RFFNewton,
     Tree,
     base,
     policy,
@@ -326,54 +325,3 @@ def test_too_few_rows_are_named(n: int, n_folds: int | str) -> None:
     what = "X must have at least 2 rows, .*" if n == 1 else "n_folds must be at most .*"
     with pytest.raises(ValueError, match=f"^RFFBoostRegressor: {what} n_samples={n}"):
         model.fit(np.eye(4)[:n], np.arange(n))
-
-
-class Pooled(RFFNewton):
-    """Sees few rows at a time."""
-
-    pool_size = 60
-
-
-def pooled(n_estimators: int, n: int = 400, **params: object) -> tuple[RFFBoostRegressor, Array, Array]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 3))
-    y = np.sin(2.0 * X[:, 0])
-    settings = {"early_stopping": False, "random_state": 0, "learning_rate": 0.3} | params
-    return RFFBoostRegressor(learner=Pooled(), n_estimators=n_estimators, **settings).fit(X, y), X, y
-
-
-def test_many_rows_are_seen_a_pool_at_a_time() -> None:
-    seen: list[Array] = []
-    model, X, y = pooled(120, callbacks=[lambda progress: seen.append(progress.round.design.original)])
-    assert len(seen) == model.n_estimators_ == 120
-    assert all(abs(len(rows) - 60) <= 25 for rows in seen)
-    assert len({id(rows) for rows in seen}) == 3
-    assert model.score(X, y) > 0.9
-
-
-def test_a_warm_start_after_pools_computes_scores_of_all_rows() -> None:
-    model, X, y = pooled(3, warm_start=True)
-    model.set_params(learner="rff_newton", n_estimators=5).fit(X, y)
-    assert model.n_estimators_ == 5
-
-
-def test_few_rows_are_seen_at_once() -> None:
-    seen: list[int] = []
-    pooled(3, n=120, callbacks=[lambda progress: seen.append(progress.round.design.n_samples)])
-    assert seen == [120] * 3
-
-
-def test_pools_go_with_early_stopping() -> None:
-    model, X, y = pooled(200, early_stopping=True, n_folds=1, refit=False, n_iter_no_change=8)
-    assert 1 <= model.n_estimators_ < 200
-    assert model.score(X, y) > 0.8
-
-
-def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
-    rows = classified(500)
-    parts = LOSSES.create("log_loss"), Pooled(), None, True
-    one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
-    chances = rows.probabilities(one.loss, np.zeros(1), 60)
-    np.testing.assert_array_equal(one._pool(rows, chances, 3).X, other._pool(rows, chances, 3).X)
-    first, second = (set(map(tuple, one._pool(rows, chances, k).X)) for k in range(2))
-    assert len(first & second) < 40
