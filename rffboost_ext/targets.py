@@ -83,7 +83,8 @@ def real_numbers(y: Array) -> Array:
         # scikit-learn checks arrays of a numeric type only.
         assert_all_finite(targets, input_name="y")
     for size in np.abs(targets).max(axis=0, initial=0.0):
-        if size != 0.0 and not 1.0 / LARGEST <= size <= LARGEST:
+        # What is not finite is told by whoever checks that.
+        if 0.0 < size < 1.0 / LARGEST or LARGEST < size < np.inf:
             raise ValueError(
                 f"y must be 0 or have a largest magnitude between {1.0 / LARGEST:g} and {LARGEST:g}, got "
                 f"{size:g}: give it in other units"
