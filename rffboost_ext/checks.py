@@ -8,6 +8,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -263,8 +264,14 @@ def require_all(owner: object, checks: Mapping[str, Check]) -> None:
 
 def may_be_auto(owner: type, name: str) -> bool:
     """Whether "auto" is the default of a parameter, and so stands for a choice, or it is not in the signature."""
-    known = inspect.signature(owner).parameters
-    return name not in known or known[name].default == "auto"
+    known = defaults_of(owner.__init__)  # type: ignore[misc]
+    return name not in known or known[name] == "auto"
+
+
+@cache
+def defaults_of(function: Callable[..., object]) -> dict[str, object]:
+    """The default of each parameter of a function, in its order."""
+    return {name: given.default for name, given in inspect.signature(function).parameters.items()}
 
 
 def with_own_init(cls: R) -> R:

@@ -241,7 +241,7 @@ class Trainer:
             return Stopped(model, scores, watch.raw_beyond(model.rounds[best:]))
 
         try:
-            return result(self.fit(rows, n_estimators, [*callbacks, watch], init))
+            return result(self.fit(rows, n_estimators, [*callbacks, watch], before))
         except Interrupted as stop:
             result(stop.ensemble)
             raise

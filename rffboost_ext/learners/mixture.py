@@ -121,9 +121,9 @@ class Mixture(Learner):
 
     def fit(self, round: Round) -> Term:
         """The term of whichever learner is drawn."""
-        # A mixture may be part of another, with earnings of its own. Spelling it out takes as long as a cosine, so
-        # that it is done once; kept with its spelling, its id cannot become another's.
-        _, spelt = round.design.view((Mixture, id(self)), lambda: (self, repr(self)))
+        # A mixture may be part of another, with earnings of its own. It is spelt out once; kept with its spelling,
+        # its id cannot become another's.
+        _, spelt = round.design.view((Mixture, id(self)), lambda: (self, spelling(self)))
         books = round.design.lasting((Mixture, spelt, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
@@ -149,6 +149,14 @@ class Mixture(Learner):
             trees: tuple[Tree, ...] = round.design.view((Mixture, "trees"), lambda: trees_of(round))
             return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
+
+
+def spelling(part: Any) -> str:
+    """What tells learners apart: types and hyperparameters. ``repr`` takes ten times as long, a round's time."""
+    if not isinstance(part, Learner):
+        return repr(part)
+    known = (f"{name}={spelling(value)}" for name, value in part.get_params(deep=False).items())
+    return f"{type(part).__qualname__}({', '.join(known)})"
 
 
 def trees_of(round: Round) -> tuple[Tree, ...]:

@@ -25,10 +25,10 @@ def sampled(round: Round, share: float) -> tuple[Round, Array]:
 def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Round, Array]:
     """About `size` of some rows, large gradients preferred, and the round in which these weigh less for it."""
     used = np.flatnonzero(round.weight) if rows is None else rows
+    if len(used) <= size:
+        return round, used
     chances = probabilities(used, round.gradient, round.weight, size)
     rows, factor = drawn(round.rng, used, chances, size)
-    if rows is used:
-        return round, used
     weight = round.weight.copy()
     weight[rows] *= factor
     return replace(round, weight=weight), rows

@@ -14,16 +14,15 @@ from ..core import Array, Learner, Round, Term
 from ..terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
 from ..terms.each import TOGETHER
 from . import LEARNERS
-from .centring import center_of, decentred
+from .centring import decentred
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
+from .matrices import binned, centred, require_single_precision
 from .thresholds import lowered
 from .units import units_of_targets
 
 if TYPE_CHECKING:
-    from xgboost import Booster, QuantileDMatrix
-
-    from ..design import Design
+    from xgboost import Booster
 
 SHARE = Real(0.0, 1.0)
 # Up to this number of trees it takes less time to read them again than to have new ones cut out.
@@ -161,7 +160,7 @@ class Tree(Learner):
     def native(self, n_features: int) -> dict[str, Any]:
         """The parameters as ``xgboost.train`` takes them."""
         # A class that derives from this one may have fewer parameters.
-        params: dict[str, Any] = {name: getattr(self, name) for name in Tree._get_param_names()}
+        params: dict[str, Any] = {name: getattr(self, name) for name in Tree.constraints}
         signs, groups = params.pop("monotone_constraints"), params.pop("interaction_constraints")
         if signs is not None:
             require_signs(signs, n_features)
@@ -222,53 +221,6 @@ class Grower:
         known = {"training": True, "validate_features": False}
         scores: Array = self.booster.predict(self.matrix, output_margin=True, **known)
         return scores.reshape(round.raw.shape)
-
-
-def centred(X: Array) -> tuple[Array | None, Array]:
-    """What is subtracted from each column for XGBoost, (d,), None if nothing is, and the result, (n, d)."""
-    center = center_of(X)
-    return center, X if center is None else X - center
-
-
-def binned(round: Round, X: Array, max_bin: int) -> QuantileDMatrix:
-    """The features of a fit, (n, d), in XGBoost's bins."""
-    from xgboost import QuantileDMatrix
-
-    # Rows of weight 0 are left out of this round only.
-    counted = round.weight[round.weight > 0.0]
-    largest = np.finfo(np.float32).max
-    if counted.max() > largest:
-        raise ValueError(
-            f"tree: sample_weight must be at most {largest:.1e}, as in XGBoost, got {counted.max():g}"
-        )
-    weight = None if (counted == counted[0]).all() else round.weight
-    design = round.design
-    known = {"max_bin": max_bin, "nthread": design.n_jobs, "enable_categorical": True}
-    return QuantileDMatrix(X, weight=weight, feature_types=feature_types(design), **known)
-
-
-def feature_types(design: Design) -> list[str] | None:
-    """XGBoost's type of each column where some hold categories: "c" for those, "q" for numbers."""
-    if design.expansion is None or not len(design.expansion.coded):
-        return None
-    coded = set(design.expansion.coded.tolist())
-    return ["c" if column in coded else "q" for column in range(design.original.shape[1])]
-
-
-def require_single_precision(X: Array) -> None:
-    """Raise a ValueError if a value is beyond the range of float32, in which XGBoost keeps features."""
-    largest = np.finfo(np.float32).max
-    if X.dtype == np.float32 or (np.fmax.reduce(X, None) <= largest and np.fmin.reduce(X, None) >= -largest):
-        return
-    beyond = np.argwhere(np.abs(X) > largest)
-    if not len(beyond):
-        # All values are missing.
-        return
-    row, column = beyond[0]
-    raise ValueError(
-        f"tree: X must be within the range of float32, {largest:.1e}, which XGBoost keeps features in; "
-        f"got {X[row, column]:g} in column {column}"
-    )
 
 
 def weighted(round: Round) -> tuple[Array, Array]:

@@ -54,16 +54,26 @@ class Cosines(Term):
         require_columns(X, self.omega.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         out = np.zeros((len(X), self.weight.shape[1]))
-        over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self.prepared[X.dtype.char], out)
+        over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self.prepared(X.dtype.char), out)
         return out
 
     @cached_property
-    def prepared(self) -> dict[str, tuple[Array, ...]]:
-        """Center, range, bends, frequencies and phases in half turns, and weights, by precision, for kernels.
+    def _prepared(self) -> dict[str, tuple[Array, ...]]:
+        return {}
+
+    def prepared(self, dtype: str) -> tuple[Array, ...]:
+        """Center, range, bends, frequencies and phases in half turns, and weights, as kernels take them.
 
         Cached, since preparing takes longer than predicting a single row.
+
+        Parameters
+        ----------
+        dtype : "f" or "d"
+            NumPy's letter of the precision of frequencies, phases and weights.
         """
-        d = self.omega.shape[1]
+        known, d = self._prepared, self.omega.shape[1]
+        if dtype in known:
+            return known[dtype]
         center = np.zeros(d) if self.center is None else self.center
         extent = self.extent or Extent(np.array(-np.inf), np.array(np.inf))
         ends = extent.low, extent.high, 0.0 if extent.bend is None else extent.bend
@@ -71,8 +81,8 @@ class Cosines(Term):
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
         # Weights beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
-            made = {dtype: [np.ascontiguousarray(array, dtype=dtype) for array in arrays] for dtype in "fd"}
-        return {dtype: (center, *shape, *given) for dtype, given in made.items()}
+            given = [np.ascontiguousarray(array, dtype=dtype) for array in arrays]
+        return known.setdefault(dtype, (center, *shape, *given))
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

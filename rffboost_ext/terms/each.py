@@ -45,7 +45,7 @@ def cosines_together(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
     X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
     term = np.repeat(np.arange(len(terms)), [len(one.phase) for one in terms])
     out = np.zeros((len(terms), len(X), whole.weight.shape[1]))
-    over_tiles(each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *whole.prepared[X.dtype.char], term, out)
+    over_tiles(each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *whole.prepared(X.dtype.char), term, out)
     return list(out)
 
 
