@@ -167,6 +167,8 @@ class EarlyStopping:
         self._least = tol * abs(first)
         self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
         self._waiting: list[tuple[float, float, Term]] = []
+        # Scores of the held-out rows after the rounds that follow the best one, at most a batch of them.
+        self._later: list[Array] = []
 
     def __call__(self, progress: Progress) -> bool:
         self._waiting.append((progress.keep, progress.length, progress.term))
@@ -198,6 +200,8 @@ class EarlyStopping:
     def raw_beyond(self, later: Sequence[tuple[float, float, Term]]) -> Array:
         """Scores of the held-out rows after the best round and some `later` ones, given as for `scores_after`."""
         raw, size = self.best_raw_, self._at_once
+        if 0 < len(later) <= len(self._later):
+            return self._later[len(later) - 1].copy()
         for start in range(0, len(later), size):
             raw = scores_after(raw, later[start : start + size], self.X)[-1].copy()
         return raw
@@ -211,7 +215,7 @@ class EarlyStopping:
     def restore(self, state: dict[str, Any]) -> None:
         """Restore the state from a checkpoint."""
         self._scores, self._best = state["scores"], state["best_round"]
-        self._raw, self._best_raw, self._waiting = state["raw"], state["best_raw"], []
+        self._raw, self._best_raw, self._waiting, self._later = state["raw"], state["best_raw"], [], []
 
     def _look(self) -> None:
         """Evaluate the pending rounds."""
@@ -227,14 +231,16 @@ class EarlyStopping:
         raws = scores_after(self._raw, rounds, self.X)
         errors = errors_of(self.error, self.y, raws, self.weight)
         self._require_numbers(errors)
-        scores, best, best_raw = self._scores, self._best, self._best_raw
+        scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]
         for t, error in enumerate(errors):
             if error < least - self._least:
-                best, least, best_raw = done + t, error, raws[t].copy()
+                best, least, best_raw, later = done + t, error, raws[t].copy(), []
+            elif len(later) < self._at_once:
+                later.append(raws[t])
         # In one statement, so that an interrupt cannot leave it half done.
-        self._raw, self._scores, self._best, self._best_raw, self._waiting = (
-            *(raws[-1], [*scores, *errors], best, best_raw),
+        self._raw, self._scores, self._best, self._best_raw, self._later, self._waiting = (
+            *(raws[-1], [*scores, *errors], best, best_raw, later),
             self._waiting[len(rounds) :],
         )
 

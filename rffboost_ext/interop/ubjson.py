@@ -20,13 +20,16 @@ Member: TypeAlias = tuple[bytes, str, Read]
 """What a member of an object begins with: its name and the marks of its type; the name; what reads its value."""
 
 
-def loads(raw: bytes) -> Any:
+def loads(raw: bytes, known: list[Member] | None = None) -> Any:
     """What a document of ubjson.org's draft 12 holds; arrays of one type of number are NumPy arrays.
 
     Each length has the type "L" and each array a length, as XGBoost writes them. It takes 0.4 of the time that
     JSON takes with trees of 15 leaves, and 0.1 with 64.
+
+    `known` are the members of an object that was read before, if it is an object; it becomes those of this one.
     """
-    return READ[raw[0]](raw, 1)[0]
+    read = READ[raw[0]]
+    return (read_object(raw, 1, known) if read is read_object else read(raw, 1))[0]
 
 
 def read_object(raw: bytes, at: int, known: list[Member] | None = None) -> tuple[dict[str, Any], int]:
@@ -56,16 +59,16 @@ def member_at(raw: bytes, at: int) -> Member:
     if raw[end] == ARRAY and raw[end + 1] == TYPED:
         return raw[at : end + 5], name, READ_TYPED[raw[end + 2]]
     read = READ[raw[end]]
-    return raw[at : end + 1], name, partial(read_object, known=[]) if read is read_object else read
+    return raw[at : end + 1], name, partial(read, known=[]) if read in (read_object, read_array) else read
 
 
-def read_array(raw: bytes, at: int) -> tuple[Any, int]:
-    """An array, and where it ends."""
+def read_array(raw: bytes, at: int, known: list[Member] | None = None) -> tuple[Any, int]:
+    """An array, and where it ends; `known` are the members of an object in one that was read before."""
     if raw[at] == TYPED:
         return READ_TYPED[raw[at + 1]](raw, at + 4)
     size, at = LONG(raw, at + 2)[0], at + 10
     found: list[Any] = []
-    known: list[Member] = []
+    known = [] if known is None else known
     for _ in range(size):
         read = READ[raw[at]]
         value, at = read_object(raw, at + 1, known) if read is read_object else read(raw, at + 1)

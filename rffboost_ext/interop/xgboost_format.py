@@ -17,9 +17,12 @@ BOOSTERS = ("gbtree", "dart")
 LOST = "\ufffd"
 
 
-def parsed(booster: Any) -> dict[str, Any]:
-    """The part "learner" of the model of a ``Booster``, named as in XGBoost's JSON schema, and its "version"."""
-    content = loads(bytes(booster.save_raw("ubj")))
+def parsed(booster: Any, layout: list[Any] | None = None) -> dict[str, Any]:
+    """The part "learner" of the model of a ``Booster``, named as in XGBoost's JSON schema, and its "version".
+
+    `layout` is what :func:`loads` knows of models read before.
+    """
+    content = loads(bytes(booster.save_raw("ubj")), layout)
     return {**content["learner"], "version": content["version"]}
 
 

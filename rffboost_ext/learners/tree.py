@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..checks import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
 from ..core import Array, Learner, Round, Term
-from ..terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
-from ..terms.each import TOGETHER
 from . import LEARNERS
-from .centring import decentred
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
+from .grown import Forest, GrownTree
 from .matrices import binned, centred, require_single_precision
-from .thresholds import lowered
 from .units import units_of_targets
 
-if TYPE_CHECKING:
-    from xgboost import Booster
-
 SHARE = Real(0.0, 1.0)
-# Up to this number of trees it takes less time to read them again than to have new ones cut out.
-REREAD = 24
 
 
 @LEARNERS.register("tree")
@@ -228,73 +219,3 @@ def weighted(round: Round) -> tuple[Array, Array]:
     if (round.weight == 1.0).all():
         return round.gradient, round.hessian
     return round.gradient * round.weight[:, None], round.hessian * round.weight[:, None]
-
-
-class Forest:
-    """A booster that may still be growing on X (n, d), and the trees extracted from it so far, by round.
-
-    They are trees of ``X + center``.
-    """
-
-    def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
-        self.booster, self.X, self.center = booster, X, center
-        self._rounds: list[Trees] = []
-
-    def round(self, index: int) -> Trees:
-        """The trees of one round. All new rounds are extracted at once: each call has a fixed cost."""
-        from ..interop.xgboost_format import parsed, read_trees
-
-        done = len(self._rounds)
-        if index >= done:
-            known = sum(len(trees.roots) for trees in self._rounds)
-            start = done if known > REREAD else 0
-            booster = self.booster[start:] if start else self.booster
-            trees, counts = read_trees(parsed(booster), first=done - start)
-            trees = lowered(trees, self.X)
-            self._rounds += (trees if self.center is None else decentred(trees, self.center)).split(counts)
-        return self._rounds[index]
-
-
-@dataclass(frozen=True, eq=False)
-class GrownTree(Term):
-    """The trees of one round inside a booster that is still growing: extracted when the fit is over."""
-
-    forest: Forest
-    index: int
-    factor: float | Array = 1.0
-
-    def __call__(self, X: Array) -> Array:
-        # Not by XGBoost, whose thresholds are those before they are moved.
-        return self.settled()(X)
-
-    def scaled(self, factor: float) -> GrownTree:
-        return replace(self, factor=factor * self.factor)
-
-    @classmethod
-    def stack(cls, terms: Sequence[Term]) -> Any:
-        return Trees.stack([term.settled() for term in terms])  # type: ignore[misc]
-
-    def settled(self) -> Trees:
-        trees = self.forest.round(self.index)
-        return trees if np.all(self.factor == 1.0) else replace(trees, value=self.factor * trees.value)
-
-
-@restore.register
-def _(term: GrownTree, center: Array, scale: Array) -> Term:
-    # Grown on the original features: a split is the same in any unit up to rounding, and in the original ones the
-    # thresholds are exactly XGBoost's.
-    return term
-
-
-@expand.register
-def _(term: GrownTree, expansion: Expansion) -> Term:
-    # It handles missing values and codes, unless some values are imputed for trees too.
-    return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)
-
-
-def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
-    """By extracted trees: XGBoost's own prediction has a fixed cost per call, and they are needed in any case."""
-    return list(outputs_of_each([term.settled() for term in terms], X))
-
-
-TOGETHER[GrownTree] = grown_together

@@ -1,0 +1,125 @@
+"""Trees of a booster that is still growing, as terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import Array, Term
+from ..terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
+from ..terms.each import TOGETHER
+from .centring import decentred
+from .thresholds import lowered
+
+if TYPE_CHECKING:
+    from xgboost import Booster
+
+# Up to this number of trees it takes less time to read them again than to have new ones cut out.
+REREAD = 24
+
+
+class Forest:
+    """A booster that may still be growing on X (n, d), and the trees extracted from it so far, by round.
+
+    They are trees of ``X + center``.
+    """
+
+    def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
+        self.booster, self.X, self.center = booster, X, center
+        self._rounds: list[Trees] = []
+        # That of the booster's format, by which it is read faster the next time.
+        self._layout: list[Any] = []
+        # What was extracted last, not taken apart so far: the trees, and their number in each round.
+        self._whole: tuple[Trees, Array] | None = None
+
+    def round(self, index: int) -> Trees:
+        """The trees of one round."""
+        self._take_apart()
+        if index >= len(self._rounds):
+            self._extract()
+            self._take_apart()
+        return self._rounds[index]
+
+    def outputs(self, first: int, count: int, X: Array) -> Array | None:
+        """Outputs (count, n, C) of the rounds from `first` on if they have not been taken apart, else None.
+
+        That takes time, and predictions would put them together again.
+        """
+        if self._whole is None and first >= len(self._rounds):
+            self._extract()
+        if self._whole is None or first != len(self._rounds) or count != len(self._whole[1]):
+            return None
+        trees, counts = self._whole
+        return trees.sums(X, np.repeat(np.arange(count), counts), count)
+
+    def _extract(self) -> None:
+        """Extract all new rounds at once: each call has a fixed cost."""
+        from ..interop.xgboost_format import parsed, read_trees
+
+        done = len(self._rounds)
+        known = sum(len(trees.roots) for trees in self._rounds)
+        start = done if known > REREAD else 0
+        booster = self.booster[start:] if start else self.booster
+        trees, counts = read_trees(parsed(booster, self._layout), first=done - start)
+        trees = lowered(trees, self.X)
+        self._whole = trees if self.center is None else decentred(trees, self.center), counts
+
+    def _take_apart(self) -> None:
+        if self._whole is not None:
+            trees, counts = self._whole
+            # In one statement, so that an interrupt cannot leave it half done.
+            self._rounds, self._whole = self._rounds + trees.split(counts), None
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree(Term):
+    """The trees of one round inside a booster that is still growing: extracted when the fit is over."""
+
+    forest: Forest
+    index: int
+    factor: float | Array = 1.0
+
+    def __call__(self, X: Array) -> Array:
+        # Not by XGBoost, whose thresholds are those before they are moved.
+        return self.settled()(X)
+
+    def scaled(self, factor: float) -> GrownTree:
+        return replace(self, factor=factor * self.factor)
+
+    @classmethod
+    def stack(cls, terms: Sequence[Term]) -> Any:
+        return Trees.stack([term.settled() for term in terms])  # type: ignore[misc]
+
+    def settled(self) -> Trees:
+        trees = self.forest.round(self.index)
+        return trees if np.all(self.factor == 1.0) else replace(trees, value=self.factor * trees.value)
+
+
+@restore.register
+def _(term: GrownTree, center: Array, scale: Array) -> Term:
+    # Grown on the original features: a split is the same in any unit up to rounding, and in the original ones the
+    # thresholds are exactly XGBoost's.
+    return term
+
+
+@expand.register
+def _(term: GrownTree, expansion: Expansion) -> Term:
+    # It handles missing values and codes, unless some values are imputed for trees too.
+    return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)
+
+
+def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
+    """By extracted trees: XGBoost's own prediction has a fixed cost per call, and they are needed in any case."""
+    forest, first = terms[0].forest, terms[0].index
+    if all(term.forest is forest and term.index == first + k for k, term in enumerate(terms)):
+        outputs = forest.outputs(first, len(terms), X)
+        if outputs is not None:
+            # A row has the value of one leaf in each output: its product is the same before and after.
+            return [term.factor * output for term, output in zip(terms, outputs, strict=True)]
+    return list(outputs_of_each([term.settled() for term in terms], X))
+
+
+TOGETHER[GrownTree] = grown_together
