@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 
 from .contracts import baseline_of, pair
 from .core import Array, Loss
 from .gaps import scaling_of
-from .learners.kernel_choice import gaussian, left_out_error, squared_distances
+from .learners.kernel_choice import Place, least_missed
 from .parallel import SINGLE_BLAS
 from .sampling import thinned
 from .terms import Expansion, Extent
@@ -29,10 +27,8 @@ SKEWED, GAIN = 0.5, 0.01
 ROUNDING, CONSTANT = 1e-6, 1e-9
 GAMMAS, PENALTIES = np.geomspace(0.03, 3.0, 4), np.geomspace(1e-3, 1.0, 4)
 
-Place: TypeAlias = tuple[int, int]
-"""A row and a column of a table, here of kernels by penalties."""
-# Where the first walk begins, and where one can go from a place.
-MIDDLE, STEPS = (1, 2), ((-1, 0), (1, 0), (0, -1), (0, 1))
+# Where the first walk over kernels and penalties begins.
+MIDDLE: Place = (1, 2)
 
 
 def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | None, seed: int) -> Extent:
@@ -134,27 +130,5 @@ def missed(
     """
     center, scale = scaling_of(rows.X, rows.weight, expansion, extent)
     X = (extent(rows.X if expansion is None else expansion(rows.X)) - center) / scale
-    weight, distances = rows.weight / rows.weight.mean(), squared_distances(X)
-    kernel = cache(lambda row: gaussian(distances, float(GAMMAS[row])))
     with SINGLE_BLAS:
-        return walked(
-            lambda row, column: left_out_error(kernel(row), target, weight, PENALTIES[column]),
-            (len(GAMMAS), len(PENALTIES)),
-            start,
-        )
-
-
-def walked(cost: Callable[[int, int], float], shape: tuple[int, int], start: Place) -> tuple[float, Place]:
-    """A cost that none beside it in a table undercuts, and its place: from `start` on, the best one beside."""
-    known, here = cache(cost), start
-    while True:
-        beside = [(here[0] + down, here[1] + right) for down, right in STEPS]
-        best = min((place for place in beside if is_within(place, shape)), key=lambda place: known(*place))
-        if known(*best) >= known(*here):
-            return known(*here), here
-        here = best
-
-
-def is_within(place: Place, shape: tuple[int, int]) -> bool:
-    """Whether a table of this shape has that place."""
-    return 0 <= place[0] < shape[0] and 0 <= place[1] < shape[1]
+        return least_missed(X, target, rows.weight / rows.weight.mean(), GAMMAS, PENALTIES, start)

@@ -21,8 +21,9 @@ from rffboost_ext import (
     RFFNewton,
     presets,
 )
-from rffboost_ext.bending import GAMMAS, PENALTIES, bends_of, missed, target_of, walked, with_bends
+from rffboost_ext.bending import GAMMAS, PENALTIES, bends_of, missed, target_of, with_bends
 from rffboost_ext.gradients import gradient
+from rffboost_ext.learners.kernel_choice import walked
 from rffboost_ext.losses import LOSSES
 from rffboost_ext.shapley import shapley_values
 from rffboost_ext.terms import Extent, Trees
@@ -171,19 +172,6 @@ def test_kernels_are_compared_by_refits_without_each_row(skewed):
         assert error == pytest.approx(table[place], rel=1e-6)
         assert place == walked(lambda *place: table[place], table.shape, start)[1]
     assert missed(rows, target, extent, None)[0] == pytest.approx(table.min(), rel=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_walks_end_where_nothing_beside_is_less(seed):
-    rng = np.random.default_rng(seed)
-    bowl = np.add.outer(*(np.square(np.arange(4) - rng.uniform(0.0, 3.0)) for _ in "ab"))
-    rough = rng.random((4, 5))
-    for start in np.ndindex(4, 4):
-        assert walked(lambda *place: bowl[place], bowl.shape, start)[1] == divmod(int(bowl.argmin()), 4)
-        cost, (i, j) = walked(lambda *place: rough[place], rough.shape, start)
-        assert cost == rough[i, j] <= rough[start]
-        assert (rough[max(i - 1, 0) : i + 2, j] >= cost).all()
-        assert (rough[i, max(j - 1, 0) : j + 2] >= cost).all()
 
 
 @pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])

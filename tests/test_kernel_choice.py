@@ -13,7 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.design import Design
-from rffboost_ext.learners.kernel_choice import best_kernel, best_penalty, left_out_error, squared_distances
+from rffboost_ext.learners.kernel_choice import best_ridge, left_out_error, squared_distances, walked
 from rffboost_ext.learners.kernel_scales import SCALES
 
 from .cases import LOSS_CASES, make_round
@@ -25,7 +25,7 @@ PLAIN = {"early_stopping": False, "random_state": 0}
 
 def by_squares(Z, target, weight, scales, gammas, penalties):
     """The kernel and the penalty of kernel ridge regression."""
-    return best_kernel(Z, scales, gammas, lambda kernel: best_penalty(kernel, target, weight, penalties))
+    return best_ridge([scale * Z for scale in scales], target, weight, gammas, penalties)
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -64,7 +64,7 @@ def test_the_kernel_is_chosen_beside_an_intercept() -> None:
 
 
 def test_the_least_error_of_all_that_is_compared_is_found() -> None:
-    """Here no kernel has a second minimum in the penalty, at which the search would not arrive."""
+    """Here there is no second minimum, at which the search would not arrive."""
     rng = np.random.default_rng(7)
     Z, weight, counted = (
         rng.normal(size=(50, 3)),
@@ -85,6 +85,19 @@ def test_the_least_error_of_all_that_is_compared_is_found() -> None:
     index, gamma, l2 = min(errors, key=errors.__getitem__)
     assert (found.scale, found.gamma, found.l2) == (index, gamma, l2)
     assert found.error == pytest.approx(errors[index, gamma, l2])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_walks_end_where_nothing_beside_is_less(seed) -> None:
+    rng = np.random.default_rng(seed)
+    bowl = np.add.outer(*(np.square(np.arange(4) - rng.uniform(0.0, 3.0)) for _ in "ab"))
+    rough = rng.random((4, 5))
+    for start in np.ndindex(4, 4):
+        assert walked(lambda *place: bowl[place], bowl.shape, start)[1] == divmod(int(bowl.argmin()), 4)
+        cost, (i, j) = walked(lambda *place: rough[place], rough.shape, start)
+        assert cost == rough[i, j] <= rough[start]
+        assert (rough[max(i - 1, 0) : i + 2, j] >= cost).all()
+        assert (rough[i, max(j - 1, 0) : j + 2] >= cost).all()
 
 
 def spreads_that_tell(factor: float) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -12,7 +13,7 @@ import numpy as np
 from ..core import Array, Round
 from ..sampling import thinned
 from .kernel_scales import SCALES, Scale, columns_of
-from .least_squares import cholesky
+from .least_squares import cholesky, inverse_diagonal
 
 # Fewer rows than this say little about a kernel. 128 change accuracy by -0.02 points (130 fits of 26 sets,
 # standard error 0.06), the time of a default fit by 1.04. One choice for all models of a fit, by all of up to 256
@@ -26,6 +27,10 @@ LEAST_COMPARED = 256
 LEAST_PENALTY = 1e-6
 Judge: TypeAlias = Callable[[Array], tuple[float, float]]
 """From a kernel (m, m) to what leaving one row out misses with the best penalty, and that penalty."""
+Place: TypeAlias = tuple[int, int]
+"""A row and a column of a table of values of gamma by penalties."""
+# Where a walk over the table can go from a place.
+STEPS = (-1, 0), (1, 0), (0, -1), (0, 1)
 
 
 @dataclass(frozen=True)
@@ -82,31 +87,33 @@ class Search:
     def by_squares(self, gammas: Array, penalties: Array) -> Kernel:
         """The best kernel and penalty of kernel ridge regression."""
         target, weight = self.target[self.rows], self.round.weight[self.rows]
-        return self.best(gammas, lambda kernel: best_penalty(kernel, target, weight, penalties))
+        return best_ridge(self._scaled(), target, weight, gammas, penalties)
 
     def best(self, gammas: Array, judge: Judge) -> Kernel:
-        """The best kernel; scales are learned from other rows than those that compare them."""
+        """The best kernel of the first scale."""
+        return best_kernel(next(self._scaled()), gammas, judge)
+
+    def _scaled(self) -> Iterator[Array]:
+        """The compared rows, (m, d), in each scale; these are learned from other rows."""
         rest = np.setdiff1d(self.used, self.rows, assume_unique=True)
         X = columns_of(self.round, self.rows).T.astype(np.float64)
-        return best_kernel(X, [way(self.round, self.target, rest) for way in self.ways], gammas, judge)
+        return (way(self.round, self.target, rest) * X for way in self.ways)
 
     def among(self, scale: int) -> Search:
         """The same with one of the scales alone."""
         return replace(self, ways=[self.ways[scale]])
 
 
-def best_kernel(X: Array, scales: Sequence[Array], gammas: Array, judge: Judge) -> Kernel:
-    """The kernel that best predicts left-out rows.
+def best_kernel(X: Array, gammas: Array, judge: Judge) -> Kernel:
+    """The kernel of the first scale that best predicts left-out rows.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
-        Standardised features.
-    scales : sequence of ndarray of shape (d,)
-        What features are multiplied by, of mean square 1.
+        Features in this scale.
     gammas : ndarray of shape (s,), ascending
-        What is compared; of equally good ones, the smoothest of the first scale is kept. The kernel is
-        ``1 + exp(-gamma |s * (x - x')|^2 / d)``.
+        What is compared; of equally good ones, the smoothest is kept. The kernel is
+        ``1 + exp(-gamma |x - x'|^2 / d)``.
     judge : callable
         Finds the penalty and the error of a kernel.
 
@@ -114,13 +121,63 @@ def best_kernel(X: Array, scales: Sequence[Array], gammas: Array, judge: Judge) 
     -------
     Kernel
     """
-    found = []
-    for index, scale in enumerate(scales):
-        distances = squared_distances(scale * X)
-        for gamma in gammas:
-            error, l2 = judge(gaussian(distances, gamma))
-            found.append(Kernel(error, float(gamma), l2, index))
+    found, distances = [], squared_distances(X)
+    for gamma in gammas:
+        error, l2 = judge(gaussian(distances, gamma))
+        found.append(Kernel(error, float(gamma), l2, 0))
     return min(found, key=attrgetter("error"))
+
+
+def best_ridge(scaled: Iterable[Array], target: Array, weight: Array, gammas: Array, penalties: Array) -> Kernel:
+    """The kernel and the penalty by which kernel ridge regression best predicts left-out rows.
+
+    Scales but the first are searched from where that has come to: what suits one is changed little by others.
+
+    Parameters
+    ----------
+    scaled : iterable of ndarray of shape (m, d)
+        Features in each scale.
+    target, weight : ndarray of shape (m, C) and (m,)
+    gammas, penalties : ndarray of shape (s,) and (t,), ascending
+        What is compared.
+    """
+    first, *others = scaled
+    best = best_kernel(first, gammas, lambda kernel: best_penalty(kernel, target, weight, penalties))
+    place = int(np.abs(gammas - best.gamma).argmin()), int(np.abs(penalties - best.l2).argmin())
+    for scale, X in enumerate(others, 1):
+        error, (row, column) = least_missed(X, target, weight, gammas, penalties, place)
+        if error < best.error:
+            best = Kernel(error, float(gammas[row]), float(penalties[column]), scale)
+    return best
+
+
+def least_missed(
+    X: Array, target: Array, weight: Array, gammas: Array, penalties: Array, start: Place
+) -> tuple[float, Place]:
+    """What kernel ridge regression misses of left-out rows, the least on a walk, and where that ended."""
+    distances = squared_distances(X)
+    kernel = cache(lambda row: gaussian(distances, float(gammas[row])))
+    return walked(
+        lambda row, column: left_out_error(kernel(row), target, weight, penalties[column]),
+        (len(gammas), len(penalties)),
+        start,
+    )
+
+
+def walked(cost: Callable[[int, int], float], shape: tuple[int, int], start: Place) -> tuple[float, Place]:
+    """A cost that none beside it in a table undercuts, and its place: from `start` on, the best one beside."""
+    known, here = cache(cost), start
+    while True:
+        beside = [(here[0] + down, here[1] + right) for down, right in STEPS]
+        best = min((place for place in beside if is_within(place, shape)), key=lambda place: known(*place))
+        if known(*best) >= known(*here):
+            return known(*here), here
+        here = best
+
+
+def is_within(place: Place, shape: tuple[int, int]) -> bool:
+    """Whether a table of this shape has that place."""
+    return 0 <= place[0] < shape[0] and 0 <= place[1] < shape[1]
 
 
 def gaussian(distances: Array, gamma: float) -> Array:
@@ -194,12 +251,11 @@ def solution(kernel: Array, target: Array, weight: Array, l2: float) -> Solution
 
     Entries of the penalty are at least `LEAST_PENALTY`.
     """
-    from scipy.linalg.lapack import dpotrs, dtrtri
+    from scipy.linalg.lapack import dpotrs
 
     penalty = np.maximum(l2 / weight, LEAST_PENALTY)
-    factor = cholesky(kernel, [penalty], clean=True)
+    factor = cholesky(kernel, [penalty])
     if factor is None:
         return None
     dual, _ = dpotrs(factor, target, lower=1)
-    root, _ = dtrtri(factor, lower=1, overwrite_c=1)
-    return Solution(dual, np.einsum("ji,ji->i", root, root), penalty)
+    return Solution(dual, inverse_diagonal(factor), penalty)

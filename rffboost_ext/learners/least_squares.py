@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Array
+from ..kernels import compiled
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,12 @@ def factored(features: Array, weight: Array, unit: Array, l2: float) -> Array | 
     return cholesky(system, (l2, l2 + rounding))
 
 
-def cholesky(system: Array, penalties: Sequence[float | Array], clean: bool = False) -> Array | None:
+def cholesky(system: Array, penalties: Sequence[float | Array]) -> Array | None:
     """The lower Cholesky factor of a symmetric system plus the first of the penalties with which it is definite.
 
     A penalty is added to the diagonal: a number, or one for each row.
 
-    None if there is none. What lies above the diagonal is 0 if `clean`, and else not to be read.
+    None if there is none. What lies above the diagonal is not to be read.
     """
     from scipy.linalg.lapack import dpotrf
 
@@ -97,7 +98,14 @@ def cholesky(system: Array, penalties: Sequence[float | Array], clean: bool = Fa
         penalised = system.copy()
         np.einsum("ii->i", penalised)[:] += penalty
         # LAPACK works on columns: what it is handed is the transpose, which is the same matrix.
-        factor, failed = dpotrf(penalised.T, lower=1, clean=clean, overwrite_a=1)
+        factor, failed = dpotrf(penalised.T, lower=1, clean=0, overwrite_a=1)
         if not failed:
             return np.asarray(factor)
     return None
+
+
+def inverse_diagonal(factor: Array) -> Array:
+    """The diagonal (m,) of the inverse of a system, given its Cholesky factor."""
+    diagonal = np.empty(len(factor))
+    compiled("triangles").inverse_diagonal(factor, np.empty(factor.shape), diagonal)
+    return diagonal

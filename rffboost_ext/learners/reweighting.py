@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..core import Array, Round
-from .least_squares import cholesky
+from .least_squares import cholesky, inverse_diagonal
 
 # Curvatures of rows are at least this share of the mean: what is certain hardly counts.
 LEAST_SHARE = 1e-6
@@ -164,15 +164,11 @@ class Path:
 
 def residuals(kernel: Array, target: Array, weight: Array, l2: float) -> tuple[Array, Array]:
     """What kernel ridge regression misses of a target (m,), with all rows, and with all others than each."""
-    from scipy.linalg.lapack import dpotrs, dtrtri
+    from scipy.linalg.lapack import dpotrs
 
     root = np.sqrt(weight)
-    factor = cholesky(
-        root[:, None] * kernel * root, [l2, l2 + 1e-12 * float(weight @ kernel.diagonal())], clean=True
-    )
+    factor = cholesky(root[:, None] * kernel * root, [l2, l2 + 1e-12 * float(weight @ kernel.diagonal())])
     if factor is None:
         return target, np.full_like(target, np.inf)
-    inverse, _ = dtrtri(factor, lower=1)
-    diagonal = np.einsum("ji,ji->i", inverse, inverse)
     solved = dpotrs(factor, root * target, lower=1)[0] / root
-    return l2 * solved, solved / diagonal
+    return l2 * solved, solved / inverse_diagonal(factor)
