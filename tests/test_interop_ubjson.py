@@ -44,6 +44,16 @@ def test_categories_and_names_are_those_of_json():
     assert same(loads(bytes(booster.save_raw("ubj"))), json.loads(booster.save_raw("json")))
 
 
+def test_what_is_known_of_models_before_changes_nothing():
+    """Models of one and several outputs in turn, and one whose members are others."""
+    documents = [bytes(random_model(seed)[0].save_raw("ubj")) for seed in range(8)]
+    documents.insert(4, bytes(with_categories().save_raw("ubj")))
+    known = []
+    for raw in documents:
+        np.testing.assert_equal(loads(raw, known), loads(raw))
+    assert known
+
+
 def test_a_model_without_trees_is_read():
     booster = xgb.Booster({"base_score": 0.25, "num_feature": 3}, [xgb.DMatrix(np.ones((5, 3)), np.ones(5))])
     np.testing.assert_allclose(rxgb.to_ensemble(booster).raw(np.ones((4, 3))), 0.25)

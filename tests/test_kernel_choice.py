@@ -15,6 +15,7 @@ from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.design import Design
 from rffboost_ext.learners.kernel_choice import best_ridge, left_out_error, squared_distances, walked
 from rffboost_ext.learners.kernel_scales import SCALES
+from rffboost_ext.learners.least_squares import cholesky, inverse_diagonal
 
 from .cases import LOSS_CASES, make_round
 
@@ -44,6 +45,16 @@ def test_the_error_of_left_out_rows_is_that_of_refits(n_outputs) -> None:
 
 def test_a_singular_system_has_an_infinite_error() -> None:
     assert left_out_error(-np.eye(3), np.ones((3, 1)), np.ones(3), 0.5) == np.inf
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 31, 97, 192])
+def test_the_diagonal_of_an_inverse_is_found(size) -> None:
+    Z = np.random.default_rng(size).normal(size=(size, 3))
+    system = np.exp(-squared_distances(Z))
+    factor = cholesky(system, [1e-3])
+    factor[np.triu_indices(size, 1)] = np.nan
+    expected = np.linalg.inv(system + 1e-3 * np.eye(size)).diagonal()
+    np.testing.assert_allclose(inverse_diagonal(factor), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("frequency", "gamma"), [(0.2, 0.01), (4.0, 10.0)])

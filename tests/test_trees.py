@@ -13,12 +13,15 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostRegressor,
     Shrunk,
+    Term,
     Tree,
     Trees,
     boost,
 )
 from rffboost_ext.interop.xgboost_format import parsed, read_rounds
+from rffboost_ext.learners import grown, matrices
 from rffboost_ext.steps import Unit
+from rffboost_ext.terms import outputs_of_each
 
 from .cases import LOSS_CASES, as_targets, make_data
 
@@ -310,6 +313,43 @@ def test_reading_trees_out_while_they_grow():
     )
     for early, late in zip(read, fitted.terms[1::4], strict=True):
         np.testing.assert_array_equal(early(X), late(X))
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, monkeypatch):
+    rng = np.random.default_rng(2)
+    X, early, parted = rng.normal(size=(150, 4)), [], []
+    y = np.sin(X[:, [0]] + 0.5 * np.arange(targets))
+    one = grown.Forest.round
+    monkeypatch.setattr(grown.Forest, "round", lambda self, index: parted.append(index) or one(self, index))
+
+    def look(progress):
+        terms.append(progress.term)
+        if len(terms) == 3:
+            early.append(outputs_of_each(terms, X))
+            terms.clear()
+
+    terms: list[Term] = []
+    fit = {"loss": "squared_error", "learner": Tree(3), "random_state": 0, "n_estimators": 36}
+    fitted = boost(X, y, callbacks=[look, lambda progress: bool(parted)], **fit)
+    # Until the fit ends no round is asked for on its own.
+    assert len(fitted) == 36
+    assert len(early) == 12
+    np.testing.assert_array_equal(np.concatenate(early), [term(X) for term in fitted.terms])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "weights"])
+def test_trees_do_not_depend_on_the_matrix_that_they_grow_on(kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, weight = rng.normal(size=(700, 5)), rng.uniform(0.5, 2.0, 700) if kind == "weights" else None
+    y = np.sin(3.0 * X[:, 0]) + X[:, 1] * (X[:, 2] > 0.0)
+    X[rng.uniform(size=X.shape) < (0.1 if kind == "gaps" else 0.0)] = np.nan
+    found = []
+    for copied in (0, len(X)):
+        monkeypatch.setattr(matrices, "COPIED", copied)
+        model = RFFBoostRegressor(learner=Tree(5, max_bin=64), n_estimators=20, early_stopping=False)
+        found.append(model.fit(X, y, weight).predict(X))
+    np.testing.assert_array_equal(*found)
 
 
 def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():

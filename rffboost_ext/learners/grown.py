@@ -29,49 +29,49 @@ class Forest:
 
     def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
         self.booster, self.X, self.center = booster, X, center
+        # Rounds that are extracted, and the trees of these; the first ones of them are taken apart.
         self._rounds: list[Trees] = []
-        # That of the booster's format, by which it is read faster the next time.
+        self._known, self._size = 0, 0
+        # The others, as they were extracted: the trees, and their number in each round.
+        self._whole: list[tuple[Trees, Array]] = []
+        # The layout of the booster's format, by which it is read faster the next time.
         self._layout: list[Any] = []
-        # What was extracted last, not taken apart so far: the trees, and their number in each round.
-        self._whole: tuple[Trees, Array] | None = None
 
     def round(self, index: int) -> Trees:
         """The trees of one round."""
-        self._take_apart()
-        if index >= len(self._rounds):
+        if index >= self._known:
             self._extract()
-            self._take_apart()
+        while self._whole:
+            trees, counts = self._whole[0]
+            # In one statement, so that an interrupt cannot leave it half done.
+            self._rounds, self._whole = self._rounds + trees.split(counts), self._whole[1:]
         return self._rounds[index]
 
     def outputs(self, first: int, count: int, X: Array) -> Array | None:
-        """Outputs (count, n, C) of the rounds from `first` on if they have not been taken apart, else None.
+        """Outputs (count, n, C) of the rounds from `first` on, if they are the new ones, else None.
 
-        That takes time, and predictions would put them together again.
+        They are not taken apart for it: that takes time, and predictions would put them together again.
         """
-        if self._whole is None and first >= len(self._rounds):
-            self._extract()
-        if self._whole is None or first != len(self._rounds) or count != len(self._whole[1]):
+        if first != self._known:
             return None
-        trees, counts = self._whole
-        return trees.sums(X, np.repeat(np.arange(count), counts), count)
+        self._extract()
+        trees, counts = self._whole[-1]
+        return trees.sums(X, np.repeat(np.arange(count), counts), count) if count == len(counts) else None
 
     def _extract(self) -> None:
         """Extract all new rounds at once: each call has a fixed cost."""
         from ..interop.xgboost_format import parsed, read_trees
 
-        done = len(self._rounds)
-        known = sum(len(trees.roots) for trees in self._rounds)
-        start = done if known > REREAD else 0
+        start = self._known if self._size > REREAD else 0
         booster = self.booster[start:] if start else self.booster
-        trees, counts = read_trees(parsed(booster, self._layout), first=done - start)
+        trees, counts = read_trees(parsed(booster, self._layout), first=self._known - start)
         trees = lowered(trees, self.X)
-        self._whole = trees if self.center is None else decentred(trees, self.center), counts
-
-    def _take_apart(self) -> None:
-        if self._whole is not None:
-            trees, counts = self._whole
-            # In one statement, so that an interrupt cannot leave it half done.
-            self._rounds, self._whole = self._rounds + trees.split(counts), None
+        whole = (trees if self.center is None else decentred(trees, self.center)), counts
+        self._whole, self._known, self._size = (
+            [*self._whole, whole],
+            self._known + len(counts),
+            self._size + len(trees.roots),
+        )
 
 
 @dataclass(frozen=True, eq=False)
