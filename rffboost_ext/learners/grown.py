@@ -29,10 +29,10 @@ class Forest:
 
     def __init__(self, booster: Booster, X: Array, center: Array | None = None) -> None:
         self.booster, self.X, self.center = booster, X, center
-        # Rounds that are extracted, and the trees of these; the first ones of them are taken apart.
-        self._rounds: list[Trees] = []
+        # How many rounds were extracted, and how many trees these have.
         self._known, self._size = 0, 0
-        # The others, as they were extracted: the trees, and their number in each round.
+        # The first rounds, taken apart, and the others as they were extracted, with the number of trees in each.
+        self._rounds: list[Trees] = []
         self._whole: list[tuple[Trees, Array]] = []
         # The layout of the booster's format, by which it is read faster the next time.
         self._layout: list[Any] = []
