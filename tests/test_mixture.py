@@ -21,7 +21,7 @@ from rffboost_ext import (
 from rffboost_ext.core import Learner, Round, Term
 from rffboost_ext.design import Design
 from rffboost_ext.learners import mixture
-from rffboost_ext.learners.mixture import MANY_FEATURES, trees_for
+from rffboost_ext.learners.mixture import MANY_FEATURES, spelling, trees_for
 from rffboost_ext.learners.subsampling import earned, shares_kept, update
 
 from .cases import LOSS_CASES, make_data, make_round
@@ -256,7 +256,7 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     design, y = Design(X), np.sin(X[:, :1])
     outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
     boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
-    books = [design.lasting((Mixture, repr(one), "books"), lambda: None) for one in (outer, outer.cosines)]
+    books = [design.lasting((Mixture, spelling(one), "books"), lambda: None) for one in (outer, outer.cosines)]
     assert all(np.isfinite(one).all() for one in books)
     assert books[0] is not books[1]
 
