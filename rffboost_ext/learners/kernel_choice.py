@@ -132,8 +132,8 @@ def best_ridge(scaled: Iterable[Array], target: Array, weight: Array, gammas: Ar
     """The kernel and the penalty by which kernel ridge regression best predicts left-out rows.
 
     Scales but the first are searched from where that has come to: what suits one is changed little by others.
-    Compared with a search of each as of the first, 41 of 57 fits of 19 sets are the same, accuracy changes by
-    -0.03 points (standard error 0.015), the loss by 0.0 % (0.05).
+    Compared with a search of each as of the first, accuracy changes by 0.00 points (129 fits of 19 sets, standard
+    error 0.01), the loss by 0.02 % (0.03), and fits of 1,000 to 3,000 rows take 0.89 of the time.
 
     Parameters
     ----------
