@@ -171,7 +171,8 @@ def walked(cost: Callable[[int, int], float], shape: tuple[int, int], start: Pla
     known, here = cache(cost), start
     while True:
         beside = [(here[0] + down, here[1] + right) for down, right in STEPS]
-        best = min((place for place in beside if is_within(place, shape)), key=lambda place: known(*place))
+        within = (place for place in beside if is_within(place, shape))
+        best = min(within, key=lambda place: known(*place), default=here)
         if known(*best) >= known(*here):
             return known(*here), here
         here = best
