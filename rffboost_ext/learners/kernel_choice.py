@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..core import Array, Round
+from ..kernels import compiled
 from ..sampling import thinned
 from .kernel_scales import SCALES, Scale, columns_of
 from .least_squares import cholesky, inverse_diagonal
@@ -185,7 +186,10 @@ def is_within(place: Place, shape: tuple[int, int]) -> bool:
 
 def gaussian(distances: Array, gamma: float) -> Array:
     """The kernel of an intercept and of mean squared distances (m, m)."""
-    return np.asarray(1.0 + np.exp(-gamma * distances))
+    kernel = np.empty(distances.shape)
+    compiled("elementary").exp_array(np.ravel(-gamma * distances), np.ravel(kernel))
+    kernel += 1.0
+    return kernel
 
 
 def best_penalty(kernel: Array, target: Array, weight: Array, penalties: Array) -> tuple[float, float]:
