@@ -38,8 +38,8 @@ class Demand:
     n_outputs : int
         There are at most so many outputs, each of which takes its time.
     akin : float, default=inf
-        The second of the other kinds, which is most like this one, leaves at most so many times the loss of the
-        best of them.
+        The best model of the second of the other kinds, which is most like this one, leaves at most so many times
+        the loss of the best kind: where kernels are hard to find, some of its models fail, and tell nothing.
     """
 
     least: float
@@ -54,7 +54,9 @@ class Demand:
             return False
         shares = [float(np.mean([left(run) for run in row])) for row in others]
         best = min(shares)
-        if not self.least < best < self.most or any(share > self.akin * best for share in shares[1:2]):
+        if not self.least < best < self.most:
+            return False
+        if any(min(map(left, row)) > self.akin * best for row in others[1:2]):
             return False
         return not runs or left(runs[0]) <= self.behind * min(left(row[0]) for row in others)
 

@@ -49,3 +49,8 @@ def test_the_kind_that_is_like_may_be_the_best_or_missing() -> None:
     demand = Demand(0.02, 0.5, 1.5, 3, akin=1.2)
     assert demand.is_met([], [[run(1.0, 0.4)], [run(1.0, 0.1)]])
     assert demand.is_met([], [[run(1.0, 0.4)]])
+
+
+def test_models_of_the_kind_that_is_like_may_fail() -> None:
+    demand = Demand(0.02, 0.5, 1.5, 3, akin=1.2)
+    assert demand.is_met([], [[run(1.0, 0.4), run(1.0, 0.4)], [run(1.0, 0.8), run(1.0, 0.3)]])
