@@ -85,8 +85,8 @@ REPEATS = 2
 # In the place of other kernel machines, not beside them, they lose 0.43 points (44 fits of 11 sets, 0.15). From
 # `MIDDLING` rows on they were of use where the other kernel machines were the best model (three fits of one set),
 # and given up in 22 fits of six sets; in 17 of these the others left more than 1.2 times the least loss.
-# That of the best fold counts: on one of five splits of the Gaussian quantiles others fail in most folds, and without
-# these machines 13 points are lost.
+# That of the best fold counts: on one of five splits of the Gaussian quantiles others fail in most folds, and
+# without these machines 13 points are lost.
 CLEAR = Demand(0.02, 0.45, 1.5, 4), Demand(0.02, 0.65, 0.9, 4, akin=1.1)
 OF_IRLS = Haste(3, 1e-3)
 
