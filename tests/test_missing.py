@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,13 +17,15 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostQuantileRegressor,
     RFFBoostRegressor,
+    RFFNewton,
+    Tree,
     Trees,
     average,
     boost,
     load_model,
 )
 from rffboost_ext.rows import distinct_rows
-from rffboost_ext.terms import Expanded, Expansion
+from rffboost_ext.terms import Expanded, Expansion, outputs_of_each
 
 from .cases import PAIRS, make_data, make_estimator
 from .oracles.gaps import filled
@@ -313,3 +317,18 @@ def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
     np.testing.assert_array_equal(found, model.fit(*rest, **given).validation_scores_)
     with pytest.raises(ValueError, match="X contains NaN in column 1"):
         model.predict(holes)
+
+
+def test_each_expansion_is_made_once_for_all_terms(monkeypatch):
+    """Cosines and trees see different ones, in turn; terms from a file have equal ones of their own."""
+    every, rng, made = np.arange(2), np.random.default_rng(5), []
+    given = Expansion(2, every, np.array([5.0, 1.0]), every[:1], every[:0], (), fills_trees=True)
+    learners = [RFFNewton(), Tree(2)] * 3
+    design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), expansion=given)
+    y = rng.standard_normal((40, 1))
+    terms = [boost(design, y, loss="squared_error", learner=one, n_estimators=1).terms[0] for one in learners]
+    terms[2:4] = pickle.loads(pickle.dumps(terms[2:4]))
+    wanted, call = [term(design.original) for term in terms], Expansion.__call__
+    monkeypatch.setattr(Expansion, "__call__", lambda self, X: made.append(self.key) or call(self, X))
+    np.testing.assert_allclose(outputs_of_each(terms, design.original), wanted, atol=1e-12)
+    assert len(made) == len(set(made)) == 2

@@ -20,6 +20,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.interop.xgboost_format import parsed, read_rounds
 from rffboost_ext.learners import grown, matrices
+from rffboost_ext.learners.margins import margins
 from rffboost_ext.steps import Unit
 from rffboost_ext.terms import outputs_of_each
 
@@ -315,8 +316,18 @@ def test_reading_trees_out_while_they_grow():
         np.testing.assert_array_equal(early(X), late(X))
 
 
+class Alternating(Learner):
+    """Trees of two kinds, each of which grows in a booster of its own."""
+
+    multi_output = True
+
+    def fit(self, round):
+        return Tree(3, colsample_bytree=(0.5, 1.0)[round.rng.integers(2)]).fit(round)
+
+
+@pytest.mark.parametrize("learner", [Tree(3), Alternating()], ids=repr)
 @pytest.mark.parametrize("targets", [1, 3])
-def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, monkeypatch):
+def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, learner, monkeypatch):
     rng = np.random.default_rng(2)
     X, early, parted = rng.normal(size=(150, 4)), [], []
     y = np.sin(X[:, [0]] + 0.5 * np.arange(targets))
@@ -330,7 +341,7 @@ def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, monkeypatc
             terms.clear()
 
     terms: list[Term] = []
-    fit = {"loss": "squared_error", "learner": Tree(3), "random_state": 0, "n_estimators": 36}
+    fit = {"loss": "squared_error", "learner": learner, "random_state": 0, "n_estimators": 36}
     fitted = boost(X, y, callbacks=[look, lambda progress: bool(parted)], **fit)
     # Until the fit ends no round is asked for on its own.
     assert len(fitted) == 36
@@ -380,3 +391,24 @@ def test_trees_that_grow_are_equal_to_themselves_alone():
     assert one == one
     assert one != other
     assert len({one, other, one}) == 2
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+def test_margins_are_those_that_xgboost_predicts(targets):
+    rng = np.random.default_rng(4)
+    X, gradient = rng.normal(size=(80, 4)), rng.normal(size=(80, targets))
+    matrix, several = xgb.DMatrix(X), {"num_class": targets, "objective": "multi:softprob"}
+    booster = xgb.Booster({"base_score": 0.0} | (several if targets > 1 else {}), [matrix])
+    found, wanted = [], []
+    for iteration in range(4):
+        booster.boost(matrix, iteration, grad=gradient, hess=np.ones_like(gradient))
+        found.append(margins(booster, matrix, (80, targets)))
+        wanted.append(booster.predict(matrix, output_margin=True).reshape(80, targets))
+    # Of each round, though the library has one place for all.
+    np.testing.assert_array_equal(found, wanted)
+    assert len(np.unique(found, axis=0)) == 4
+
+
+def test_what_xgboost_cannot_predict_it_names_itself():
+    with pytest.raises(xgb.core.XGBoostError, match="0 feature is supplied"):
+        margins(xgb.Booster(), xgb.DMatrix(np.ones((5, 2))), (5, 1))

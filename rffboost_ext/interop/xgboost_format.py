@@ -10,19 +10,19 @@ import numpy as np
 
 from ..core import Array
 from ..terms import Trees
-from .ubjson import loads
+from .ubjson import Known, loads
 
 BOOSTERS = ("gbtree", "dart")
 # What stands for bytes that are no text.
 LOST = "\ufffd"
 
 
-def parsed(booster: Any, layout: list[Any] | None = None) -> dict[str, Any]:
+def parsed(booster: Any, known: Known | None = None) -> dict[str, Any]:
     """The part "learner" of the model of a ``Booster``, named as in XGBoost's JSON schema, and its "version".
 
-    `layout` is what :func:`loads` knows of models read before.
+    `known` is what :func:`loads` knows of the same one when it had fewer trees.
     """
-    content = loads(bytes(booster.save_raw("ubj")), layout)
+    content = loads(bytes(booster.save_raw("ubj")), known)
     return {**content["learner"], "version": content["version"]}
 
 

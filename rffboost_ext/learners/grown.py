@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Array, Term
+from ..interop.ubjson import Known
 from ..terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
-from ..terms.each import TOGETHER
+from ..terms.each import TOGETHER, in_groups
 from .centring import decentred
 from .thresholds import lowered
 
@@ -34,8 +35,8 @@ class Forest:
         # The first rounds, taken apart, and the others as they were extracted, with the number of trees in each.
         self._rounds: list[Trees] = []
         self._whole: list[tuple[Trees, Array]] = []
-        # The layout of the booster's format, by which it is read faster the next time.
-        self._layout: list[Any] = []
+        # What was read of the booster's format, by which it is read faster the next time.
+        self._format = Known()
 
     def round(self, index: int) -> Trees:
         """The trees of one round."""
@@ -64,7 +65,7 @@ class Forest:
 
         start = self._known if self._size > REREAD else 0
         booster = self.booster[start:] if start else self.booster
-        trees, counts = read_trees(parsed(booster, self._layout), first=self._known - start)
+        trees, counts = read_trees(parsed(booster, self._format), first=self._known - start)
         trees = lowered(trees, self.X)
         whole = (trees if self.center is None else decentred(trees, self.center)), counts
         self._whole, self._known, self._size = (
@@ -113,13 +114,18 @@ def _(term: GrownTree, expansion: Expansion) -> Term:
 
 def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
     """By extracted trees: XGBoost's own prediction has a fixed cost per call, and they are needed in any case."""
+    return in_groups(terms, lambda term: id(term.forest), lambda group: of_one_forest(group, X))
+
+
+def of_one_forest(terms: Sequence[GrownTree], X: Array) -> Sequence[Array] | Array:
+    """Outputs (n, C) of each of several terms of a forest."""
     forest, first = terms[0].forest, terms[0].index
-    if all(term.forest is forest and term.index == first + k for k, term in enumerate(terms)):
+    if all(term.index == first + k for k, term in enumerate(terms)):
         outputs = forest.outputs(first, len(terms), X)
         if outputs is not None:
             # A row has the value of one leaf in each output: its product is the same before and after.
             return [term.factor * output for term, output in zip(terms, outputs, strict=True)]
-    return list(outputs_of_each([term.settled() for term in terms], X))
+    return outputs_of_each([term.settled() for term in terms], X)
 
 
 TOGETHER[GrownTree] = grown_together

@@ -14,6 +14,7 @@ from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
 from .grown import Forest, GrownTree
+from .margins import margins
 from .matrices import binned, centred, require_single_precision
 from .units import units_of_targets
 
@@ -187,7 +188,7 @@ class Grower:
         self.forest, self.grown = Forest(self.booster, X, center), 0
         # Requested before there are trees, scores are cached and updated as they grow, without passes of their
         # own.
-        self.margin = self._scores(round)
+        self.margin = margins(self.booster, self.matrix, round.raw.shape)
         self.seeded = seeded(self.booster.save_config()) if learner.draws else None
 
     def grow(self, round: Round) -> GrownTree:
@@ -202,16 +203,11 @@ class Grower:
         if (self.unit != 1.0).any():
             grad = grad / self.unit
         self.booster.boost(self.matrix, iteration=iteration, grad=grad, hess=hess)
-        margin, term = self._scores(round), GrownTree(self.forest, self.grown, self.unit)
+        margin = margins(self.booster, self.matrix, round.raw.shape)
+        term = GrownTree(self.forest, self.grown, self.unit)
         round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
         self.margin, self.grown = margin, self.grown + 1
         return term
-
-    def _scores(self, round: Round) -> Array:
-        """The sum of all trees so far on the training rows, (n, C), float32."""
-        known = {"training": True, "validate_features": False}
-        scores: Array = self.booster.predict(self.matrix, output_margin=True, **known)
-        return scores.reshape(round.raw.shape)
 
 
 def weighted(round: Round) -> tuple[Array, Array]:

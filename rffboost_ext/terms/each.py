@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,17 +14,25 @@ from .cosines import Cosines, require_columns, same
 from .expanded import Expanded
 from .trees import Trees
 
+T = TypeVar("T", bound=Term)
+Outputs: TypeAlias = Callable[[Sequence[T]], Sequence[Array] | Array]
+
 
 def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
     """Outputs of each of T terms with the same number of outputs, on the rows of X (n, d): (T, n, C)."""
-    kinds = [type(term) for term in terms]
-    found: list[Array | None] = [None] * len(terms)
-    for kind in dict.fromkeys(kinds):
-        places = [place for place, other in enumerate(kinds) if other is kind]
-        chosen = [terms[place] for place in places]
-        for place, output in zip(places, TOGETHER.get(kind, one_by_one)(chosen, X), strict=True):
+    return np.stack(in_groups(terms, type, lambda group: TOGETHER.get(type(group[0]), one_by_one)(group, X)))
+
+
+def in_groups(terms: Sequence[T], key: Callable[[T], Hashable], outputs: Outputs[T]) -> list[Array]:
+    """Outputs (n, C) of several terms in their order, those of equal `key` together by ``outputs(terms)``."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, term in enumerate(terms):
+        groups.setdefault(key(term), []).append(place)
+    found: list[Any] = [None] * len(terms)
+    for places in groups.values():
+        for place, output in zip(places, outputs([terms[place] for place in places]), strict=True):
             found[place] = output
-    return np.stack([output for output in found if output is not None])
+    return found
 
 
 def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
@@ -74,13 +82,13 @@ def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
 
 
 def expanded_together(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
-    """On rows that are imputed and encoded once."""
+    """On rows that are imputed and encoded once for all terms of an expansion."""
+
+    def outputs(group: Sequence[Expanded]) -> Array:
+        return outputs_of_each([term.term for term in group], group[0].expansion(X))
+
     # Terms from a file have equal ones of their own: they must take the same way, to the same bits.
-    distinct = {id(term.expansion): term.expansion for term in terms}
-    if len({expansion.key for expansion in distinct.values()}) > 1:
-        return one_by_one(terms, X)
-    expansion = terms[0].expansion
-    return list(outputs_of_each([term.term for term in terms], expansion(X)))
+    return in_groups(terms, lambda term: term.expansion.key, outputs)
 
 
 TOGETHER: dict[type, Callable[[Sequence[Any], Array], Sequence[Array]]] = {
