@@ -18,8 +18,9 @@ from .thresholds import lowered
 if TYPE_CHECKING:
     from xgboost import Booster
 
-# Up to this number of trees it takes less time to read them again than to have new ones cut out.
-REREAD = 24
+# Up to this number of trees it takes less time to have all of them written, of which new ones are read, than to
+# have these cut out: 1 ms for six of 36, instead of 1.3.
+WRITTEN = 64
 
 
 class Forest:
@@ -63,7 +64,7 @@ class Forest:
         """Extract all new rounds at once: each call has a fixed cost."""
         from ..interop.xgboost_format import parsed, read_trees
 
-        start = self._known if self._size > REREAD else 0
+        start = self._known if self._size > WRITTEN else 0
         booster = self.booster[start:] if start else self.booster
         trees, counts = read_trees(parsed(booster, self._format), first=self._known - start)
         trees = lowered(trees, self.X)
