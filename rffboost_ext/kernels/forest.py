@@ -1,4 +1,4 @@
-"""Prediction of regression trees: all rows of a block go down one level of a tree together."""
+"""Prediction of regression trees: rows of a block go down one level of a tree together, or trees are folded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from .calls import INNER, KERNEL
+from .folding import fold, gather_columns
 
 # Rows per block. They do not wait for each other's look-ups, and a tree stays in cache for all of them.
 BLOCK = 256
@@ -93,28 +94,53 @@ def descend_with_gaps(X, start, node, child, feature, threshold, missing_right, 
         node[i] = child[k] + np.int32(right)
 
 
+@numba.njit(**INNER)
+def go_down(X, start, node, levels, plain, nodes):  # type: ignore[no-untyped-def]
+    """Move each row from its node (rows,) down to a leaf."""
+    child, feature, threshold, missing_right, subset, members = nodes
+    for _ in range(levels):
+        if plain:
+            descend(X, start, node, child, feature, threshold)
+        else:
+            descend_with_gaps(X, start, node, child, feature, threshold, missing_right, subset, members)
+
+
+@numba.njit(**INNER)
+def add_values(value, node, out, start):  # type: ignore[no-untyped-def]
+    """Add the values (nodes, C) of the nodes of some rows to out (n, C), from row `start` on."""
+    if value.shape[1] == 1:
+        for i in range(len(node)):
+            out[start + i, 0] += value[node[i], 0]
+        return
+    for i in range(len(node)):
+        for c in range(value.shape[1]):
+            out[start + i, c] += value[node[i], c]
+
+
 @numba.njit(**KERNEL)
-def add_trees(X, trees, place, out, begin, end):  # type: ignore[no-untyped-def]
+def add_trees(X, trees, folded, place, out, begin, end):  # type: ignore[no-untyped-def]
     """Add the leaf values that rows of X (n, d) fall into to out (P, n, C), blocks begin .. end-1.
 
-    `trees` are the arrays of :attr:`rffboost_ext.terms.Trees.prepared`, in the precision of X; tree t is added to
+    `trees` and `folded` are of :class:`rffboost_ext.terms.Trees`, in the precision of X; tree t is added to
     ``out[place[t]]``. A row goes right where ``x >= threshold``, where its code is a member of a node's set, or
     where x is NaN and ``missing_right``.
     """
-    first, levels, child, feature, threshold, missing_right, subset, members, value = trees
-    nodes = np.empty(BLOCK, dtype=np.int32)
+    first, levels, nodes, value = trees
+    starts, ordered, used, count = folded
+    reached, slots = np.empty(BLOCK, dtype=np.int32), np.zeros((count, BLOCK), dtype=np.int32)
+    x, members, every = np.zeros((len(used), BLOCK), dtype=X.dtype), nodes[5], True
+    for t in range(len(first)):
+        every &= starts[t] < starts[t + 1]
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
-        node = nodes[: stop - start]
-        plain = len(members) == 0 and not has_gaps(X, start, stop)
+        gather_columns(X, used, start, stop, x)
+        plain = len(members) == 0 and not (every or has_gaps(X, start, stop))
         for t in range(len(first)):
+            if starts[t] < starts[t + 1]:
+                slot = fold(x, ordered, starts[t], starts[t + 1], slots)
+                add_values(value, slots[slot, : stop - start], out[place[t]], start)
+                continue
+            node = reached[: stop - start]
             node[:] = first[t]
-            for _ in range(levels[t]):
-                if plain:
-                    descend(X, start, node, child, feature, threshold)
-                else:
-                    descend_with_gaps(X, start, node, child, feature, threshold, missing_right, subset, members)
-            sums = out[place[t]]
-            for i in range(len(node)):
-                for c in range(value.shape[1]):
-                    sums[start + i, c] += value[node[i], c]
+            go_down(X, start, node, levels[t], plain, nodes)
+            add_values(value, node, out[place[t]], start)

@@ -6,11 +6,15 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..core import Array, Term
 from ..parallel import N_JOBS, over_tiles
+
+# From this number of rows on it is worth its time to fold trees, of at most so many inner nodes for each level.
+FOLDING, FOLDED = 1_000, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,8 @@ class Trees(Term):
 
         rows = self.rows(X)
         out = np.zeros((count, len(rows), self.value.shape[1]))
-        over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, self.prepared, place, out)
+        known = self.prepared, self.folded if len(rows) >= FOLDING else self._walked
+        over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, *known, place, out)
         return out
 
     def rows(self, X: Array) -> Array:
@@ -77,8 +82,12 @@ class Trees(Term):
             return np.ascontiguousarray(X, dtype=self.threshold.dtype)
 
     @cached_property
-    def prepared(self) -> tuple[Array, ...]:
-        """The nodes as predictions take them: level by level, siblings side by side."""
+    def prepared(self) -> tuple[Any, ...]:
+        """The trees as predictions take them: nodes level by level, siblings side by side.
+
+        The root and the depth of each tree; child, feature, threshold, where missing values go and set of each
+        node, and the sets; and the values.
+        """
         from ..kernels.forest import arrange
 
         first, levels = np.empty((2, len(self.roots)), dtype=np.int32)
@@ -89,17 +98,43 @@ class Trees(Term):
         given, child = given[:count], child[:count]
         inner = self.left[given] >= 0
         subset, members = self._sets
-        return (
-            first,
-            levels,
+        nodes = (
             child,
             np.where(inner, self.feature[given], 0).astype(np.int32),
             np.where(inner, self.threshold[given], np.nan).astype(self.threshold.dtype),
             inner & ~self.missing_left[given],
             subset[given],
             members,
-            self.value[given],
         )
+        return first, levels, nodes, self.value[given]
+
+    @cached_property
+    def folded(self) -> tuple[Any, ...]:
+        """The inner nodes that are evaluated for all rows, from the leaves up, of trees that have few of them.
+
+        Where each tree begins among them, (T + 1,); their features, by place among those used, thresholds, where
+        missing values go, operands and slots; the features used, (u,); and the number of slots. There are none if
+        some nodes have sets.
+        """
+        from ..kernels.folding import order_nodes
+
+        first, levels, (child, *splits, _, members), _ = self.prepared
+        begin, size = np.zeros(len(first) + 1, dtype=np.int32), len(child)
+        node, left, right, into = np.empty((4, size), dtype=np.int32)
+        work = np.empty((int(levels.max(initial=0)) + 1, 4), dtype=np.int32), np.zeros(size, dtype=np.int32)
+        given = first, levels, child, FOLDED, begin, node, left, right, into, *work
+        slots = 1 if len(members) else order_nodes(*given)
+        node, left, right, into = (given[: begin[-1]] for given in (node, left, right, into))
+        feature, threshold, missing_right = (given[node] for given in splits)
+        used, column = np.unique(feature, return_inverse=True)
+        return begin, (column.astype(np.int32), threshold, missing_right, left, right, into), used, slots
+
+    @cached_property
+    def _walked(self) -> tuple[Any, ...]:
+        """The same without any: rows go down from node to node."""
+        none = np.empty(0, dtype=np.int32)
+        values = none, np.empty(0, dtype=self.threshold.dtype), np.empty(0, dtype=bool)
+        return np.zeros(len(self.roots) + 1, dtype=np.int32), (*values, none, none, none), none, 1
 
     @cached_property
     def splits(self) -> tuple[Array, ...]:
