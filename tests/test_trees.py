@@ -19,8 +19,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.interop.xgboost_format import parsed, read_rounds
-from rffboost_ext.learners import grown, matrices
-from rffboost_ext.learners.margins import margins
+from rffboost_ext.learners import grown, matrices, native
 from rffboost_ext.steps import Unit
 from rffboost_ext.terms import outputs_of_each
 
@@ -393,22 +392,48 @@ def test_trees_that_grow_are_equal_to_themselves_alone():
     assert len({one, other, one}) == 2
 
 
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
 @pytest.mark.parametrize("targets", [1, 3])
-def test_margins_are_those_that_xgboost_predicts(targets):
+def test_calls_of_the_library_are_those_of_its_package(targets, layout):
     rng = np.random.default_rng(4)
-    X, gradient = rng.normal(size=(80, 4)), rng.normal(size=(80, targets))
-    matrix, several = xgb.DMatrix(X), {"num_class": targets, "objective": "multi:softprob"}
-    booster = xgb.Booster({"base_score": 0.0} | (several if targets > 1 else {}), [matrix])
+    X, several = rng.normal(size=(80, 4)), {"num_class": targets, "objective": "multi:softprob"}
+    params = {"base_score": 0.0, "colsample_bytree": 0.5, "seed_per_iteration": True}
+    ours, theirs = (xgb.DMatrix(X) for _ in range(2))
+    one, other = (xgb.Booster(params | (several if targets > 1 else {}), [X]) for X in (ours, theirs))
     found, wanted = [], []
-    for iteration in range(4):
-        booster.boost(matrix, iteration, grad=gradient, hess=np.ones_like(gradient))
-        found.append(margins(booster, matrix, (80, targets)))
-        wanted.append(booster.predict(matrix, output_margin=True).reshape(80, targets))
+    for iteration in range(6):
+        gradient, hessian = (layout(rng.uniform(0.1, 1.0, (80, targets))) for _ in range(2))
+        weight = rng.permutation(np.array([1e6, 1e6, 1e-6, 1e-6], dtype=np.float32))
+        native.weigh_columns(ours, weight)
+        theirs.set_info(feature_weights=weight)
+        native.boost(one, ours, iteration, gradient, hessian)
+        other.boost(theirs, iteration, grad=gradient, hess=hessian)
+        found.append(native.margins(one, ours, (80, targets)))
+        wanted.append(other.predict(theirs, output_margin=True).reshape(80, targets))
     # Of each round, though the library has one place for all.
     np.testing.assert_array_equal(found, wanted)
-    assert len(np.unique(found, axis=0)) == 4
+    assert len(np.unique(found, axis=0)) == 6
 
 
-def test_what_xgboost_cannot_predict_it_names_itself():
-    with pytest.raises(xgb.core.XGBoostError, match="0 feature is supplied"):
-        margins(xgb.Booster(), xgb.DMatrix(np.ones((5, 2))), (5, 1))
+def test_what_the_library_cannot_do_is_left_to_the_package(monkeypatch):
+    X, y = make_data(LOSS_CASES[0], n=200)
+    model = RFFBoostClassifier(
+        learner=Tree(3, colsample_bytree=0.5), n_estimators=9, early_stopping=False, random_state=0
+    )
+    wanted = model.fit(X, y).decision_function(X)
+    monkeypatch.setattr(native, "function", lambda name: lambda *given: -1)
+    np.testing.assert_array_equal(model.fit(X, y).decision_function(X), wanted)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda booster, X: native.margins(booster, X, (5, 1)),
+        lambda booster, X: native.boost(booster, X, 0, np.ones((5, 1)), np.ones((5, 1))),
+        lambda booster, X: native.weigh_columns(X, np.full(2, -1.0, dtype=np.float32)),
+    ],
+)
+def test_what_xgboost_refuses_it_names_itself(call):
+    matrix = xgb.DMatrix(np.ones((5, 2)))
+    with pytest.raises(xgb.core.XGBoostError, match="Check failed"):
+        call(xgb.Booster({}, []), matrix)

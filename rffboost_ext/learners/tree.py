@@ -14,8 +14,8 @@ from . import LEARNERS
 from .constraints import Groups, Signs, require_groups, require_signs
 from .draws import seeded, seen_columns
 from .grown import Forest, GrownTree
-from .margins import margins
 from .matrices import binned, centred, require_single_precision
+from .native import boost, margins, weigh_columns
 from .units import units_of_targets
 
 SHARE = Real(0.0, 1.0)
@@ -198,11 +198,15 @@ class Grower:
             iteration = int(round.rng.integers(2**31))
             self.booster.load_config(self.seeded(iteration))
         if self.share < 1.0:
-            self.matrix.set_info(feature_weights=seen_columns(round.rng, self.n_features, self.share))
+            weigh_columns(self.matrix, seen_columns(round.rng, self.n_features, self.share))
         grad, hess = weighted(round)
         if (self.unit != 1.0).any():
             grad = grad / self.unit
-        self.booster.boost(self.matrix, iteration=iteration, grad=grad, hess=hess)
+        if self.grown:
+            boost(self.booster, self.matrix, iteration, grad, hess)
+        else:
+            # It takes over the types of the columns.
+            self.booster.boost(self.matrix, iteration=iteration, grad=grad, hess=hess)
         margin = margins(self.booster, self.matrix, round.raw.shape)
         term = GrownTree(self.forest, self.grown, self.unit)
         round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
