@@ -111,13 +111,11 @@ class LineSearch(Step):
             near, far = far, 2.0 * far
             if abs(far) > longest:
                 return 1.0, float(np.sign(far) * longest)
-        # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
-        found = brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol)
-        # A minimum far below the first stride, as of small targets, is looked for again, on its own scale.
-        while abs(found) < SHORT * abs(far) and np.sign(slope(SHORT * far)) != np.sign(start) and abs(far) > TINY:
+        # A minimum far below the first stride, as of small targets, is looked for on its own scale.
+        while near == 0.0 and abs(far) > TINY and np.sign(slope(SHORT * far)) != np.sign(start):
             far = SHORT * far
-            found = brentq(slope, 0.0, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol)
-        return 1.0, float(found)
+        # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
+        return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
 
 
 class Shrunk(Step):
