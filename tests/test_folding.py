@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from rffboost_ext import Trees
 from rffboost_ext.kernels.forest import BLOCK
 from rffboost_ext.terms import trees as module
+
+from .test_terms import walked
 
 D = 5
 
@@ -50,10 +54,10 @@ def rows_of(rng, n, gaps):
     return X
 
 
-def both_ways(term, X, monkeypatch, folded=10**9):
-    """Outputs of new terms that fold all trees, or those of few nodes a level, and of one that walks."""
+def both_ways(term, X, monkeypatch):
+    """Outputs of a term that folds all trees, and of one that does not."""
     found = []
-    monkeypatch.setattr(module, "FOLDED", folded)
+    monkeypatch.setattr(module, "FOLDED", 10**9)
     for least in (0, len(X) + 1):
         monkeypatch.setattr(module, "FOLDING", least)
         found.append(Trees.stack([term])(X))
@@ -68,8 +72,10 @@ def test_the_leaves_are_those_of_a_walk(dtype, outputs, chain, gaps, monkeypatch
     rng = np.random.default_rng(0)
     for n in (1, 70, BLOCK, 3 * BLOCK + 5):
         term, X = forest(rng, rng.integers(1, 50, 8), outputs, dtype, chain), rows_of(rng, n, gaps)
-        np.testing.assert_array_equal(*both_ways(term, X, monkeypatch))
-    assert len(term.folded[0]) == 9
+        folded, unfolded = both_ways(term, X, monkeypatch)
+        np.testing.assert_array_equal(folded, unfolded)
+        np.testing.assert_array_equal(folded[-40:], [walked(term, row) for row in X[-40:]])
+    assert term.folded[0][-1] == (term.left >= 0).sum()
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [1, 1, 2, 1], [1, 3, 1]], ids=str)
@@ -78,8 +84,8 @@ def test_stumps_and_single_leaves(sizes, monkeypatch):
     np.testing.assert_array_equal(*both_ways(forest(rng, sizes), rows_of(rng, 600, 0.2), monkeypatch))
 
 
-def test_trees_of_many_nodes_a_level_are_walked():
-    """Whatever is folded, each inner node of a tree is evaluated once, and children before their parents."""
+def test_trees_of_many_nodes_a_level_are_not_folded():
+    """Of the others each inner node is evaluated once, and children before their parents."""
     rng = np.random.default_rng(2)
     term = forest(rng, [700, 20, 1, 900, 60])
     first, levels, (child, *_), _ = term.prepared
@@ -88,11 +94,18 @@ def test_trees_of_many_nodes_a_level_are_walked():
     np.testing.assert_array_equal(np.diff(begin), np.where(inner <= module.FOLDED * levels, inner, 0))
     assert 0 < begin[-1] < inner.sum()
     assert used.tolist() == list(range(D))
-    # Operands are leaves, or slots that were written before and that no node writes to while it reads them.
-    for k in range(begin[-1]):
-        for operand in (left[k], right[k]):
-            assert child[operand] == operand if operand >= 0 else 0 <= -1 - operand < slots
-            assert -1 - operand != into[k]
+    # Operands are leaves, or slots that hold what has not been read yet; a node writes to none that it reads.
+    for start, stop in pairwise(begin):
+        waiting = set()
+        for k in range(start, stop):
+            for operand in (left[k], right[k]):
+                assert child[operand] == operand if operand >= 0 else -1 - operand in waiting
+                assert -1 - operand != into[k]
+            waiting -= {-1 - left[k], -1 - right[k]}
+            assert into[k] not in waiting
+            assert 0 <= into[k] < slots
+            waiting.add(into[k])
+        assert len(waiting) == (stop > start), "the root's, if the tree is folded"
 
 
 def test_few_leaves_are_kept_at_a_time():

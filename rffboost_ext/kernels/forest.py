@@ -128,13 +128,13 @@ def add_trees(X, trees, folded, place, out, begin, end):  # type: ignore[no-unty
     first, levels, nodes, value = trees
     starts, ordered, used, count = folded
     reached, slots = np.empty(BLOCK, dtype=np.int32), np.zeros((count, BLOCK), dtype=np.int32)
-    x, members, every = np.zeros((len(used), BLOCK), dtype=X.dtype), nodes[5], True
+    x, members, all_folded = np.zeros((len(used), BLOCK), dtype=X.dtype), nodes[5], True
     for t in range(len(first)):
-        every &= starts[t] < starts[t + 1]
+        all_folded &= starts[t] < starts[t + 1]
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
         gather_columns(X, used, start, stop, x)
-        plain = len(members) == 0 and not (every or has_gaps(X, start, stop))
+        plain = len(members) == 0 and not (all_folded or has_gaps(X, start, stop))
         for t in range(len(first)):
             if starts[t] < starts[t + 1]:
                 slot = fold(x, ordered, starts[t], starts[t + 1], slots)

@@ -202,11 +202,7 @@ class Grower:
         grad, hess = weighted(round)
         if (self.unit != 1.0).any():
             grad = grad / self.unit
-        if self.grown:
-            boost(self.booster, self.matrix, iteration, grad, hess)
-        else:
-            # It takes over the types of the columns.
-            self.booster.boost(self.matrix, iteration=iteration, grad=grad, hess=hess)
+        boost(self.booster, self.matrix, iteration, grad, hess)
         margin = margins(self.booster, self.matrix, round.raw.shape)
         term = GrownTree(self.forest, self.grown, self.unit)
         round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))

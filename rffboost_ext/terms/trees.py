@@ -119,11 +119,12 @@ class Trees(Term):
         from ..kernels.folding import order_nodes
 
         first, levels, (child, *splits, _, members), _ = self.prepared
+        if len(members):
+            return self._walked
         begin, size = np.zeros(len(first) + 1, dtype=np.int32), len(child)
         node, left, right, into = np.empty((4, size), dtype=np.int32)
         work = np.empty((int(levels.max(initial=0)) + 1, 4), dtype=np.int32), np.zeros(size, dtype=np.int32)
-        given = first, levels, child, FOLDED, begin, node, left, right, into, *work
-        slots = 1 if len(members) else order_nodes(*given)
+        slots = order_nodes(first, levels, child, FOLDED, begin, node, left, right, into, *work)
         node, left, right, into = (given[: begin[-1]] for given in (node, left, right, into))
         feature, threshold, missing_right = (given[node] for given in splits)
         used, column = np.unique(feature, return_inverse=True)
