@@ -94,7 +94,7 @@ def check_choices(chosen: argparse.Namespace) -> None:
     """Raise a ValueError unless systems and data sets are known and the results can be read and written."""
     from benchmarks import accuracy_data, accuracy_systems
     from benchmarks.accuracy_rows import Journal
-    from rffboost_ext.compare.outputs import check_folder
+    from rffboost_ext.experiments.compare.outputs import check_folder
 
     accuracy_systems.check_names([*(chosen.systems or ()), *chosen.redo])
     accuracy_data.check_names(chosen.datasets or [])
@@ -144,7 +144,7 @@ def write(chosen: argparse.Namespace) -> None:
     from benchmarks.accuracy_speed import QUICK, Sizes, SpeedFile, speed_section
     from benchmarks.accuracy_tables import TABLES
     from benchmarks.machine import machine
-    from rffboost_ext.compare.outputs import write_all
+    from rffboost_ext.experiments.compare.outputs import write_all
 
     rows = current(Journal(chosen.out / "accuracy.csv").rows().values(), chosen.threads)
     sizes = QUICK if chosen.quick else Sizes()

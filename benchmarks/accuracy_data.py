@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets
 
-from rffboost_ext.compare.datasets import SHIPPED, features, located, parted, unknown
+from rffboost_ext.experiments.compare.datasets import SHIPPED, features, located, parted, unknown
 
 Array = np.ndarray
 Arrays = tuple[Array, Array]

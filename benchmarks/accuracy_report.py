@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from rffboost_ext.reproduce.ecml_tuned import Table2
-from rffboost_ext.reproduce.pages import markdown
-from rffboost_ext.reproduce.summary import published as published_table
+from rffboost_ext.experiments.reproduce.ecml2020_tuned import Table2
+from rffboost_ext.experiments.reproduce.markdown import markdown
+from rffboost_ext.experiments.reproduce.summary import published as published_table
 
 from .accuracy_claims import OURS, Claim
 from .accuracy_rows import Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from rffboost_ext.compare.records import Records
+from rffboost_ext.experiments.compare.csv_records import Records
 
 Key = tuple[str, str, int, str]
 

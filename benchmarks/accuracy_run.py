@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from rffboost_ext.reproduce.running import duration, progress, results
+from rffboost_ext.experiments.reproduce.runner import duration, progress, results
 
 from .accuracy_data import SOURCES, problem
 from .accuracy_rows import Key, Row

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification
 
-from rffboost_ext.compare.outputs import write_all
-from rffboost_ext.compare.protocol import SYSTEM_SEED
-from rffboost_ext.reproduce.pages import markdown
+from rffboost_ext.experiments.compare.outputs import write_all
+from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED
+from rffboost_ext.experiments.reproduce.markdown import markdown
 
 from .accuracy_systems import SYSTEMS, rffboost
 from .systems import SYSTEMS as TIMED

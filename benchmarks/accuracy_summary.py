@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rffboost_ext.compare.report import DIGITS
+from rffboost_ext.experiments.compare.report import DIGITS
 
 from .accuracy_rows import COLUMNS, Row
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext.compare.datasets import unknown
-from rffboost_ext.compare.protocol import SYSTEM_SEED, plain_params
-from rffboost_ext.compare.systems import SYSTEMS as COMPARED
+from rffboost_ext.experiments.compare.datasets import unknown
+from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED, plain_params
+from rffboost_ext.experiments.compare.systems import SYSTEMS as COMPARED
 
 ALL_TASKS = ("binary", "multiclass", "regression")
 Grid = list[dict[str, list[Any]]]

@@ -31,7 +31,7 @@ from benchmarks.accuracy import ready  # noqa: E402
 from benchmarks.speed import positive  # noqa: E402
 
 if TYPE_CHECKING:
-    from rffboost_ext.compare.records import Records
+    from rffboost_ext.experiments.compare.csv_records import Records
 
 FIRST_SPLIT = 1001
 REFERENCE = "defaults"
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the options, do what is missing and write the table."""
     chosen = ready(options(), arguments, check_names)
     # NumPy is imported once the pools are held.
-    from rffboost_ext.compare.records import Records
+    from rffboost_ext.experiments.compare.csv_records import Records
 
     file = Records(chosen.out / "defaults.csv", Found)
     file.mend()

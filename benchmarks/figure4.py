@@ -6,7 +6,8 @@ from io import BytesIO
 from statistics import median
 from typing import Any
 
-from rffboost_ext.compare.plots import COLOURS, MARKERS, tidy
+from rffboost_ext.experiments.compare.plots import COLOURS, MARKERS
+from rffboost_ext.inspection.plot_style import tidy
 
 from .systems import SYSTEMS, Array, Fit, figure_data
 from .timing import seconds

@@ -19,11 +19,11 @@ from typing import Any
 
 import pandas as pd
 
-from rffboost_ext.compare.outputs import write_all
-from rffboost_ext.reproduce.journal import Journal, Key, Row
-from rffboost_ext.reproduce.request import Request, borrowed
-from rffboost_ext.reproduce.summary import as_frame
-from rffboost_ext.reproduce.targets import TARGETS
+from rffboost_ext.experiments.compare.outputs import write_all
+from rffboost_ext.experiments.reproduce.request import Request, borrowed
+from rffboost_ext.experiments.reproduce.rows import Journal, Key, Row
+from rffboost_ext.experiments.reproduce.summary import as_frame
+from rffboost_ext.experiments.reproduce.targets import TARGETS
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RUNS = "runs.csv"

@@ -34,7 +34,7 @@ from benchmarks.accuracy import checked_folder
 from benchmarks.machine import described, machine
 from benchmarks.speed import positive, require_writable
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.compare import datasets
+from rffboost_ext.experiments.compare import datasets
 
 Array = np.ndarray
 Arrays = tuple[Array, Array]

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         str(ROOT),
         *(entry for entry in sys.path if Path(entry or ".").resolve() != ROOT / "benchmarks"),
     ]
-    from rffboost_ext.compare.outputs import write_all
+    from rffboost_ext.experiments.compare.outputs import write_all
 
     require_writable(parser, json=chosen.json, plot=chosen.plot)
     try:
@@ -64,7 +64,7 @@ def positive(text: str) -> int:
 
 def require_writable(parser: argparse.ArgumentParser, **files: Path | None) -> None:
     """End with a message unless the files of these options can be written, before anything is measured."""
-    from rffboost_ext.compare.outputs import check_outputs
+    from rffboost_ext.experiments.compare.outputs import check_outputs
 
     try:
         check_outputs({f"--{name}": path for name, path in files.items() if path is not None})
@@ -85,7 +85,7 @@ def duration(text: str) -> float:
 
 def check_plot(path: Path | None) -> None:
     """Raise a ValueError unless `path`, if given, ends in a format that can be drawn."""
-    from rffboost_ext.compare.plots import check_format
+    from rffboost_ext.experiments.compare.plots import check_format
 
     if path is not None:
         check_format(path)

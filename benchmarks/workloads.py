@@ -16,9 +16,9 @@ from xgboost import Booster, XGBClassifier
 
 from onnx_export import to_onnx
 from rffboost_ext import LOSSES, MATCHES, RFF1, Design, RFFBoostRegressor, Round
-from rffboost_ext.kernels.elementary import sincos_array
-from rffboost_ext.learners.objectives import TiledObjective, cosine_objective
-from rffboost_ext.parallel import threads as threads_for_predictions
+from rffboost_ext.kernels.vector_math import sincos_array
+from rffboost_ext.learners.fourier.objectives import TiledObjective, cosine_objective
+from rffboost_ext.utils.parallel import threads as threads_for_predictions
 
 from .loops import processes_in_turns
 from .machine import cores

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
-from rffboost_ext.coding import Coding, is_categorical, is_table
-from rffboost_ext.core import Array
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
-from rffboost_ext.interop.recoding import with_coding
-from rffboost_ext.interop.xgboost_format import categories_of, number_of_outputs, parsed
+from rffboost_ext.learners.trees.xgboost_model import categories_of, number_of_outputs, parsed
+from rffboost_ext.preprocessing.category_encoding import Coding, is_categorical, is_table
+from rffboost_ext.preprocessing.category_recoding import with_coding
+from rffboost_ext.utils.typing import Array
 
 from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
 from .source import Source, names_of, read

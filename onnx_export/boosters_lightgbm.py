@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Ensemble
 from rffboost_ext.interop import lightgbm as rlgb
-from rffboost_ext.interop.lightgbm_text import parsed
+from rffboost_ext.interop.lightgbm_model import parsed
 from rffboost_ext.interop.links import LIGHTGBM
 
 from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses

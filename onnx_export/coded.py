@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, ValueInfoProto
 
-from rffboost_ext.coding import Coding
-from rffboost_ext.core import Array
+from rffboost_ext.preprocessing.category_encoding import Coding
+from rffboost_ext.utils.typing import Array
 
 from .expanded import require_opset
 from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Trees
-from rffboost_ext.core import Array
 from rffboost_ext.terms import Expanded, Expansion
+from rffboost_ext.utils.typing import Array
 
 from .graph import BOOL, INT64, Graph
 from .lowering import lower, lower_term, placed

@@ -10,8 +10,8 @@ import onnx
 from onnx import ModelProto, ValueInfoProto
 from onnx.defs import onnx_opset_version
 
-from rffboost_ext.checks import Exactly, Integer, require
-from rffboost_ext.core import Array
+from rffboost_ext.utils.param_validation import Exactly, Integer, require
+from rffboost_ext.utils.typing import Array
 
 from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
 from .coded import Coded

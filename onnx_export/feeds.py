@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext.coding import (
+from rffboost_ext.preprocessing.category_encoding import (
     is_gap,
     require_no_times,
     require_unmasked,
@@ -15,7 +15,7 @@ from rffboost_ext.coding import (
     with_nan,
     with_underscores,
 )
-from rffboost_ext.core import Array
+from rffboost_ext.utils.typing import Array
 
 from .metadata import Metadata
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from rffboost_ext.core import Array
+from rffboost_ext.utils.typing import Array
 
 ML = "ai.onnx.ml"
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)

@@ -12,9 +12,9 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
-from rffboost_ext.core import Array
 from rffboost_ext.terms import Expanded, Expansion, Extent, Standardized
-from rffboost_ext.terms.sound import check_sound, require_range, require_shape
+from rffboost_ext.terms.validation import check_sound, require_range, require_shape
+from rffboost_ext.utils.typing import Array
 
 from .metadata import Metadata, metadata_of
 from .model import load

@@ -11,7 +11,6 @@ import numpy as np
 from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext import Loss
-from rffboost_ext.core import Array
 from rffboost_ext.interop import links as known
 from rffboost_ext.losses import (
     AbsoluteError,
@@ -26,8 +25,9 @@ from rffboost_ext.losses import (
     Tweedie,
 )
 from rffboost_ext.losses import Exponential as ExponentialLoss
-from rffboost_ext.losses.around import Around
-from rffboost_ext.losses.margin import sigmoid, two_columns
+from rffboost_ext.losses.binary import sigmoid, two_columns
+from rffboost_ext.losses.wrapper import Around
+from rffboost_ext.utils.typing import Array
 
 from .graph import FLOAT64, Graph
 from .model import assemble, value_info

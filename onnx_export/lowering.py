@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Ensemble, Term
-from rffboost_ext.core import Array
 from rffboost_ext.terms import Extent, Standardized
 from rffboost_ext.terms.dispatch import base_of
+from rffboost_ext.utils.typing import Array
 
 from .graph import FLOAT32, FLOAT64, Graph
 

@@ -12,8 +12,8 @@ import onnx
 from onnx import ModelProto, helper
 
 import rffboost_ext
-from rffboost_ext.coding import listed
-from rffboost_ext.core import Array
+from rffboost_ext.preprocessing.category_encoding import listed
+from rffboost_ext.utils.typing import Array
 
 from .source import Source
 from .tolerance import explained

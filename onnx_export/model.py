@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
 from onnx import ModelProto, ValueInfoProto, helper
 
-from rffboost_ext.storage.files import path_of, require_regular, write_atomically
+from rffboost_ext.utils.files import path_of, require_regular, write_atomically
 
 from .graph import ML, Graph
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.base import BaseRFFBoost
+from rffboost_ext.estimators.base import BaseRFFBoost
 
 from .source import read
 from .transformers import all_of_columns, all_of_union, before_last, require_no_terms

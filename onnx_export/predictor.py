@@ -11,11 +11,11 @@ import numpy as np
 from onnx import ModelProto
 from onnx.helper import make_empty_tensor_value_info
 
-from rffboost_ext.checks import THREADS, require
-from rffboost_ext.coding import with_underscores
-from rffboost_ext.core import Array
-from rffboost_ext.parallel import number_of_threads
-from rffboost_ext.targets import squeeze
+from rffboost_ext.preprocessing.category_encoding import with_underscores
+from rffboost_ext.preprocessing.targets import squeeze
+from rffboost_ext.utils.parallel import number_of_threads
+from rffboost_ext.utils.param_validation import THREADS, require
+from rffboost_ext.utils.typing import Array
 
 from .feeds import feeds, require_complete, require_filled
 from .metadata import Metadata, metadata_of

@@ -16,10 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term
-from rffboost_ext.base import BaseRFFBoost
-from rffboost_ext.coding import Coding, with_nan
-from rffboost_ext.core import Array
+from rffboost_ext.estimators.base import BaseRFFBoost
+from rffboost_ext.preprocessing.category_encoding import Coding, with_nan
 from rffboost_ext.terms import Standardized
+from rffboost_ext.utils.typing import Array
 
 from .links import Link, checked_link
 

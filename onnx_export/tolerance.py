@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.core import Array
 from rffboost_ext.terms import Expanded, Standardized
+from rffboost_ext.utils.typing import Array
 
 from .source import Source
 

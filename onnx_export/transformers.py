@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from rffboost_ext.base import BaseRFFBoost
+from rffboost_ext.estimators.base import BaseRFFBoost
 
 
 def require_no_terms(steps: Iterable[Any]) -> None:

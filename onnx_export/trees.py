@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Trees
-from rffboost_ext.core import Array
+from rffboost_ext.utils.typing import Array
 
 from .expanded import without_sets
 from .graph import FLOAT32, FLOAT64, ML, Graph, tensor

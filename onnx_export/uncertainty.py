@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import ConformalRegressor, Cosines, Ensemble, RFFBoostQuantileRegressor, Term, Trees
-from rffboost_ext.core import Array
 from rffboost_ext.terms import Expanded, Standardized
+from rffboost_ext.utils.typing import Array
 
 from .graph import Graph
 from .lifting import LIFTS, Parts

@@ -12,8 +12,8 @@ import onnx
 from onnx import ModelProto
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext.checks import Exactly, require
-from rffboost_ext.core import Array
+from rffboost_ext.utils.param_validation import Exactly, require
+from rffboost_ext.utils.typing import Array
 
 from .feeds import feeds
 from .links import same_as_raw

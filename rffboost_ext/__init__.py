@@ -1,18 +1,20 @@
 """Boosting with random Fourier features and trees: one loop, pluggable losses and weak learners."""
 
 from . import presets
-from .averaging import average
-from .boosting import boost
-from .callbacks import Progress, ProgressBar
-from .checkpoint import Checkpoint
-from .compression import compress
-from .conformal import ConformalRegressor
+from ._version import __version__
+from .boosting.callbacks import Progress, ProgressBar
+from .boosting.loop import boost
+from .boosting.schedules import Decay
+from .boosting.steps import STEPS, Shrunk
 from .core import Learner, Loss, Optimizer, Round, Step, Term
-from .design import Design
-from .ensemble import Ensemble
-from .estimators import RFFBoostClassifier, RFFBoostRegressor
+from .estimators import serialization  # noqa: F401 - registers how estimators are stored
+from .estimators.averaging import average
+from .estimators.classifier import RFFBoostClassifier
+from .estimators.compression import compress
+from .estimators.conformal import ConformalRegressor
+from .estimators.quantile import RFFBoostQuantileRegressor
+from .estimators.regressor import RFFBoostRegressor
 from .learners import (
-    LEARNERS,
     MATCHES,
     PLACEMENTS,
     RFF1,
@@ -29,17 +31,16 @@ from .learners import (
     Tree,
     Weighting,
 )
-from .losses import LOSSES
-from .model_file import load_model, save_model
-from .optimizers import OPTIMIZERS
-from .quantiles import RFFBoostQuantileRegressor
-from .registry import Registry
-from .schedules import Decay
-from .steps import STEPS, Shrunk
-from .storage import storable
+from .learners.design import Design
+from .learners.optimizers import OPTIMIZERS
+from .learners.registry import LEARNERS
+from .losses.registry import LOSSES
+from .persistence.checkpoint import Checkpoint
+from .persistence.model_file import load_model, save_model
+from .persistence.values import storable
 from .terms import Cosines, Trees
-
-__version__ = "0.1.0"
+from .terms.ensemble import Ensemble
+from .utils.registry import Registry
 
 __all__ = [
     "LEARNERS",
@@ -81,6 +82,7 @@ __all__ = [
     "Tree",
     "Trees",
     "Weighting",
+    "__version__",
     "average",
     "boost",
     "compress",

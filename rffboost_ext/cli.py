@@ -83,8 +83,8 @@ def application() -> Typer:
     """The program and its commands."""
     import typer
 
-    from .compare import command as compare
-    from .reproduce import command as reproduce
+    from .experiments.compare import command as compare
+    from .experiments.reproduce import command as reproduce
 
     app = typer.Typer(add_completion=False)
     version = Annotated[
@@ -107,7 +107,7 @@ def show_version(wanted: bool) -> None:
     """Print the version and exit, if `wanted`."""
     import typer
 
-    from . import __version__
+    from ._version import __version__
 
     if wanted:
         typer.echo(f"rffboost-ext {__version__}")

@@ -12,20 +12,61 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .checks import Check, may_be_auto, require_all
-from .registry import Registry, resolve_names
+from .utils.param_validation import Check, may_be_auto, require_all
+from .utils.registry import Registry, resolve_names
+from .utils.typing import Array
 
-if TYPE_CHECKING:
-    from .design import Design
-
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+V = TypeVar("V")
 T = TypeVar("T", bound="Term")
 S = TypeVar("S", bound="Spec")
+
+
+class DesignLike(Protocol):
+    """Features of the rows of a round, in each layout that a learner reads; see :class:`~rffboost_ext.Design`."""
+
+    original: Array
+    n_jobs: int
+    precision: str
+    center: Array | None
+    scale: Array | None
+    expansion: Any
+    extent: Any
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows, n."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of ``X``."""
+
+    @property
+    def X(self) -> Array:
+        """Standardised features, (n, d)."""
+
+    @property
+    def tiles(self) -> Any:
+        """The same as the compiled passes read them."""
+
+    def view(self, key: Hashable, build: Callable[[], V]) -> V:
+        """What was built under `key` in this fit, built on first use."""
+
+    def lasting(self, key: Hashable, build: Callable[[], V]) -> V:
+        """The same, shared by designs of other rows."""
+
+    def remember(self, term: Term, output: Array) -> None:
+        """Cache the output of the newest term on these rows."""
+
+    def output(self, term: Term) -> Array:
+        """Outputs of `term` on these rows, (n, C)."""
+
+    def restore(self, term: Term) -> Term:
+        """The same function as a term of the original features."""
 
 
 class Spec(BaseEstimator):
@@ -202,7 +243,7 @@ class Round:
         The fraction of a full step along the term that will be taken, such as the learning rate.
     """
 
-    design: Design
+    design: DesignLike
     loss: Loss
     y: Array
     raw: Array
@@ -312,38 +353,3 @@ class Optimizer(Spec, ABC):
         One that needs only a few final steps on `fun` may start on `rough`; by default `rough` is ignored.
         """
         return self.minimise(fun, x0)
-
-
-FACTS = {
-    "bounded_ratio": "|gradient| <= hessian everywhere",
-    "bounded": "outputs within [-1, 1]",
-    "exact_hessian": "the exact second derivative",
-}
-
-
-def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int = 1) -> None:
-    """Raise a ValueError that names two incompatible parts and what is missing.
-
-    Each part lists in ``needs`` the attributes that the others must provide.
-    """
-    roles: dict[str, Spec] = {"loss": loss, "learner": learner, "step": step}
-    for role, part in roles.items():
-        for other, facts in part.needs.items():
-            for fact in facts:
-                if not getattr(roles[other], fact, False):
-                    raise ValueError(
-                        f"{role} {part!r} does not go with {other} {roles[other]!r}: it needs a {other} "
-                        f"with {FACTS.get(fact, fact)} (attribute {fact!r})"
-                    )
-    if n_outputs > 1 and not learner.multi_output:
-        raise ValueError(
-            f"learner {learner!r} does not go with loss {loss!r} here: the loss has {n_outputs} outputs and the "
-            f"learner fits one (attribute 'multi_output'); of several outputs are {multi_output_learners()}"
-        )
-
-
-def multi_output_learners() -> str:
-    """The names of registered learners that can fit several outputs."""
-    from .learners import LEARNERS
-
-    return ", ".join(repr(name) for name in LEARNERS.names() if LEARNERS.get(name).multi_output is True)

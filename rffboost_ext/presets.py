@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .estimators import RFFBoostClassifier
+from .estimators.classifier import RFFBoostClassifier
 from .learners import RFF1, RFFK
 
 PUBLISHED: dict[str, Any] = {"extrapolation": "continue"}

@@ -27,10 +27,10 @@ from rffboost_ext import (
     Round,
     Tree,
 )
-from rffboost_ext.boosting import in_units
-from rffboost_ext.core import check_composition
+from rffboost_ext.boosting.steps import natural_step
+from rffboost_ext.learners.composition import check_composition
 from rffboost_ext.losses import Signed
-from rffboost_ext.steps import natural_step
+from rffboost_ext.losses.validation import in_units
 
 Array = np.ndarray
 Targets = Callable[[np.random.Generator, int], Array]

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from rffboost_ext import load_model, save_model
-from rffboost_ext.storage import container
-from rffboost_ext.storage.values import Packer, Unpacker
+from rffboost_ext.persistence import container
+from rffboost_ext.persistence.values import Packer, Unpacker
 
 Array = np.ndarray
 RANDOM = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from benchmarks.accuracy import checked_folder
-from rffboost_ext.compare import Dataset, load
-from rffboost_ext.compare.datasets import located
+from rffboost_ext.experiments.compare import Dataset, load
+from rffboost_ext.experiments.compare.datasets import located
 
 FOLDER = checked_folder(None) if os.environ.get("RFFBOOST_DATA") else None
 

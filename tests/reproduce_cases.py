@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sklearn.datasets import load_wine
 
-from rffboost_ext.reproduce.data import Data
-from rffboost_ext.reproduce.journal import Row
+from rffboost_ext.experiments.reproduce.data import Data
+from rffboost_ext.experiments.reproduce.rows import Row
 
 WINE = Data("wine", load_wine().data, (load_wine().target == 0).astype(int))
 

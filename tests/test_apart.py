@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 
 from rffboost_ext import RFFK, Optimizer, RFFBoostClassifier, load_model, save_model
 from rffboost_ext.learners import PLACEMENTS, Apart, Placement
-from rffboost_ext.learners.apart import crowding
+from rffboost_ext.learners.fourier.apart import crowding
 
 from .cases import LOSS_CASES, make_data, make_round
 

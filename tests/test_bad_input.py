@@ -18,9 +18,9 @@ from rffboost_ext import (
     boost,
     presets,
 )
+from rffboost_ext.boosting.steps import LineSearch
+from rffboost_ext.learners.optimizers import LBFGS
 from rffboost_ext.losses import Exponential, SquaredError
-from rffboost_ext.optimizers import LBFGS
-from rffboost_ext.steps import LineSearch
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Y = (X[:, 0] > 0).astype(int)

@@ -14,8 +14,9 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from rffboost_ext import baselines, presets
-from rffboost_ext.baselines import (
+from rffboost_ext import presets
+from rffboost_ext.experiments import baselines
+from rffboost_ext.experiments.baselines import (
     ChiSquare,
     GreedyKernel,
     MappedSVM,

@@ -9,8 +9,9 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from rffboost_ext import Design, Round, baselines
-from rffboost_ext.baselines import (
+from rffboost_ext import Design, Round
+from rffboost_ext.experiments import baselines
+from rffboost_ext.experiments.baselines import (
     BestSVC,
     BestSVR,
     FromZero,

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rffboost_ext import baselines
-from rffboost_ext.baselines import (
+from rffboost_ext.experiments import baselines
+from rffboost_ext.experiments.baselines import (
     ChiSquare,
     GreedyConstruction,
     GreedyKernel,
@@ -21,7 +21,7 @@ from rffboost_ext.baselines import (
     RBFLandmarks,
     landmark_bound,
 )
-from rffboost_ext.baselines.grids import PAPERS
+from rffboost_ext.experiments.baselines.hyperparameter_grids import PAPERS
 
 from .test_sklearn import name_of
 

@@ -17,7 +17,7 @@ from benchmarks.accuracy_data import FURTHER, SOURCES, Problem, problem
 from benchmarks.accuracy_report import grid_lines, published_means
 from benchmarks.accuracy_systems import SYSTEMS
 from benchmarks.accuracy_tables import TABLES
-from rffboost_ext.compare import Dataset, Protocol
+from rffboost_ext.experiments.compare import Dataset, Protocol
 
 
 @pytest.mark.parametrize("index", [1, 2, 20])

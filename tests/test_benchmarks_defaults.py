@@ -13,8 +13,8 @@ from sklearn.model_selection import train_test_split
 from benchmarks import defaults
 from benchmarks.defaults import Found, Key
 from rffboost_ext import Mixture, RFFBoostClassifier
-from rffboost_ext.compare.protocol import SYSTEM_SEED
-from rffboost_ext.compare.records import Records
+from rffboost_ext.experiments.compare.csv_records import Records
+from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED
 
 BENCHMARKS = Path(defaults.__file__).parent
 

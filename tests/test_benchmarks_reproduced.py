@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks import reproduced
 from benchmarks.reproduced import KEY, RESULTS, collect, kept, main, runs_of
-from rffboost_ext.reproduce.journal import Journal
-from rffboost_ext.reproduce.summary import complete_sets, curves
-from rffboost_ext.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.rows import Journal
+from rffboost_ext.experiments.reproduce.summary import complete_sets, curves
+from rffboost_ext.experiments.reproduce.targets import TARGETS
 
 from .reproduce_cases import row
 

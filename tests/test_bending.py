@@ -21,13 +21,13 @@ from rffboost_ext import (
     RFFNewton,
     presets,
 )
-from rffboost_ext.bending import GAMMAS, PENALTIES, bends_of, missed, target_of, with_bends
-from rffboost_ext.gradients import gradient
-from rffboost_ext.learners.kernel_choice import walked
-from rffboost_ext.losses import LOSSES
-from rffboost_ext.shapley import shapley_values
+from rffboost_ext.data.dataset import Rows
+from rffboost_ext.inspection.shapley import shapley_values
+from rffboost_ext.losses.registry import LOSSES
+from rffboost_ext.preprocessing.log_transform import GAMMAS, PENALTIES, bends_of, missed, target_of, with_bends
 from rffboost_ext.terms import Extent, Trees
-from rffboost_ext.training import Rows
+from rffboost_ext.terms.gradients import gradient
+from rffboost_ext.utils.kernel_ridge import walked
 
 from .bending_cases import PLAIN, N, extents_of, is_bent, skewed_data
 from .cases import LOSS_CASES

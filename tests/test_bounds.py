@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from rffboost_ext.baselines import (
+from rffboost_ext.experiments.baselines import (
     ChiSquare,
     GreedyKernel,
     PBLandmarks,
@@ -24,8 +24,8 @@ from rffboost_ext.baselines import (
     second_order_bound,
     second_order_loss,
 )
-from rffboost_ext.baselines.selection import count_landmarks
-from rffboost_ext.learners.weighting import PosteriorWeighting
+from rffboost_ext.experiments.baselines.landmark_selection import count_landmarks
+from rffboost_ext.learners.fourier.frequency_weights import PosteriorWeighting
 
 BOUNDS = [landmark_bound, alignment_bound, second_order_bound, chi_square_bound]
 bounds = pytest.mark.parametrize("bound", BOUNDS)

@@ -13,8 +13,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from rffboost_ext import Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, boosting, load_model
-from rffboost_ext.steps import STEPS
+from rffboost_ext import Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
+from rffboost_ext.boosting import loop as boosting
+from rffboost_ext.boosting.steps import STEPS
 
 from .cases import ALL_PAIRS, make_data, make_estimator
 from .test_evaluation import REAL, halves

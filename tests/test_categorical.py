@@ -21,8 +21,9 @@ from rffboost_ext import (
     boost,
     load_model,
 )
-from rffboost_ext.coding import listed
-from rffboost_ext.gaps import MOST_COLUMNS, OF_GAPS, one_hot
+from rffboost_ext.preprocessing.category_encoding import listed
+from rffboost_ext.preprocessing.feature_expansion import MOST_COLUMNS, one_hot
+from rffboost_ext.preprocessing.scaling import OF_GAPS
 from rffboost_ext.terms import Expanded, Expansion
 
 from .cases import make_estimator

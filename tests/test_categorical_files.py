@@ -18,7 +18,7 @@ from rffboost_ext import (
     load_model,
     save_model,
 )
-from rffboost_ext.terms.sound import check_sound
+from rffboost_ext.terms.validation import check_sound
 
 from .tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
 

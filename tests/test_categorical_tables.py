@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostRegressor
-from rffboost_ext.coding import coding_of, listed
-from rffboost_ext.recoding import joint
+from rffboost_ext.preprocessing.category_encoding import coding_of, listed
+from rffboost_ext.preprocessing.category_recoding import joint
 
 from .tables import COLUMNS, TABLE, Y, by_hand, classifier
 

@@ -12,7 +12,7 @@ import xgboost
 
 from rffboost_ext import RFFBoostRegressor, Tree, Trees
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.xgboost_format import parsed, read_rounds
+from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
 
 
 @pytest.mark.parametrize("depth", [1, 3, 6])

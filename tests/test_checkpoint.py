@@ -17,10 +17,10 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFNewton,
     Tree,
-    boosting,
-    training,
 )
-from rffboost_ext.storage import files
+from rffboost_ext.boosting import loop as boosting
+from rffboost_ext.boosting import training
+from rffboost_ext.utils import files
 
 from .checkpoint_cases import LABELS, ROUNDS, STOPPED, WITHOUT_HISTORY, bits, fitted
 from .killed_fit import X, Y

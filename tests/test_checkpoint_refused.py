@@ -17,7 +17,7 @@ from rffboost_ext import (
     boost,
     load_model,
 )
-from rffboost_ext.steps import Unit
+from rffboost_ext.boosting.steps import Unit
 
 from .checkpoint_cases import ROUNDS, fitted
 from .killed_fit import X, Y

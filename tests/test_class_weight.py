@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from rffboost_ext import RFFBoostClassifier, Tree, load_model
-from rffboost_ext.base import BaseRFFBoost
+from rffboost_ext.estimators.base import BaseRFFBoost
 
 from .cases import ALL_PAIRS, make_data, make_estimator
 

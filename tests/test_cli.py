@@ -12,7 +12,7 @@ from matplotlib.image import imread
 
 import rffboost_ext
 from rffboost_ext import cli
-from rffboost_ext.compare import SYSTEMS, Protocol, compare, load
+from rffboost_ext.experiments.compare import SYSTEMS, Protocol, compare, load
 
 KEYS = ["dataset", "system", "split", "accuracy", "log_loss", "fit_seconds", "predict_seconds", "rounds", "params"]
 
@@ -68,7 +68,7 @@ def test_without_arguments_it_compares_on_wine_and_wdbc(capsys, monkeypatch):
         seen.update(datasets=[d.name for d in datasets], names=names, protocol=protocol, jobs=jobs)
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.compare.command.plan", stop)
+    monkeypatch.setattr("rffboost_ext.experiments.compare.command.plan", stop)
     assert run(capsys, "compare")[0] == 2
     assert seen == {
         "datasets": ["wine", "wdbc"],
@@ -85,7 +85,7 @@ def test_every_option_reaches_the_protocol(capsys, monkeypatch, folder):
         seen.update(names=names, protocol=protocol, jobs=jobs)
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.compare.command.plan", stop)
+    monkeypatch.setattr("rffboost_ext.experiments.compare.command.plan", stop)
     args = "compare wine --systems tree,gbrff --rounds 7 --splits 3 --test-size 0.4 --learning-rate 0.2 --tune"
     run(capsys, *args.split(), "--seed", "9", "--jobs", "-1")
     assert seen == {"names": ["tree", "gbrff"], "protocol": Protocol(7, 3, 0.4, 0.2, True, 9), "jobs": -1}

@@ -14,8 +14,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterGrid, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from rffboost_ext.compare import SYSTEMS, Dataset, Protocol, System, compare, load, mean_accuracy
-from rffboost_ext.compare.protocol import Task, plan
+from rffboost_ext.experiments.compare import SYSTEMS, Dataset, Protocol, System, compare, load, mean_accuracy
+from rffboost_ext.experiments.compare.protocol import Task, plan
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 QUICK = Protocol(rounds=4, splits=2)

@@ -8,9 +8,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from benchmarks import accuracy_data
-from rffboost_ext.compare import Dataset, Protocol, compare, load
-from rffboost_ext.compare.datasets import SHIPPED
-from rffboost_ext.reproduce import data as reproduce_data
+from rffboost_ext.experiments.compare import Dataset, Protocol, compare, load
+from rffboost_ext.experiments.compare.datasets import SHIPPED
+from rffboost_ext.experiments.reproduce import data as reproduce_data
 
 from .papers_data import papers_set
 

@@ -10,10 +10,10 @@ import pytest
 from matplotlib.image import imread
 from rich.console import Console
 
-from rffboost_ext.compare import SYSTEMS, Dataset, Outcome, Protocol, Record
-from rffboost_ext.compare.outputs import check_folder, check_outputs, write_all
-from rffboost_ext.compare.plots import check_format, draw, mean_curves, shown
-from rffboost_ext.compare.report import (
+from rffboost_ext.experiments.compare import SYSTEMS, Dataset, Outcome, Protocol, Record
+from rffboost_ext.experiments.compare.outputs import check_folder, check_outputs, write_all
+from rffboost_ext.experiments.compare.plots import check_format, draw, mean_curves, shown
+from rffboost_ext.experiments.compare.report import (
     as_csv,
     as_json,
     average_rank,

@@ -9,9 +9,9 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from rffboost_ext import LOSSES, Loss, RFFBoostClassifier, Tree
-from rffboost_ext.compare import SYSTEMS, Dataset, Protocol, compare, load
-from rffboost_ext.compare.parity import parities
-from rffboost_ext.compare.peers import XGBoostLoop
+from rffboost_ext.experiments.compare import SYSTEMS, Dataset, Protocol, compare, load
+from rffboost_ext.experiments.compare.parity import parities
+from rffboost_ext.experiments.compare.xgboost_systems import XGBoostLoop
 from rffboost_ext.interop.xgboost import objective
 
 

@@ -27,7 +27,7 @@ print(json.dumps(counts | {"kernels": len(found), "cached": cached}))
 # A few kernels that compile in about a second each.
 FEW = """
 import numpy as np
-from rffboost_ext.kernels.elementary import exp_array
+from rffboost_ext.kernels.vector_math import exp_array
 from rffboost_ext.kernels.tiles import fill_tiles
 
 x = np.zeros(5)

@@ -21,11 +21,11 @@ from rffboost_ext import (
     Trees,
     average,
     compress,
-    compression,
     load_model,
 )
-from rffboost_ext.compression import neighbours, rows_like, smooth_parts
-from rffboost_ext.pursuit import GROUPS, L2, pursue
+from rffboost_ext.estimators import compression
+from rffboost_ext.estimators.compression import neighbours, rows_like, smooth_parts
+from rffboost_ext.utils.matching_pursuit import GROUPS, L2, pursue
 
 from .cases import ALL_PAIRS, make_data, make_estimator
 

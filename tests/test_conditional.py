@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
-from rffboost_ext.conditional import MOST_COLUMNS, MOST_ROWS, sweeps_of
-from rffboost_ext.gaps import expansion_of
+from rffboost_ext.preprocessing.feature_expansion import expansion_of
+from rffboost_ext.preprocessing.imputation import MOST_COLUMNS, MOST_ROWS, sweeps_of
 from rffboost_ext.terms import Expanded, Expansion
-from rffboost_ext.terms.sound import check_sound
+from rffboost_ext.terms.validation import check_sound
 
 from .oracles import gaps as oracle
 from .oracles.shapley import by_definition

@@ -14,7 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
-from rffboost_ext.conformal import gaps_of, precision_of, rank_of, split_with_gaps
+from rffboost_ext.estimators.conformal import gaps_of, precision_of, rank_of, split_with_gaps
 
 
 def test_a_single_gap_is_in_the_part_that_is_fitted_whatever_the_seed() -> None:

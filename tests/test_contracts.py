@@ -24,7 +24,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.losses import LogLoss, SquaredError
-from rffboost_ext.losses.margin import two_columns
+from rffboost_ext.losses.binary import two_columns
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))

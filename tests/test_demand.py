@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext.demand import Demand
-from rffboost_ext.training import Stopped
+from rffboost_ext.boosting.training import Stopped
+from rffboost_ext.boosting.training_condition import Demand
 
 DEMAND = Demand(0.02, 0.5, 1.5, 3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Learner, boost
-from rffboost_ext.design import moments, ranges
+from rffboost_ext.preprocessing.column_statistics import moments, ranges
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))
 Y = np.sin(X[:, :1])

@@ -21,8 +21,8 @@ from rffboost_ext.displays import (  # noqa: E402
     LandmarkDisplay,
     RoundsDisplay,
 )
-from rffboost_ext.displays.landmarks import landmarks  # noqa: E402
-from rffboost_ext.displays.style import LONGEST, labels  # noqa: E402
+from rffboost_ext.inspection.landmark_display import landmarks  # noqa: E402
+from rffboost_ext.inspection.plot_style import LONGEST, labels  # noqa: E402
 
 X, Y = make_friedman1(200, n_features=6, random_state=0)
 NAMES = list("abcdef")

@@ -14,7 +14,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from rffboost_ext.displays import FrequencyDisplay, LandmarkDisplay  # noqa: E402
-from rffboost_ext.displays.landmarks import landmarks  # noqa: E402
+from rffboost_ext.inspection.landmark_display import landmarks  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

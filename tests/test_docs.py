@@ -13,8 +13,9 @@ import pytest
 import onnx_export
 import rffboost_ext
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.policy import HASTE, MIDDLING, NO_REFIT, SETTLED, SHARE_OF_ROUNDS
-from rffboost_ext.stopping import BEYOND, FEW, LEAST_HELD_OUT, MOST_HELD_OUT
+from rffboost_ext.boosting.fit_plan import BEYOND
+from rffboost_ext.boosting.validation_split import FEW, LEAST_HELD_OUT, MOST_HELD_OUT
+from rffboost_ext.estimators.defaults import HASTE, MIDDLING, NO_REFIT, SETTLED, SHARE_OF_ROUNDS
 
 PACKAGES = rffboost_ext, onnx_export
 MODULES = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Step, average, boost
-from rffboost_ext.ensemble import mean
+from rffboost_ext.terms.ensemble import mean
 
 from .cases import LEARNER_CASES, LOSS_CASES, make_data
 from .test_terms import Linear, cosines, trees

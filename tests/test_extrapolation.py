@@ -20,10 +20,10 @@ from rffboost_ext import (
     Trees,
     presets,
 )
-from rffboost_ext.gradients import gradient
-from rffboost_ext.importance import importances
-from rffboost_ext.shapley import shapley_values
+from rffboost_ext.inspection.importance import importances
+from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.terms import Expanded, Extent, Standardized, hold
+from rffboost_ext.terms.gradients import gradient
 
 from .cases import PAIRS, make_data, make_estimator
 from .test_terms import EXTENT, Linear, cosines, trees

@@ -7,13 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from rffboost_ext import (
-    RFF1,
-    ConformalRegressor,
-    RFFBoostClassifier,
-    RFFBoostQuantileRegressor,
-    RFFBoostRegressor,
-)
+from rffboost_ext import RFF1, ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 from rffboost_ext.losses import LogLoss
 
 X = np.random.default_rng(0).standard_normal((30, 3))

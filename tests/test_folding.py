@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Trees
-from rffboost_ext.kernels.forest import BLOCK
+from rffboost_ext.kernels.tree_traversal import BLOCK
 from rffboost_ext.terms import trees as module
 
 from .test_terms import walked

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
-from rffboost_ext.gradients import ENTRIES, gradient
 from rffboost_ext.terms import Standardized
+from rffboost_ext.terms.gradients import ENTRIES, gradient
 
 from .cases import PAIRS, make_data, make_estimator
 from .test_terms import CENTER, SCALE, D, Linear, cosines, trees

@@ -12,7 +12,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.inspection import partial_dependence, permutation_importance
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
-from rffboost_ext.importance import MOST_ROWS, importances, node_means, variances
+from rffboost_ext.inspection.importance import MOST_ROWS, importances, node_means, variances
 from rffboost_ext.terms import Standardized
 
 from .cases import PAIR_NAMES, PAIRS, make_data, make_estimator

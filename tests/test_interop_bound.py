@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, average, load_model
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.xgboost_format import categories_of, parsed
+from rffboost_ext.learners.trees.xgboost_model import categories_of, parsed
 
 from .cases import LOSS_NAMED, make_data
 from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, Halved, X

@@ -10,8 +10,8 @@ import xgboost as xgb
 
 from onnx_export import from_onnx, to_onnx, verify_onnx
 from rffboost_ext import LEARNERS, LOSSES, RFF1, Learner, RFFBoostClassifier, RFFNewton, Step, Tree
+from rffboost_ext.boosting.steps import Zero
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.steps import Zero
 
 from .interop_cases import BINARY, CLASSES, PARAMS, SIGNAL, WEIGHT, Multinomial, X, cases_of_xgboost, mean_value
 

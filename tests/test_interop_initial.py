@@ -12,7 +12,7 @@ import xgboost as xgb
 from onnx_export import to_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.xgboost_format import categories_of, parsed
+from rffboost_ext.learners.trees.xgboost_model import categories_of, parsed
 
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
 

@@ -11,7 +11,7 @@ import pytest
 import xgboost as xgb
 
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.ubjson import Known, loads
+from rffboost_ext.learners.trees.ubjson import Known, loads
 
 from .test_interop_xgboost_models import random_model
 

@@ -12,8 +12,8 @@ from sklearn.metrics import log_loss
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop import xgboost_start
-from rffboost_ext.interop.xgboost_format import categories, categories_of, parsed
+from rffboost_ext.interop import xgboost_base_score as xgboost_start
+from rffboost_ext.learners.trees.xgboost_model import categories, categories_of, parsed
 
 from .interop_cases import BINARY, SIGNAL, Probit, X
 

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_choice import left_out_error, squared_distances
-from rffboost_ext.learners.reweighting import LEAST_SHARE, Basis, Curvature, Path
+from rffboost_ext.learners.kernel_machines.regularization_path import LEAST_SHARE, Basis, Curvature, Path
+from rffboost_ext.utils.kernel_ridge import left_out_error, squared_distances
 
 from .cases import LOSS_CASES, LOSS_NAMED, make_round
 

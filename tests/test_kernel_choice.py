@@ -12,10 +12,10 @@ from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
-from rffboost_ext.design import Design
-from rffboost_ext.learners.kernel_choice import best_ridge, left_out_error, squared_distances, walked
-from rffboost_ext.learners.kernel_scales import SCALES
-from rffboost_ext.learners.least_squares import cholesky, inverse_diagonal
+from rffboost_ext.learners.design import Design
+from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
+from rffboost_ext.utils.kernel_ridge import best_ridge, left_out_error, squared_distances, walked
+from rffboost_ext.utils.linalg import cholesky, inverse_diagonal
 
 from .cases import LOSS_CASES, make_round
 
@@ -163,7 +163,8 @@ def test_scales_have_a_mean_square_of_one(way, scale) -> None:
 def test_scales_are_learned_from_so_many_rows_as_a_round_is_fitted_to(monkeypatch) -> None:
     seen = []
     monkeypatch.setattr(
-        "rffboost_ext.learners.kernel_choice.SCALES", [lambda round, target, rows: seen.append(rows) or np.ones(3)]
+        "rffboost_ext.learners.kernel_machines.kernel_selection.SCALES",
+        [lambda round, target, rows: seen.append(rows) or np.ones(3)],
     )
     round = make_round(LOSS_CASES[0], n=2_000)
     round.weight[::2] = 0.0

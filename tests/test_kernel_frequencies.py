@@ -10,8 +10,15 @@ from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_choice import Kernel, Search, Solution, gaussian, solution
-from rffboost_ext.learners.kernel_frequencies import LEAST_KEPT, Wanted, amplitudes, frequencies, of_equal_lengths
+from rffboost_ext.learners.kernel_machines.frequency_selection import (
+    LEAST_KEPT,
+    Wanted,
+    amplitudes,
+    frequencies,
+    of_equal_lengths,
+)
+from rffboost_ext.learners.kernel_machines.kernel_selection import Search
+from rffboost_ext.utils.kernel_ridge import Kernel, Solution, gaussian, solution
 
 from .cases import LOSS_CASES, make_round
 

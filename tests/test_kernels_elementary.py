@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rffboost_ext.kernels import elementary
+from rffboost_ext.kernels import vector_math as elementary
 
 from .cases import Array
 

@@ -13,9 +13,9 @@ from scipy.special import expit
 
 from rffboost_ext import LOSSES, MATCHES, Design, Round
 from rffboost_ext.learners import Match
-from rffboost_ext.learners.objectives import PlainObjective, TiledObjective, cosine_objective
-from rffboost_ext.losses.margin import LARGEST_EXPONENT
-from rffboost_ext.tiles import LANES, LINE, ROWS, at_line
+from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective, cosine_objective
+from rffboost_ext.learners.tiles import LANES, LINE, ROWS, at_line
+from rffboost_ext.losses.binary import LARGEST_EXPONENT
 
 from .cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
 

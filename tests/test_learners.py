@@ -21,7 +21,7 @@ from rffboost_ext import (
     Tree,
 )
 from rffboost_ext.learners import Match, Spectrum
-from rffboost_ext.learners.spectrum import bandwidth
+from rffboost_ext.learners.fourier.spectra import bandwidth
 
 from .cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round
 from .test_terms import Linear

@@ -29,7 +29,7 @@ from sklearn.metrics import mean_tweedie_deviance as tweedie_deviance
 from rffboost_ext import LOSSES, RFFBoostRegressor, Tree, boost
 from rffboost_ext.losses import Huber, LogLoss, MultinomialLogLoss, Quantile, Tweedie
 from rffboost_ext.losses.robust import FLOOR, huber_location
-from rffboost_ext.losses.targets import typical_size, weighted_quantile
+from rffboost_ext.losses.target_statistics import typical_size, weighted_quantile
 
 from .cases import LOSS_NAMED, Array
 

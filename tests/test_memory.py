@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, RFFBoostClassifier, presets
-from rffboost_ext.importance import MOST_ROWS
+from rffboost_ext.inspection.importance import MOST_ROWS
 
 from .cases import Array
 

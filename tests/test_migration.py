@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import get_scorer_names
 
 from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext.metrics import named_scorer
+from rffboost_ext.boosting.metrics import named_scorer
 
 PAGE = (Path(__file__).parents[1] / "examples" / "migration.md").read_text()
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

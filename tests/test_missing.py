@@ -24,7 +24,7 @@ from rffboost_ext import (
     boost,
     load_model,
 )
-from rffboost_ext.rows import distinct_rows
+from rffboost_ext.data.sample_weight import distinct_rows
 from rffboost_ext.terms import Expanded, Expansion, outputs_of_each
 
 from .cases import PAIRS, make_data, make_estimator
@@ -295,7 +295,7 @@ def test_a_design_expands():
 def test_frequencies_are_drawn_in_the_columns_of_x():
     pytest.importorskip("matplotlib")
     from rffboost_ext.displays import FrequencyDisplay
-    from rffboost_ext.displays.frequencies import frequencies
+    from rffboost_ext.inspection.frequency_display import frequencies
 
     model = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(HOLES, Y)
     omega = frequencies(model.ensemble_)[0]

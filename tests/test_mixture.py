@@ -19,8 +19,8 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.core import Learner, Round, Term
-from rffboost_ext.design import Design
 from rffboost_ext.learners import mixture
+from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.mixture import MANY_FEATURES, spelling, trees_for
 from rffboost_ext.learners.subsampling import earned, shares_kept, update
 

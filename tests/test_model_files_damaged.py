@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
-from rffboost_ext.storage import container
-from rffboost_ext.storage.values import Packer
+from rffboost_ext.persistence import container
+from rffboost_ext.persistence.values import Packer
 
 from .model_file_cases import FEW, X, Y, sealed
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LEARNERS, Learner, RFFBoostRegressor, Term, load_model, storable
-from rffboost_ext.storage.values import KINDS
+from rffboost_ext.persistence.values import KINDS
 from rffboost_ext.terms import Standardized
 
 from .model_file_cases import FEW, Array, X, again, assert_same, packed_and_back

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, baselines, load_model
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext.experiments import baselines
 from rffboost_ext.losses import Signed, SquaredError
-from rffboost_ext.storage import container
-from rffboost_ext.storage.values import REGISTRIES
+from rffboost_ext.persistence import container
+from rffboost_ext.persistence.values import REGISTRIES
 
 from .model_file_cases import X, Y, again, packed_and_back
 

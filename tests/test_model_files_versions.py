@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import Cosines, RFFBoostRegressor, load_model
-from rffboost_ext.storage import container
-from rffboost_ext.storage.values import kind_named
+from rffboost_ext.persistence import container
+from rffboost_ext.persistence.values import kind_named
 
 from .model_file_cases import FEW, X, sealed
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from onnx_export import save_onnx
 from rffboost_ext import Ensemble, RFFBoostClassifier, load_model, save_model
-from rffboost_ext.storage import leftovers, write_atomically
+from rffboost_ext.utils.files import leftovers, write_atomically
 
 from .model_file_cases import FEW, X, Y
 

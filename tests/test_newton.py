@@ -12,10 +12,10 @@ from scipy.optimize import check_grad, minimize
 from scipy.stats import chisquare
 
 from rffboost_ext import Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
-from rffboost_ext.design import Design
-from rffboost_ext.kernels.newton import best_pair, score_pass, smallest
-from rffboost_ext.learners.newton import REFINEMENT, Profile, Sample, refined
-from rffboost_ext.learners.supports import Earnings, draw_candidates
+from rffboost_ext.kernels.second_order_cosines import best_pair, score_pass, smallest
+from rffboost_ext.learners.design import Design
+from rffboost_ext.learners.fourier.second_order import REFINEMENT, Profile, Sample, refined
+from rffboost_ext.learners.fourier.sparse_supports import Earnings, draw_candidates
 
 from .cases import LOSS_CASES, make_round
 

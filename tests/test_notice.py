@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numba
 
-from rffboost_ext.kernels.notice import compilation_announced
+from rffboost_ext.kernels.compile_notice import compilation_announced
 
 
 def test_compilation_is_announced_once(capsys):

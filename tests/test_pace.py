@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge, policy, stopping
-from rffboost_ext.callbacks import Progress
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext.boosting import validation_split
+from rffboost_ext.boosting.callbacks import Progress
+from rffboost_ext.boosting.steps import Shrunk
+from rffboost_ext.boosting.training import Trainer
+from rffboost_ext.estimators import defaults as policy
 from rffboost_ext.learners.mixture import MANY_FEATURES
-from rffboost_ext.steps import Shrunk
-from rffboost_ext.training import Trainer
 
 
 @pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
@@ -90,7 +92,7 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
 )
 def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
     monkeypatch.setattr(policy, "FEW", 100)
-    monkeypatch.setattr(stopping, "FEW", 100)
+    monkeypatch.setattr(validation_split, "FEW", 100)
     monkeypatch.setattr(policy, "MIDDLING", 50)
     X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []
 

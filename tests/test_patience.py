@@ -10,19 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import (
-    LEARNERS,
-    LOSSES,
-    STEPS,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    early_stopping,
-    policy,
-)
-from rffboost_ext.displays.rounds import best_round
-from rffboost_ext.early_stopping import EarlyStopping, Haste, MeanLoss, Patience, scores_after
-from rffboost_ext.steps import Shrunk
-from rffboost_ext.training import Rows, Trainer
+from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.boosting import early_stopping
+from rffboost_ext.boosting.early_stopping import EarlyStopping, Haste, Patience, scores_after
+from rffboost_ext.boosting.mean_loss import MeanLoss
+from rffboost_ext.boosting.steps import Shrunk
+from rffboost_ext.boosting.training import Trainer
+from rffboost_ext.data.dataset import Rows
+from rffboost_ext.estimators import defaults as policy
+from rffboost_ext.inspection.rounds_display import best_round
 
 
 def waited(scores: list[float], patience: Patience) -> int | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rffboost_ext import LOSSES, RFFBoostRegressor, RFFNewton
-from rffboost_ext.training import Rows, Trainer
+from rffboost_ext.boosting.training import Trainer
+from rffboost_ext.data.dataset import Rows
 
 Array = np.ndarray
 

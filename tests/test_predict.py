@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rffboost_ext import Cosines, Ensemble
-from rffboost_ext.kernels.predict import BLOCK
-from rffboost_ext.parallel import LEAST_TILES, threads
+from rffboost_ext.kernels.cosine_prediction import BLOCK
+from rffboost_ext.utils.parallel import LEAST_TILES, threads
 
 from .cases import Array
 

@@ -10,9 +10,9 @@ from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, average, compress, load_model
-from rffboost_ext.coding import Coding
-from rffboost_ext.recoding import joint, recoding_of, with_codes
-from rffboost_ext.terms.recode import Recoding, recode
+from rffboost_ext.preprocessing.category_encoding import Coding
+from rffboost_ext.preprocessing.category_recoding import joint, recoding_of
+from rffboost_ext.terms.recoding import Recoding, recode, with_codes
 
 LETTERS = np.array(list("abcdefghij"))
 LEARNERS = {

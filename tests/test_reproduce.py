@@ -14,11 +14,11 @@ import pytest
 from matplotlib.image import imread
 
 from rffboost_ext import cli
-from rffboost_ext.reproduce.journal import Journal, Row
-from rffboost_ext.reproduce.request import Request, reproduce
-from rffboost_ext.reproduce.running import Failure, Task, told
-from rffboost_ext.reproduce.target import Plan
-from rffboost_ext.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.request import Request, reproduce
+from rffboost_ext.experiments.reproduce.rows import Journal, Row
+from rffboost_ext.experiments.reproduce.runner import Failure, Task, told
+from rffboost_ext.experiments.reproduce.target import Plan
+from rffboost_ext.experiments.reproduce.targets import TARGETS
 
 from .reproduce_cases import row
 
@@ -191,7 +191,7 @@ def test_a_page_can_be_made_of_any_one_system(name, tmp_path, monkeypatch):
 
 def invented(key, task) -> Row:
     """A row that nobody has measured."""
-    shown = {"mapping__gamma": 0.1, "gamma": 0.1} if "letarte" in task.target else {}
+    shown = {"mapping__gamma": 0.1, "gamma": 0.1} if "letarte" in task.target.name else {}
     return Row(*key, task.config, 50.0, 0.1, 10, 5, 2, json.dumps(shown))
 
 
@@ -248,7 +248,9 @@ def test_mistakes_are_one_line_and_leave_nothing(arguments, message, tmp_path, c
 
 
 def test_results_below_a_file_are_refused_before_data_are_looked_for(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("rffboost_ext.reproduce.request.obtain", lambda *given: pytest.fail("looked for data"))
+    monkeypatch.setattr(
+        "rffboost_ext.experiments.reproduce.request.obtain", lambda *given: pytest.fail("looked for data")
+    )
     (tmp_path / "file").touch()
     assert cli.main(["reproduce", "ecml2020-table2", "--out", str(tmp_path / "file" / "out")]) == 2
     assert "is not a folder, which" in capsys.readouterr().err
@@ -273,7 +275,7 @@ def test_systems_are_known_again_in_another_process():
         for name, target in TARGETS.items()
     }
     code = (
-        "import json; from rffboost_ext.reproduce.targets import TARGETS; "
+        "import json; from rffboost_ext.experiments.reproduce.targets import TARGETS; "
         "print(json.dumps({n: [t.config(t.full, s) for s in t.full.systems] for n, t in TARGETS.items()}))"
     )
     again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

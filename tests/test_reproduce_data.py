@@ -13,12 +13,12 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext.reproduce import data as data_module
-from rffboost_ext.reproduce.data import SOURCES, Data, MissingData, fetched, load, span_coordinates
-from rffboost_ext.reproduce.journal import Journal
-from rffboost_ext.reproduce.request import Request, reproduce
-from rffboost_ext.reproduce.splits import CrossValidated, Validated
-from rffboost_ext.reproduce.toys import TOYS
+from rffboost_ext.experiments.reproduce import data as data_module
+from rffboost_ext.experiments.reproduce.data import SOURCES, Data, MissingData, fetched, load, span_coordinates
+from rffboost_ext.experiments.reproduce.request import Request, reproduce
+from rffboost_ext.experiments.reproduce.rows import Journal
+from rffboost_ext.experiments.reproduce.splits import CrossValidated, Validated
+from rffboost_ext.experiments.reproduce.toys import TOYS
 
 from .reproduce_cases import WINE
 

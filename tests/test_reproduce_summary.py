@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext.reproduce.journal import Journal
-from rffboost_ext.reproduce.running import Pace, Task
-from rffboost_ext.reproduce.summary import Comparison, as_frame, complete_sets, curves, published
-from rffboost_ext.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.rows import Journal
+from rffboost_ext.experiments.reproduce.runner import Pace, Task
+from rffboost_ext.experiments.reproduce.summary import Comparison, as_frame, complete_sets, curves, published
+from rffboost_ext.experiments.reproduce.targets import TARGETS
 
 from .reproduce_cases import row
 

@@ -9,13 +9,22 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext.baselines import greedy_pbrff, pbrff
-from rffboost_ext.baselines.grids import width_2019
-from rffboost_ext.reproduce.letarte import SVM_VARIANT
-from rffboost_ext.reproduce.splits import CrossValidated
-from rffboost_ext.reproduce.summary import published
-from rffboost_ext.reproduce.systems import preset, system_path
-from rffboost_ext.reproduce.tuning import Landmarked, Mapped, Redrawn, Resampled, Staged, tempered, thinned, tuned
+from rffboost_ext.experiments.baselines import greedy_pbrff, pbrff
+from rffboost_ext.experiments.baselines.hyperparameter_grids import width_2019
+from rffboost_ext.experiments.reproduce.grid_search import (
+    Landmarked,
+    Mapped,
+    Redrawn,
+    Resampled,
+    Staged,
+    tempered,
+    thinned,
+    tuned,
+)
+from rffboost_ext.experiments.reproduce.letarte2019 import SVM_VARIANT
+from rffboost_ext.experiments.reproduce.splits import CrossValidated
+from rffboost_ext.experiments.reproduce.summary import published
+from rffboost_ext.experiments.reproduce.systems import preset, system_path
 
 from .reproduce_cases import WINE
 

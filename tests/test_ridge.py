@@ -11,11 +11,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
 from rffboost_ext.displays import FrequencyDisplay
-from rffboost_ext.learners.least_squares import LeastSquares
-from rffboost_ext.learners.newton import cosines_of
-from rffboost_ext.learners.ridge import newton_target
-from rffboost_ext.parallel import SINGLE_BLAS
+from rffboost_ext.learners.fourier.second_order import cosines_of
+from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares
+from rffboost_ext.learners.kernel_machines.ridge import newton_target
 from rffboost_ext.terms import outputs_of_each
+from rffboost_ext.utils.parallel import SINGLE_BLAS
 
 from .cases import LOSS_CASES, make_round
 

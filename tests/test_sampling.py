@@ -9,11 +9,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.boosting.validation_split import MOST_HELD_OUT, watched
+from rffboost_ext.data.dataset import Rows
+from rffboost_ext.data.sampling import drawn, probabilities, slopes, thinned
 from rffboost_ext.learners.subsampling import informative
-from rffboost_ext.losses import LOSSES, SquaredError
-from rffboost_ext.sampling import drawn, probabilities, slopes, thinned
-from rffboost_ext.stopping import MOST_HELD_OUT, watched
-from rffboost_ext.training import Rows
+from rffboost_ext.losses import SquaredError
+from rffboost_ext.losses.registry import LOSSES
 
 from .cases import LOSS_CASES, Array, make_round
 
@@ -129,7 +130,7 @@ def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
-    monkeypatch.setattr("rffboost_ext.sampling.BLOCK", 7)
+    monkeypatch.setattr("rffboost_ext.data.sampling.BLOCK", 7)
     made = make_round(case)
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import fmin_l_bfgs_b, fminbound, rosen, rosen_der
 
 from rffboost_ext import MATCHES, OPTIMIZERS
-from rffboost_ext.learners.objectives import PlainObjective
-from rffboost_ext.optimizers import LBFGS, Bounded, brent
+from rffboost_ext.learners.fourier.objectives import PlainObjective
+from rffboost_ext.learners.optimizers import LBFGS, Bounded, brent
 
 from .cases import ONE_OUTPUT, Array, make_round
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.shapley import gains, shapley, shapley_values
+from rffboost_ext.inspection.shapley import gains, shapley, shapley_values
 
 from .cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from .oracles.shapley import by_definition

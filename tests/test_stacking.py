@@ -8,16 +8,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from rffboost_ext import (
-    LOSSES,
-    Cosines,
-    RFFBoostRegressor,
-    stopping,
-)
-from rffboost_ext.stopping import (
-    LEAST_WEIGHT,
-    simplex_weights,
-)
+from rffboost_ext import LOSSES, Cosines, RFFBoostRegressor
+from rffboost_ext.boosting import stacking as stopping
+from rffboost_ext.boosting.stacking import LEAST_WEIGHT, simplex_weights
 
 Array = np.ndarray
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import approx_fprime, rosen, rosen_der
 
 from rffboost_ext import LEARNERS, MATCHES, RFF1, Design, Optimizer, RFFBoostClassifier, presets
-from rffboost_ext.learners.fourier import START_ROWS
-from rffboost_ext.learners.objectives import PlainObjective, TiledObjective
-from rffboost_ext.optimizers import FINISH, LBFGS
-from rffboost_ext.tiles import ROWS
+from rffboost_ext.learners.fourier.first_order import START_ROWS
+from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective
+from rffboost_ext.learners.optimizers import FINISH, LBFGS
+from rffboost_ext.learners.tiles import ROWS
 
 from .cases import LOSS_CASES, Array, make_round
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Step, Tree, boost
+from rffboost_ext.boosting.steps import natural_step
 from rffboost_ext.learners import RFF1
-from rffboost_ext.steps import natural_step
 
 from .cases import LOSS_CASES, is_smooth, make_round
 

@@ -6,32 +6,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rffboost_ext import (
-    LEARNERS,
-    LOSSES,
-    Cosines,
-    Learner,
-    RFFBoostClassifier,
-    RFFBoostRegressor,
-    Tree,
-    base,
-    policy,
-    stopping,
-)
+from rffboost_ext import LEARNERS, LOSSES, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext.boosting import validation_split
+from rffboost_ext.boosting.early_stopping import Patience
+from rffboost_ext.boosting.fit_plan import BEYOND, Plan
+from rffboost_ext.boosting.stacking import joined
+from rffboost_ext.boosting.steps import Shrunk
+from rffboost_ext.boosting.training import Stopped, Trainer
+from rffboost_ext.boosting.validation_split import folds, folds_for, held_out, singletons
 from rffboost_ext.core import Round, Term
-from rffboost_ext.early_stopping import Patience
-from rffboost_ext.ensemble import mean, weighted_sum
-from rffboost_ext.steps import Shrunk
-from rffboost_ext.stopping import (
-    BEYOND,
-    Plan,
-    folds,
-    folds_for,
-    held_out,
-    joined,
-    singletons,
-)
-from rffboost_ext.training import Rows, Stopped, Trainer
+from rffboost_ext.data.dataset import Rows
+from rffboost_ext.estimators import base
+from rffboost_ext.estimators import defaults as policy
+from rffboost_ext.terms.ensemble import mean, weighted_sum
 
 Array = np.ndarray
 
@@ -150,7 +137,7 @@ def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
 
 
 def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (policy, stopping):
+    for module in (policy, validation_split):
         monkeypatch.setattr(module, "FEW", 200)
     X, y = load_breast_cancer(return_X_y=True)
     seen: list[tuple[str, int]] = []

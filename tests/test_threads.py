@@ -17,10 +17,10 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
-from rffboost_ext.learners.matches import MATCHES
-from rffboost_ext.learners.newton import mean_hessian
-from rffboost_ext.parallel import LEAST_TILES, N_JOBS, over_tiles, threads
-from rffboost_ext.tiles import ROWS
+from rffboost_ext.learners.fourier.fit_criteria import MATCHES
+from rffboost_ext.learners.fourier.second_order import mean_hessian
+from rffboost_ext.learners.tiles import ROWS
+from rffboost_ext.utils.parallel import LEAST_TILES, N_JOBS, over_tiles, threads
 
 from .cases import LOSS_CASES, Array, LossCase, make_round
 

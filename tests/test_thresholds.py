@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
-from rffboost_ext.interop.xgboost_format import parsed, read_rounds
-from rffboost_ext.learners import thresholds
-from rffboost_ext.learners.thresholds import SLACK, lowered, moved_down
+from rffboost_ext.learners.trees import thresholds
+from rffboost_ext.learners.trees.thresholds import SLACK, lowered, moved_down
+from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
 
 from .test_trees import random_model
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS
-from rffboost_ext.early_stopping import MeanLoss, Patience
-from rffboost_ext.steps import Shrunk
-from rffboost_ext.training import Rows, Trainer
+from rffboost_ext.boosting.early_stopping import Patience
+from rffboost_ext.boosting.mean_loss import MeanLoss
+from rffboost_ext.boosting.steps import Shrunk
+from rffboost_ext.boosting.training import Trainer
+from rffboost_ext.data.dataset import Rows
 
 N = 150
 RANDOM = np.random.default_rng(0)

@@ -18,9 +18,11 @@ from rffboost_ext import (
     Trees,
     boost,
 )
-from rffboost_ext.interop.xgboost_format import parsed, read_rounds
-from rffboost_ext.learners import grown, matrices, native
-from rffboost_ext.steps import Unit
+from rffboost_ext.boosting.steps import Unit
+from rffboost_ext.learners.trees import binning as matrices
+from rffboost_ext.learners.trees import incremental_forest as grown
+from rffboost_ext.learners.trees import xgboost_c_api as native
+from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
 from rffboost_ext.terms import outputs_of_each
 
 from .cases import LOSS_CASES, as_targets, make_data

@@ -16,8 +16,8 @@ from rffboost_ext import (
     load_model,
     save_model,
 )
-from rffboost_ext.storage import document
-from rffboost_ext.stored_estimators import built_conformal, built_quantiles, estimator_state
+from rffboost_ext.estimators.serialization import built_conformal, built_quantiles, estimator_state
+from rffboost_ext.persistence import document
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-2.0, 2.0, (200, 3))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Design, RFFBoostRegressor, boost
-from rffboost_ext.rows import distinct_rows, fingerprints
+from rffboost_ext.data.sample_weight import distinct_rows
+from rffboost_ext.utils.arrays import fingerprints
 
 from .cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
 

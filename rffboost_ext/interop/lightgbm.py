@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import BaseRFFBoost
-from ..checks import OPTIONAL, Integer, require
-from ..core import Array, Loss, Term
-from ..ensemble import Ensemble
-from ..losses import LOSSES
-from . import cosines, objectives
-from .bound import fitted
-from .growth import by_round
-from .lightgbm_text import parsed, read_rounds
+from ..core import Loss, Term
+from ..estimators.base import BaseRFFBoost
+from ..estimators.init_model import Given
+from ..losses.registry import LOSSES
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import OPTIONAL, Integer, require
+from ..utils.typing import Array
+from . import cosine_objective as cosines
+from . import objectives
+from .cosine_training import by_round
+from .fitted_estimator import fitted
+from .initial_scores import warn_of_other
+from .lightgbm_model import parsed, read_rounds
 from .links import LIGHTGBM
 from .objectives import Metric, Objective, fitted_to, for_outputs, labels
-from .reading import slope_of
-from .starts import warn_of_other
+from .score_conversion import slope_of
 
 try:
     from lightgbm import Booster, Dataset, LGBMModel
@@ -319,3 +322,11 @@ def response_of(model: Booster | LGBMModel) -> Any:
     if text.squares:
         raise ValueError("reg_sqrt: the response of the LightGBM model is the square of its raw score")
     return recorded_response(text)
+
+
+def init_model(model: Any) -> Given:
+    """A model of LightGBM, which has its classes unless it is a Booster."""
+    booster, classes = booster_of(model), getattr(model, "classes_", None)
+    ensemble, response = to_ensemble(model), response_of(model)
+    names = names_of(booster)
+    return Given(ensemble, response, booster.num_feature(), classes, names=names, shown=repr(model))

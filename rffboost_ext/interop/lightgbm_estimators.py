@@ -11,15 +11,16 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from ..atomic import atomic
-from ..core import Array, Loss
-from ..targets import labels_of, squeeze
-from .hosted import PARAMETERS, Hosted
-from .lightgbm_text import TextModel, parsed
+from ..core import Loss
+from ..preprocessing.targets import labels_of, squeeze
+from ..utils.atomic_fit import atomic
+from ..utils.typing import Array
+from .estimator_mixin import PARAMETERS, Hosted
+from .initial_scores import Earlier, in_scores, increases
+from .lightgbm_model import TextModel, parsed
 from .links import LIGHTGBM, link_of
 from .objectives import ArrayMetric, ArrayObjective
-from .reading import Reading
-from .starts import Earlier, in_scores, increases
+from .score_conversion import Reading
 
 WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own losses, such as alpha"
 RANKING = {"auc", "average_precision"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Array
-from ..losses.margin import sigmoid, two_columns
+from ..losses.binary import sigmoid, two_columns
+from ..utils.typing import Array
 
 CLOSEST = 1e-6
 """XGBoost clips a base score that is a probability to this distance from 0 and 1."""

@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..boosting import in_units
-from ..contracts import baseline_of, preparation_of
-from ..core import Array, Loss
-from ..losses import LOSSES
-from ..notices import warn_user
-from .reading import Reading, columns
+from ..core import Loss
+from ..losses.registry import LOSSES
+from ..losses.validation import baseline_of, in_units, preparation_of
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .score_conversion import Reading, columns
 
 # A leaf divides by the sum of hessians; XGBoost has the same lower bound in its own logistic loss.
 LEAST_HESSIAN = 1e-16

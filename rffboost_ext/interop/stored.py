@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import losses
 from ..core import Loss, Spec
-from ..losses import LOSSES
+from ..losses.registry import LOSSES
 
 
 def described(loss: Loss) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core import Array, Term
+from ..core import Term
+from ..utils.typing import Array
 
 N_ROWS = 16
 TOLERANCE = 1e-4

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import BaseRFFBoost
-from ..checks import OPTIONAL, Integer, require
-from ..core import Array, Loss, Term
-from ..ensemble import Ensemble
-from ..losses import LOSSES
-from ..notices import warn_user
-from . import cosines
-from .bound import fitted
+from ..core import Loss, Term
+from ..estimators.base import BaseRFFBoost
+from ..estimators.init_model import Given
+from ..learners.trees.xgboost_model import categories_of, parsed, read_rounds
+from ..losses.registry import LOSSES
+from ..preprocessing.category_recoding import with_coding
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import OPTIONAL, Integer, require
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from . import cosine_objective as cosines
+from .fitted_estimator import fitted
+from .initial_scores import warn_of_other
 from .links import XGBOOST, link_of
 from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
-from .reading import slope_of
-from .recoding import with_coding
-from .starts import warn_of_other
-from .xgboost_format import categories_of, parsed, read_rounds
+from .score_conversion import slope_of
 
 try:
     from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
@@ -31,8 +33,8 @@ except ImportError as error:
         "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.2'"
     ) from error
 
+from .xgboost_base_score import base_score_of, start_of
 from .xgboost_estimators import XGBClassifier, XGBRegressor
-from .xgboost_start import base_score_of, start_of
 
 __all__ = [
     "CosineObjective",
@@ -334,3 +336,11 @@ def response_of(model: Booster | XGBModel) -> Response | None:
     if isinstance(model, XGBModel) and callable(model.objective):
         return None
     return link_of(XGBOOST, objective_name(parsed(booster_of(model))), "XGBoost").response
+
+
+def init_model(model: Any) -> Given:
+    """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
+    booster = booster_of(model)
+    ensemble, coding = with_coding(to_ensemble(model), categories_of(parsed(booster)))
+    response, names = response_of(model), names_of(booster)
+    return Given(ensemble, response, booster.num_features(), coding=coding, names=names)

@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from ..atomic import atomic
-from ..core import Array, Loss
-from ..losses import LOSSES
-from ..targets import labels_of, squeeze
-from .hosted import PARAMETERS, Hosted
+from ..core import Loss
+from ..learners.trees.xgboost_model import parsed
+from ..losses.registry import LOSSES
+from ..losses.validation import reads_alike
+from ..preprocessing.targets import labels_of, squeeze
+from ..utils.atomic_fit import atomic
+from ..utils.typing import Array
+from .estimator_mixin import PARAMETERS, Hosted
+from .initial_scores import increases
 from .links import XGBOOST
 from .objectives import ArrayObjective
-from .reading import columns
-from .starts import increases, reads_alike
+from .score_conversion import columns
 from .stored import described, restored
-from .xgboost_format import parsed
-from .xgboost_start import FITTED, GIVEN, Named, base_score_of, earlier, is_held, start_of
+from .xgboost_base_score import FITTED, GIVEN, Named, base_score_of, earlier, is_held, start_of
 
 WITHOUT = "objective, base_score, scale_pos_weight and those of its own losses, such as quantile_alpha"
 FOREIGN = {

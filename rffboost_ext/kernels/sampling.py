@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numba
 
-from .calls import KERNEL
+from .compile_options import KERNEL
 
 # The smallest mass that is divided by.
 LEAST = 1e-300

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .calls import KERNEL
-from .forest import goes_left
+from .compile_options import KERNEL
+from .tree_traversal import goes_left
 
 
 @numba.njit(**KERNEL)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .calls import INLINED, KERNEL
+from .compile_options import INLINED, KERNEL
 
 
 @numba.njit(**INLINED)

@@ -1,21 +1,17 @@
 """Weak learners: they fit one round. A learner that yields ``Cosines`` or ``Trees`` needs no exporter."""
 
-from ..core import Learner
-from ..registry import Registry
-
-LEARNERS: Registry[Learner] = Registry("learner", Learner)  # type: ignore[type-abstract]
-
-from .apart import Apart  # noqa: E402
-from .fourier import RFF1, RFFK  # noqa: E402
-from .irls import RFFIRLS  # noqa: E402
-from .matches import MATCHES, Match  # noqa: E402
-from .mixture import Mixture  # noqa: E402
-from .newton import RFFNewton  # noqa: E402
-from .placement import PLACEMENTS, Placement  # noqa: E402
-from .ridge import RFFRidge  # noqa: E402
-from .spectrum import SPECTRA, Spectrum  # noqa: E402
-from .tree import Tree  # noqa: E402
-from .weighting import WEIGHTINGS, Weighting  # noqa: E402
+from .fourier.apart import Apart
+from .fourier.first_order import RFF1, RFFK
+from .fourier.fit_criteria import MATCHES, Match
+from .fourier.frequency_weights import WEIGHTINGS, Weighting
+from .fourier.landmarks import PLACEMENTS, Placement
+from .fourier.second_order import RFFNewton
+from .fourier.spectra import SPECTRA, Spectrum
+from .kernel_machines.irls import RFFIRLS
+from .kernel_machines.ridge import RFFRidge
+from .mixture import Mixture
+from .registry import LEARNERS
+from .trees.learner import Tree
 
 __all__ = [
     "LEARNERS",

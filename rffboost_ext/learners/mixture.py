@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Integer, Real
-from ..core import Array, Learner, Round, Term
-from . import LEARNERS
-from .newton import MERGED, POOL_SIZE, SHARE
+from ..core import Learner, Round, Term
+from ..utils.param_validation import Integer, Real
+from ..utils.typing import Array
+from .fourier.second_order import MERGED, POOL_SIZE, SHARE
+from .registry import LEARNERS
 from .subsampling import earned, sampled, update
-from .tree import Tree
+from .trees.learner import Tree
 
 # From this number of features on, up to 3,000 rows are trained on by shorter steps, with coarser trees.
 MANY_FEATURES = 100

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core import Array, Round
+from ..core import Round
+from ..data.sampling import drawn, probabilities
 from ..kernels import compiled
-from ..sampling import drawn, probabilities
+from ..utils.typing import Array
 
 # Counts are capped here when sampling: beyond, the kept share of a weight varies by less than a thousandth.
 MOST_COUNTED = 1e6
@@ -55,7 +56,7 @@ def earned(round: Round, output: Array, weight: Array) -> float:
     gradient, counts = round.gradient, round.output_weights
     if counts is not None:
         gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
-    gain, possible, curvature, total = compiled("newton").gain_of_step(
+    gain, possible, curvature, total = compiled("second_order_cosines").gain_of_step(
         gradient, round.hessian, weight, output, weight > 0.0
     )
     return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0

@@ -6,10 +6,11 @@ from functools import reduce
 
 import numpy as np
 
-from ..checks import Integer
-from ..core import Array, Loss
+from ..core import Loss
 from ..kernels import compiled
-from .targets import require_indices
+from ..utils.param_validation import Integer
+from ..utils.typing import Array
+from .target_statistics import require_indices
 
 # Where a class is certain up to rounding its hessian would be 0.
 LEAST_HESSIAN = 1e-16
@@ -57,7 +58,7 @@ class MultinomialLogLoss(Loss):
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
         gradient, hessian = np.empty(raw.shape), np.empty(raw.shape)
-        compiled("losses").multinomial_derivatives(y, raw, LEAST_HESSIAN, gradient, hessian)
+        compiled("loss_derivatives").multinomial_derivatives(y, raw, LEAST_HESSIAN, gradient, hessian)
         return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:

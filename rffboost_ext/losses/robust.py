@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from ..checks import POSITIVE, Exactly, Inside
-from ..core import Array, Loss
-from . import LOSSES
-from .targets import NORMAL, typical_size, weighted_quantile
+from ..core import Loss
+from ..utils.param_validation import POSITIVE, Exactly, Inside
+from ..utils.typing import Array
+from .registry import LOSSES
+from .target_statistics import NORMAL, typical_size, weighted_quantile
 
 UNIT = POSITIVE | Exactly(("auto",))
 # Errors are floored at this share of the unit: at 0 the majorizer would be infinitely narrow.

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import clone
 
-from ..checks import OPTIONAL, Exactly, Positives
-from ..core import Array, Loss
-from . import LOSSES
+from ..core import Loss
+from ..utils.param_validation import OPTIONAL, Exactly, Positives
+from ..utils.typing import Array
+from .registry import LOSSES
 
 # Log2 of the largest ratio of two weights, so that weighted values fit into single precision.
 MOST = 60.0

@@ -1,9 +1,9 @@
 """Terms: the fitted functions that an ensemble is a sum of."""
 
+from .batch_evaluation import outputs_of_each
+from .clipping import Extent, hold
 from .cosines import Cosines
-from .each import outputs_of_each
 from .expanded import Expanded, Expansion, expand
-from .extent import Extent, hold
 from .standardized import Standardized, restore
 from .trees import Trees
 

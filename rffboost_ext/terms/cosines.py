@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core import Array, Term
-from ..parallel import N_JOBS, over_tiles
-from ..rows import fingerprints
-from .extent import Extent, hold
+from ..core import Term
+from ..utils.arrays import fingerprints, require_columns, same
+from ..utils.parallel import N_JOBS, over_tiles
+from ..utils.typing import Array
+from .clipping import Extent, hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Cosines(Term):
     extent: Extent | None = None
 
     def __call__(self, X: Array) -> Array:
-        from ..kernels.predict import BLOCK, predict_pass
+        from ..kernels.cosine_prediction import BLOCK, predict_pass
 
         require_columns(X, self.omega.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
@@ -168,11 +169,6 @@ def _(term: Cosines, extent: Extent) -> Term:
     return replace(term, extent=extent if term.extent is None else term.extent.within(extent))
 
 
-def same(one: Array | None, other: Array | None) -> bool:
-    """Whether two arrays are equal, or neither is there."""
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
-
-
 def distinct(rows: Array) -> tuple[Array, Array]:
     """Where each of the k distinct rows of an array (m, d) occurs first, in order, and which of them each is."""
     _, first, place = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
@@ -188,9 +184,3 @@ def sums_by(place: Array, count: int, values: Array) -> Array:
     """The sums over the m rows of each of `count` places: (k, count, C) for values (k, m, C)."""
     columns = [np.bincount(place, column, count) for part in values for column in part.T]
     return np.reshape(columns, (len(values), -1, count)).swapaxes(1, 2)
-
-
-def require_columns(X: Array, n_features: int) -> None:
-    """Raise a ValueError unless X is a matrix of that many columns; compiled code does not check."""
-    if X.ndim != 2 or X.shape[1] != n_features:
-        raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")

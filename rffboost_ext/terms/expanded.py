@@ -8,8 +8,9 @@ from functools import cached_property, singledispatch
 
 import numpy as np
 
-from ..core import Array, Term
-from .cosines import require_columns
+from ..core import Term
+from ..utils.arrays import require_columns
+from ..utils.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core import Array, Term
+from ..core import Term
+from ..utils.typing import Array
 from .dispatch import base_of
-from .sound import check_sound
+from .validation import check_sound
 
 # Far from 1, so that a function that is clipped, or saturates, does not seem to be proportional.
 FACTOR = -1000.0

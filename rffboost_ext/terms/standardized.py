@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
-from ..core import Array, Term
+from ..core import Term
+from ..utils.typing import Array
 from .cosines import Cosines
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Array, Term
-from ..parallel import N_JOBS, over_tiles
+from ..core import Term
+from ..utils.parallel import N_JOBS, over_tiles
+from ..utils.typing import Array
 
 # From this number of rows on it is worth its time to fold trees, of at most so many inner nodes for each level.
 FOLDING, FOLDED = 1_000, 12
@@ -64,7 +65,7 @@ class Trees(Term):
 
     def sums(self, X: Array, place: Array, count: int) -> Array:
         """Several sums of trees, (count, n, C), on the rows of X (n, d); tree t is part of sum ``place[t]``."""
-        from ..kernels.forest import BLOCK, add_trees
+        from ..kernels.tree_traversal import BLOCK, add_trees
 
         rows = self.rows(X)
         out = np.zeros((count, len(rows), self.value.shape[1]))
@@ -88,7 +89,7 @@ class Trees(Term):
         The root and the depth of each tree; child, feature, threshold, where missing values go and set of each
         node, and the sets; and the values.
         """
-        from ..kernels.forest import arrange
+        from ..kernels.tree_traversal import arrange
 
         first, levels = np.empty((2, len(self.roots)), dtype=np.int32)
         given, child = np.empty((2, len(self.left)), dtype=np.int32)
@@ -116,7 +117,7 @@ class Trees(Term):
         missing values go, operands and slots; the features used, (u,); and the number of slots. There are none if
         some nodes have sets.
         """
-        from ..kernels.folding import order_nodes
+        from ..kernels.tree_evaluation_bottom_up import order_nodes
 
         first, levels, (child, *splits, _, members), _ = self.prepared
         if len(members):

@@ -16,7 +16,7 @@ from onnx_export import OnnxPredictor, from_onnx, to_onnx, verify_onnx
 from onnx_export.boosters import OBJECTIVES
 from onnx_export.predictor import open_session
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.interop.xgboost_format import base_score
+from rffboost_ext.learners.trees.xgboost_model import base_score
 
 from .oracle import DTYPES
 

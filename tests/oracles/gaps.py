@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# As in rffboost_ext.conditional: how far correlations are drawn towards 0, how often gaps are filled anew, and how
+# As in preprocessing.imputation: how far correlations are drawn towards 0, how often gaps are filled anew, and how
 # many rows per column count for little.
 TOWARDS_0, SWEEPS, FEW = 0.1, 2, 2.0
 

@@ -1,0 +1,1 @@
+"""The boosting loop, its steps, and early stopping."""

@@ -1,0 +1,194 @@
+"""What happens after each round."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..core import Round, Term
+from ..utils.param_validation import Functions, Integer, require
+from ..utils.typing import Array
+
+# Largest number of rounds between two lines with verbose=1.
+LONGEST_SILENCE = 50
+CALLBACKS = Functions("the progress")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees after a round.
+
+    Attributes
+    ----------
+    round : Round
+        The round as it began: ``round.index`` counts from 0, ``round.raw`` are the scores before it. Its rows
+        are those that are trained on: held-out rows are left out, and equal rows may be merged.
+    n_estimators : int
+        The requested number of rounds.
+    term : Term
+        The fitted term, in the original units of the features.
+    keep, length : float
+        The result of the step: ``raw <- keep * raw + length * term(X)``.
+    raw : ndarray of shape (n, C)
+        The scores after the round.
+    baseline : ndarray of shape (C,)
+        The scores before the first round of this fit.
+    """
+
+    round: Round
+    n_estimators: int
+    term: Term
+    keep: float
+    length: float
+    raw: Array
+    baseline: Array
+
+    def train_loss(self) -> float:
+        """Weighted mean of the training loss after the round."""
+        return float(self.round.mean(self.round.loss.value(self.round.y, self.raw)))
+
+
+Callback: TypeAlias = Callable[[Progress], object]
+"""Called after each round; a true result ends the training of the model.
+
+One with methods ``state()`` and ``restore(state)`` is part of checkpoints: ``state`` returns values, arrays or
+storable objects, which ``restore`` gets when the fit is resumed. Estimators call the method ``close()`` of one
+that has it when the fit is over, however it ends.
+"""
+
+
+def ends(callback: Callback, progress: Progress) -> bool:
+    """Whether a callback ends the fit, or a TypeError that names it if its answer is neither true nor false."""
+    answer = callback(progress)
+    try:
+        return bool(answer)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"callbacks: {callback!r} must return a truth value or None, got {answer!r}") from error
+
+
+class KeepScores:
+    """Keeps the training scores of the last round, from which a later fit on the same rows can continue.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n, C), optional
+        The scores that the fit starts from, if they are known.
+    """
+
+    def __init__(self, raw: Array | None = None) -> None:
+        self.raw = raw
+
+    def __call__(self, progress: Progress) -> None:
+        self.raw = progress.raw
+
+    def state(self) -> Array | None:
+        """The scores, for a checkpoint."""
+        return self.raw
+
+    def restore(self, state: Array | None) -> None:
+        """Restore the scores from a checkpoint."""
+        self.raw = state
+
+
+@contextmanager
+def told_of_the_end(callbacks: Sequence[Callback]) -> Iterator[None]:
+    """A context at whose end the ``close()`` of callbacks that have this method is called."""
+    try:
+        yield
+    finally:
+        for callback in callbacks:
+            if hasattr(callback, "close"):
+                callback.close()
+
+
+class ProgressBar:
+    """Shows the rounds of each model of a fit as a bar, with the training loss; needs tqdm.
+
+    For the ``callbacks`` of an estimator. If a fit trains several models, as early stopping with folds does, each
+    has its own bar, with the maximum number of rounds as its total.
+
+    Parameters
+    ----------
+    every : int, default=10
+        Rounds between two updates of the training loss, which take a pass over the rows.
+    **options
+        Passed to tqdm, such as ``leave=False`` or ``file=sys.stdout``.
+
+    Raises
+    ------
+    ImportError
+        In fit, if tqdm is not installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from rffboost_ext import ProgressBar, RFFBoostRegressor
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> bar = ProgressBar(file=io.StringIO())
+    >>> model = RFFBoostRegressor(n_estimators=30, callbacks=[bar]).fit(X, np.sin(X[:, 0]))
+    """
+
+    def __init__(self, every: int = 10, **options: Any) -> None:
+        require("ProgressBar", "every", every, Integer(1))
+        self.every, self.options = every, options
+        self._bar: Any = None
+        self._next = 0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ProgressBar:
+        # scikit-learn's clone deep-copies callbacks, and a file cannot be copied.
+        return type(self)(self.every, **self.options)
+
+    def __call__(self, progress: Progress) -> None:
+        index = progress.round.index
+        if self._bar is None or index != self._next:
+            self.close()
+            self._bar = self._begun(index, progress.n_estimators)
+        self._next = index + 1
+        if index % self.every == 0:
+            self._bar.set_postfix_str(f"training loss {progress.train_loss():.6g}", refresh=False)
+        self._bar.update()
+        if self._next >= progress.n_estimators:
+            self.close()
+
+    def _begun(self, index: int, total: int) -> Any:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError(
+                "ProgressBar needs tqdm, which is not installed: pip install 'rffboost-ext[progress]'"
+            ) from error
+        return tqdm(**({"total": total, "initial": index, "unit": " rounds"} | self.options))
+
+    def close(self) -> None:
+        """Stop the bar where it is."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+class Printer:
+    """Prints the training loss and other metrics to standard error every few rounds.
+
+    Parameters
+    ----------
+    verbose : int
+        1 prints about ten times per fit, and at least every 50 rounds; k > 1 prints every k rounds.
+    latest : callable, optional
+        Returns the other metrics of the latest round, by name.
+    """
+
+    def __init__(self, verbose: int, latest: Callable[[], Mapping[str, float]] = dict) -> None:
+        self.verbose, self.latest = int(verbose), latest
+
+    def __call__(self, progress: Progress) -> None:
+        done, total = progress.round.index + 1, progress.n_estimators
+        every = self.verbose if self.verbose > 1 else min(max(1, total // 10), LONGEST_SILENCE)
+        if done % every and done != total:
+            return
+        numbers = {"training loss": progress.train_loss(), **self.latest()}
+        text = ", ".join(f"{name} {value:.6g}" for name, value in numbers.items())
+        print(f"[rffboost] round {done:>{len(str(total))}} of {total}: {text}", file=sys.stderr)

@@ -1,0 +1,134 @@
+"""The sets of rows and the metrics by which a fit is evaluated round by round."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import Loss
+from ..data.dataset import Rows
+from ..data.sample_weight import weighted_rows
+from ..losses.registry import LOSSES
+from ..losses.validation import prepared, require_accepted
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import is_auto
+from ..utils.typing import Array
+from .evaluation_history import History
+from .mean_loss import Error
+from .metrics import Metric, metrics_of
+from .scorers import View
+
+SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Sets of rows and metrics; early stopping monitors the last of each.
+
+    Parameters
+    ----------
+    sets : mapping of str to Rows
+        The user's sets by name.
+    metrics : tuple of Metric
+        The metrics to compute on each.
+    """
+
+    sets: Mapping[str, Rows]
+    metrics: tuple[Metric, ...]
+
+    @property
+    def watched(self) -> Rows | None:
+        """The user's set that early stopping monitors."""
+        return list(self.sets.values())[-1] if self.sets else None
+
+    def error_on(self, X: Array) -> Error:
+        """The error that early stopping monitors on rows X (n, d)."""
+        return self.metrics[-1].error_on(X)
+
+    def history(self, start: Callable[[], Ensemble]) -> History | None:
+        """A callback that keeps the metrics; None where there are no sets."""
+        return History(self.sets, self.metrics, start()) if self.sets else None
+
+
+def evaluation_of(
+    model: Any, sets: Mapping[str, Rows], loss: Loss, rows: Rows, classes: Array | None
+) -> Evaluation:
+    """How the fit of an estimator that minimises `loss` on `rows` is evaluated."""
+    n_classes = None if classes is None else len(classes)
+    given = model.default_loss if is_auto(model.loss) else model.loss
+    name = given if isinstance(given, str) else LOSSES.name_of(given)
+    view = View(
+        *(loss, name, classes, lambda other: prepared(other, rows.y, rows.weight, n_classes)), rows.y.shape[1]
+    )
+    for label, held in sets.items():
+        if held.y.shape[1] != rows.y.shape[1]:
+            raise ValueError(
+                f"{type(model).__name__}: eval_set {label!r}: y must have as many columns as in the fit, "
+                f"{rows.y.shape[1]}, got {held.y.shape[1]}"
+            )
+        try:
+            require_accepted(loss, held.y)
+        except ValueError as error:
+            raise ValueError(f"{type(model).__name__}: eval_set {label!r}: {error}") from error
+    return Evaluation(sets, metrics_of(model.eval_metric, view))
+
+
+def sets_of(
+    model: Any, eval_set: Any, encode: Callable[[Array], Array], factors: Array | None = None
+) -> dict[str, Rows]:
+    """The user's sets, validated and encoded, by name; `factors` are class weights, if any.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``eval_set`` is not a set, list or mapping of sets, or a set does not fit the model; the message names
+        it.
+    """
+    owner, found = type(model).__name__, {}
+    for name, given in named_sets(owner, eval_set).items():
+        try:
+            found[name] = rows_of(model, given, encode, factors)
+        except (ValueError, TypeError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{owner}: eval_set {name!r}: {error}") from error
+    return found
+
+
+def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
+    """The sets, (X, y) or (X, y, weight), by name: those of a list are validation_0, validation_1 and so on."""
+    if eval_set is None:
+        return {}
+    several = [eval_set] if is_set(eval_set) else eval_set
+    if isinstance(several, list | tuple):
+        several = {f"validation_{k}": one for k, one in enumerate(several)}
+    if not isinstance(several, Mapping) or not several:
+        raise TypeError(f"{owner}: eval_set must be {SETS}, got {reprlib.repr(eval_set)}")
+    for name, one in several.items():
+        if not is_set(one):
+            raise TypeError(f"{owner}: eval_set must be {SETS}, got for {name!r} a {type(one).__name__}")
+    named = {str(name): one for name, one in several.items()}
+    if len(named) < len(several):
+        raise ValueError(f"{owner}: eval_set must have a name of its own for each set, got {list(several)}")
+    return named
+
+
+def is_set(given: Any) -> bool:
+    """Whether something is a single set, rather than a tuple of sets."""
+    return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
+
+
+def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None) -> Rows:
+    """One set, a pair or a triple, as validated rows without those of weight 0."""
+    X, y = model._validated(given[0]), np.asarray(given[1])
+    if y.ndim == 0:
+        raise TypeError(f"y must have an entry for each of the {len(X)} rows of X, got {given[1]!r}")
+    if len(y) != len(X):
+        raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
+    X, y, weight = weighted_rows(X, encode(y), *given[2:] or (None,))
+    if not np.isfinite(y).all():
+        raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
+    return Rows(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])

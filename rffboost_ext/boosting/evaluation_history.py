@@ -1,0 +1,76 @@
+"""Metrics on sets of rows, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..data.dataset import Rows
+from ..terms.ensemble import Ensemble
+from .callbacks import Progress
+from .metrics import Metric
+
+Curves = dict[str, dict[str, list[float]]]
+
+
+class History:
+    """Evaluates each metric on each set after every round of a model; of a stack, of its first model.
+
+    Parameters
+    ----------
+    sets : mapping of str to Rows
+        The sets by name.
+    metrics : sequence of Metric
+        The metrics to evaluate.
+    start : Ensemble
+        The ensemble that the fit starts from.
+
+    Attributes
+    ----------
+    curves : dict of str to dict of str to list of float
+        By set and metric, a number for each round of this fit.
+    """
+
+    def __init__(self, sets: Mapping[str, Rows], metrics: Sequence[Metric], start: Ensemble) -> None:
+        self.sets = sets
+        self._score = {name: {metric.name: metric.on(rows.X) for metric in metrics} for name, rows in sets.items()}
+        self.curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
+        self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
+        self._next: int | None = len(start)
+        for name in sets:
+            # A metric that cannot be computed should fail here, not after a round.
+            self._scores(name)
+
+    def __call__(self, progress: Progress) -> None:
+        # An index that is not consecutive means that another model has begun: it and later ones are not evaluated.
+        self._next = progress.round.index + 1 if progress.round.index == self._next else None
+        if self._next is None:
+            return
+        for name, rows in self.sets.items():
+            self._raw[name] = progress.keep * self._raw[name] + progress.length * progress.term(rows.X)
+            for metric, score in self._scores(name).items():
+                self.curves[name][metric].append(score)
+
+    def _scores(self, name: str) -> dict[str, float]:
+        """The current value of each metric on a set."""
+        rows, raw = self.sets[name], self._raw[name]
+        return {metric: float(score(rows.y, raw, rows.weight)) for metric, score in self._score[name].items()}
+
+    def latest(self) -> dict[str, float]:
+        """The latest values, by set and metric; empty while a model other than the first is trained."""
+        if self._next is None:
+            return {}
+        return {
+            f"{name} {metric}": curve[-1]
+            for name, curves in self.curves.items()
+            for metric, curve in curves.items()
+            if curve
+        }
+
+    def state(self) -> dict[str, Any]:
+        """The state for a checkpoint."""
+        return {"curves": self.curves, "raw": self._raw, "next": self._next}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore the state from a checkpoint."""
+        self.curves, self._raw, self._next = (state[name] for name in ("curves", "raw", "next"))

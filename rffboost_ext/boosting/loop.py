@@ -1,0 +1,210 @@
+"""The boosting loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import Learner, Loss, Round, Step, Term
+from ..learners.composition import check_composition
+from ..learners.design import Design
+from ..learners.registry import LEARNERS
+from ..learners.validation import outcome
+from ..losses.registry import LOSSES
+from ..losses.validation import (
+    baseline_of,
+    check_answers,
+    check_baseline,
+    check_derivatives,
+    check_target,
+    derivatives_of,
+    in_units,
+    prepared,
+)
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import OPTIONAL, Instance, Integer, require
+from ..utils.typing import Array
+from .callbacks import CALLBACKS, Callback, Progress, ends
+from .interruption import Interrupted
+from .steps import STEPS, moved, natural_step
+
+PARAMETERS = {
+    "n_estimators": Integer(1),
+    "callbacks": CALLBACKS,
+    "random_state": Integer(0) | OPTIONAL,
+    "init": Instance(Ensemble) | OPTIONAL,
+}
+
+
+def boost(
+    design: Design | Array,
+    y: Array,
+    *,
+    loss: str | Loss,
+    learner: str | Learner,
+    step: str | Step = "auto",
+    n_estimators: int = 100,
+    weight: Array | None = None,
+    random_state: int | None = None,
+    callbacks: Sequence[Callback] = (),
+    init: Ensemble | None = None,
+    init_raw: Array | None = None,
+) -> Ensemble:
+    """Boost: one loop for every combination of loss, learner and step.
+
+    In each round the learner fits a term to the derivatives of the loss, the step decides how far to move
+    along it, and the raw scores are updated.
+
+    Parameters
+    ----------
+    design : Design or ndarray of shape (n, d)
+        The features.
+    y : ndarray of shape (n, 1) or (n, C)
+        The target as the loss wants it: class indices or real values. What is minimised is
+        ``loss.prepared(y, weight)``.
+    loss, learner, step : str or instance
+        The parts. ``step="auto"`` chooses a step that suits loss and learner.
+    n_estimators : int, default=100
+        Rounds.
+    weight : ndarray of shape (n,), optional
+        Sample weights, positive; 1 by default.
+    random_state : int, optional
+        Seed of every random draw: round t uses ``SeedSequence(random_state, spawn_key=(t,))``. None draws one.
+    callbacks : sequence of callable
+        Each is called with a :class:`~rffboost_ext.boosting.callbacks.Progress` after every round; a true result
+        ends the loop.
+    init : Ensemble, optional
+        The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
+    init_raw : ndarray of shape (n, C), optional
+        The final scores of the loop of `init` on these rows, ``Progress.raw``. With them the loop continues bit
+        for bit as if it had never stopped, unless the learner keeps a state across rounds in ``Design.lasting``,
+        as kernel machines keep their kernel: that starts anew. Without them the loop starts from ``init.raw``,
+        which is the same up to rounding.
+
+    Returns
+    -------
+    Ensemble
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a part is unknown or invalid, or two parts do not go together, before any work is done; in a round, if
+        a loss, a learner or a step of the user's returns what cannot be used.
+    KeyboardInterrupt
+        If the user interrupts it; its attribute ``ensemble`` has the rounds that were done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import boost
+    >>> X = np.linspace(-3, 3, 50)[:, None]
+    >>> fitted = boost(X, np.sin(X), loss="squared_error", learner="rff_1", n_estimators=20, random_state=0)
+    >>> bool(np.abs(fitted.raw(X) - np.sin(X)).mean() < 0.05)
+    True
+    """
+    loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
+    given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
+    given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
+    for name, check in PARAMETERS.items():
+        require("boost", name, given[name], check)
+    design, y, weight = checked_data(design, y, weight)
+    # An initial ensemble of several outputs has a number of classes, of which these rows may lack some.
+    loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
+    step = natural_step(loss, learner) if given_step is None else given_step
+    start = beginning(loss, y, weight, init)
+    check_composition(loss, learner, step, start.n_outputs)
+    seed = np.random.SeedSequence(random_state).entropy
+    raw = scores_of(start, design, n_estimators, init_raw)
+    if not len(start):
+        check_answers(loss, y, raw)
+    terms, moves = list(start.terms), list(start.moves)
+    try:
+        for index in range(len(start), n_estimators):
+            derivatives = in_units(loss, derivatives_of(loss, y, raw, index))
+            check_derivatives(loss, derivatives, raw, index)
+            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
+            round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
+            fitted, output = outcome(learner, round)
+            keep, length = moved(step, round, output)
+            raw = (raw if keep == 1.0 else keep * raw) + length * output
+            term = design.restore(fitted)
+            terms.append(term)
+            moves.append(np.array([keep, length]))
+            progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
+            if any([ends(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
+                break
+            # Otherwise these names would keep the arrays of this round in memory through the next.
+            del round, progress, fitted, output, derivatives
+    except KeyboardInterrupt as error:
+        raise Interrupted(made(start, terms, moves)) from error
+    return made(start, terms, moves)
+
+
+def beginning(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
+    """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
+    start = Ensemble(baseline_of(loss, y, weight), (), np.empty((0, 2))) if init is None else init
+    check_baseline(loss, start.baseline, y)
+    check_target(loss, y, start.n_outputs)
+    return start
+
+
+def made(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
+    """The ensemble of the rounds that are complete: an interrupt may come between a term and its move."""
+    return Ensemble(start.baseline, settled(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
+
+
+def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
+    """The validated data of :func:`boost`, or a ValueError."""
+    if not isinstance(design, Design):
+        if np.ndim(design) != 2:
+            raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
+        design = Design(numbers("design", design))
+        if not np.isfinite(design.original).all():
+            raise ValueError("boost: design must be finite, got NaN or infinity")
+    n, y = design.n_samples, numbers("y", y).astype(np.float64, copy=False)
+    if n == 0:
+        raise ValueError("boost: design must have at least one row, got none")
+    if y.ndim != 2 or len(y) != n:
+        raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
+    if not np.isfinite(y).all():
+        raise ValueError("boost: y must be finite, got NaN or infinity")
+    weight = np.ones(n) if weight is None else numbers("weight", weight).astype(np.float64, copy=False)
+    if weight.shape != (n,):
+        raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
+    if not (weight > 0.0).all():
+        raise ValueError(f"boost: weight must be positive, got {weight.min():g}")
+    if not np.isfinite(weight.sum()):
+        raise ValueError(f"boost: weight must have a finite sum, got {weight.sum():g}")
+    return design, y, weight
+
+
+def numbers(name: str, given: Any) -> Array:
+    """A parameter as an array of float64, or of float32 if it is, or a TypeError that names it."""
+    values = np.asarray(given)
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
+    # Kernels take these two alone; truth values have no differences, whole numbers overflow.
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
+    """The scores that :func:`boost` starts from, given or computed; a ValueError if they or `start` do not fit."""
+    if len(start) > n_estimators:
+        raise ValueError(
+            f"boost: n_estimators must be at least the {len(start)} rounds that init has, got {n_estimators}"
+        )
+    if raw is None:
+        return start.raw(design.original)
+    raw, wanted = numbers("init_raw", raw), (design.n_samples, start.n_outputs)
+    if raw.shape != wanted:
+        raise ValueError(f"boost: init_raw must have shape {wanted}, got {raw.shape}")
+    if not np.isfinite(raw).all():
+        raise ValueError("boost: init_raw must be finite, got NaN or infinity")
+    return raw
+
+
+def settled(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """All terms in a form that can be stored."""
+    return tuple(term.settled() for term in terms)

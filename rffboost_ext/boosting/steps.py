@@ -1,0 +1,198 @@
+"""Steps: how far to move along the output of a learner's term."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core import Learner, Loss, Round, Step
+from ..utils.param_validation import POSITIVE, Function, Integer, require
+from ..utils.registry import Registry
+from ..utils.typing import Array
+
+STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
+
+RATE = POSITIVE | Function("the round")
+"""Allowed learning rates."""
+
+# A step below this share of the first stride is searched for again.
+SHORT, TINY = 1e-5, 1e-280
+# Keeps the step finite for a term that is right, or wrong, on every row.
+LARGEST_CORRELATION = 1.0 - 1e-12
+# The number of a round, and the learning rate that it was told: those of no round.
+NEVER = -1, 1.0
+
+
+@STEPS.register("unit")
+class Unit(Step):
+    """``length = 1``: for learners that scale their outputs themselves, such as trees."""
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        return 1.0, 1.0
+
+
+@STEPS.register("zero")
+class Zero(Step):
+    """``length = 0``: scores stay, so that every round sees the same residual (independent features)."""
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        return 1.0, 0.0
+
+
+@STEPS.register("confidence_rated")
+class ConfidenceRated(Step):
+    r"""The closed form of Schapire and Singer for outputs within [-1, 1].
+
+    .. math:: \alpha = \tfrac12 \log \frac{\sum_i w_i (1 + y_i h_i)}{\sum_i w_i (1 - y_i h_i)}
+              = \operatorname{artanh}\left( - \frac{\langle g, h \rangle}{\sum H} \right)
+
+    with the gradient g = -w y and the hessian H = w of the exponential loss. The right-hand side needs no
+    labels, only a loss with \|g\| <= H.
+
+    References
+    ----------
+    R. E. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, Machine
+    Learning 37, 1999, corollary 1. Gautheron et al., ECML-PKDD 2020, section 3.1.
+    """
+
+    needs = {"loss": ("bounded_ratio",), "learner": ("bounded",)}
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        correlation = ratio(-round.inner(round.gradient, output), round.inner(round.hessian))
+        return 1.0, float(np.arctanh(min(max(correlation, -LARGEST_CORRELATION), LARGEST_CORRELATION)))
+
+
+@STEPS.register("newton")
+class Newton(Step):
+    """One Newton step along the output, ``length = -<g, h> / <H, h^2>``; exact for the squared error."""
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        counted = output if round.output_weights is None else round.output_weights * output
+        slope = round.inner(round.gradient, counted)
+        return 1.0, ratio(-slope, round.inner(round.hessian, counted, output))
+
+
+@STEPS.register("line_search")
+class LineSearch(Step):
+    """The length that minimises the loss along the output, found as the root of its slope.
+
+    Parameters
+    ----------
+    tol : float, default=1e-8
+        Tolerance on the length, relative to it.
+    max_length : float, default=1e6
+        Maximum length, as a multiple of the largest absolute target where that is above 1; reached if the loss has
+        no minimum along the output, as on separable data.
+    """
+
+    constraints = {"tol": POSITIVE, "max_length": POSITIVE}
+
+    def __init__(self, tol: float = 1e-8, max_length: float = 1e6) -> None:
+        self.tol = tol
+        self.max_length = max_length
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        from scipy.optimize import brentq
+
+        def slope(length: float) -> float:
+            gradient, _ = round.loss.derivatives(round.y, round.raw + length * output)
+            return round.inner(gradient, output)
+
+        start = slope(0.0)
+        if start == 0.0:
+            return 1.0, 0.0
+        # The loss is convex, so its slope changes sign once: double the stride until it has.
+        near, far = 0.0, -np.sign(start)
+        longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
+        # By sign: for extreme scores the product of two slopes may underflow to 0.
+        while np.sign(slope(far)) == np.sign(start):
+            near, far = far, 2.0 * far
+            if abs(far) > longest:
+                return 1.0, float(np.sign(far) * longest)
+        # A minimum far below the first stride, as of small targets, is looked for on its own scale.
+        while near == 0.0 and abs(far) > TINY and np.sign(slope(SHORT * far)) != np.sign(start):
+            far = SHORT * far
+        # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
+        return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
+
+
+class Shrunk(Step):
+    """Another step, shortened by a learning rate.
+
+    Parameters
+    ----------
+    step : Step
+        The step to shorten.
+    rate : float or callable
+        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``. A
+        round asks it once.
+    first : int, default=0
+        The round from which the function counts: the number of rounds of an initial model.
+    """
+
+    constraints = {"rate": RATE, "first": Integer(0)}
+    _asked = NEVER
+
+    def __init__(self, step: Step, rate: float | Callable[[int], float], first: int = 0) -> None:
+        self.step = step
+        self.rate = rate
+        self.first = first
+
+    @property
+    def needs(self):  # type: ignore[no-untyped-def,override]
+        """What the inner step needs."""
+        return self.step.needs
+
+    def move(self, round: Round, output: Array) -> tuple[float, float]:
+        keep, length = moved(self.step, round, output)
+        # A function may say something else when it is asked again.
+        (index, rate), self._asked = self._asked, NEVER
+        return keep, (rate if index == round.index else rate_of(self.rate, round.index - self.first)) * length
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a round was told is no part of the step: a checkpoint compares steps by their state.
+        return {name: value for name, value in super().__getstate__().items() if name != "_asked"}
+
+    def shrinkage(self, index: int) -> float:
+        rate = rate_of(self.rate, index - self.first)
+        self._asked = index, rate
+        return rate * self.step.shrinkage(index)
+
+
+def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:
+    """The result of a step, two finite numbers, or an error that names the step."""
+    found = step.move(round, output)
+    try:
+        keep, length = found
+        finite = math.isfinite(keep) and math.isfinite(length)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {found!r}") from error
+    if not finite:
+        raise ValueError(f"step {step!r}: move must return finite numbers, got {found!r} in round {round.index}")
+    return keep, length
+
+
+def rate_of(rate: float | Callable[[int], float], index: int) -> float:
+    """The learning rate of a round: a number, or the checked result of a function."""
+    if not callable(rate):
+        return rate
+    found = rate(index)
+    require("learning_rate", f"what the function returns for round {index}", found, POSITIVE)
+    return float(found)
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """The quotient, or 0 if the denominator is not positive: a perfect fit moves no further."""
+    return numerator / denominator if denominator > 0.0 else 0.0
+
+
+def natural_step(loss: Loss, learner: Learner) -> Step:
+    """The step that ``step="auto"`` stands for: the learner's own, else the best that the loss allows."""
+    if learner.step is not None:
+        return STEPS.create(learner.step)
+    if loss.bounded_ratio and learner.bounded:
+        return ConfidenceRated()
+    return Newton() if loss.exact_hessian else LineSearch()

@@ -1,0 +1,1 @@
+"""Rows of a fit: data sets, sample weights and sampling."""

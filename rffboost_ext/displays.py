@@ -1,0 +1,17 @@
+"""Plots of fitted models as scikit-learn displays: ``SomeDisplay.from_estimator(model, ...)``; need matplotlib."""
+
+from .inspection.effect_display import EffectDisplay
+from .inspection.frequency_display import FrequencyDisplay
+from .inspection.history_display import HistoryDisplay
+from .inspection.importance_display import ImportanceDisplay
+from .inspection.landmark_display import LandmarkDisplay
+from .inspection.rounds_display import RoundsDisplay
+
+__all__ = [
+    "EffectDisplay",
+    "FrequencyDisplay",
+    "HistoryDisplay",
+    "ImportanceDisplay",
+    "LandmarkDisplay",
+    "RoundsDisplay",
+]

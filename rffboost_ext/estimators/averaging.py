@@ -1,0 +1,121 @@
+"""The average of fitted estimators, as one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..preprocessing.category_encoding import Coding, listed
+from ..preprocessing.category_recoding import joint, kinds_of, recoding_of
+from ..terms.ensemble import mean
+from ..terms.recoding import recoded_tables, with_codes
+from .base import BaseRFFBoost
+from .quantile import RFFBoostQuantileRegressor
+
+E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
+KINDS = "models must be RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor, all of one kind"
+
+
+def average(models: Iterable[E]) -> E:
+    """One model whose raw scores are the mean of those of several, such as of different seeds or folds.
+
+    Parameters
+    ----------
+    models : iterable of fitted RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
+        Models of one kind, of the same classes, loss or quantiles, and features. Those of columns of categories
+        may have seen different ones, as on folds: a category counts as missing in the models that do not know it.
+
+    Returns
+    -------
+    RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
+        A new model with the parameters of the first; it predicts, is saved and is exported like any other.
+
+    Raises
+    ------
+    TypeError
+        If one of `models` is no such estimator, or not of the kind of the first.
+    ValueError
+        If `models` is empty, or classes, losses, features or the kinds of their categories differ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from rffboost_ext import RFFBoostClassifier, average
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = average(RFFBoostClassifier(n_estimators=20, random_state=seed).fit(X, y) for seed in range(3))
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+    if not isinstance(models, Iterable):
+        raise TypeError(f"average: models must be an iterable of fitted estimators, got {models!r}")
+    models = list(models)
+    if not models:
+        raise ValueError("average: models must hold at least one model, got none")
+    if isinstance(models[0], RFFBoostQuantileRegressor):
+        return averaged_quantiles(models)
+    for model in models:
+        require_alike(models[0], model)
+    shares = [found for model in models if (found := model._known_importances()) is not None]
+    importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
+    models = with_joint_categories(models)
+    averaged = models[0]._with_ensemble(mean([model.ensemble_ for model in models]), importances)
+    # Missing values are allowed only in columns where every model can handle them.
+    gaps = [model._gaps for model in models if model._gaps is not None]
+    averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
+    averaged._fills = all(model._fills for model in models)
+    return averaged
+
+
+def with_joint_categories(models: Sequence[E]) -> list[E]:
+    """Fitted models that know all categories that one of them knows: themselves where they know the same."""
+    codings = [model._coding for model in models if model._coding is not None]
+    if all(listed(coding) == listed(codings[0]) for coding in codings):
+        return list(models)
+    coding = joint(codings)
+    return [with_coding(model, coding) for model in models]
+
+
+def with_coding(model: E, coding: Coding) -> E:
+    """A fitted model with the codes of another coding, which has all categories of its own."""
+    assert model._coding is not None
+    assert model._expansion is not None
+    recoding = recoding_of(model._coding, coding)
+    made = model._with_ensemble(with_codes(model.ensemble_, recoding), model._known_importances())
+    made._coding, made._expansion = coding, recoded_tables(model._expansion, recoding)
+    return made
+
+
+def averaged_quantiles(models: Sequence[Any]) -> Any:
+    """The model whose booster of each level is the average of those of several."""
+    first = models[0]
+    for model in models:
+        if type(model) is not type(first):
+            raise TypeError(f"average: {KINDS}, got {model!r} beside {first!r}")
+        check_is_fitted(model)
+        if list(model.quantiles) != list(first.quantiles):
+            raise ValueError(
+                f"average: the quantiles of models must agree, got {first.quantiles} and {model.quantiles}"
+            )
+    levels = zip(*(model.estimators_ for model in models), strict=True)
+    return first._with_boosters([average(boosters) for boosters in levels])
+
+
+def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
+    """Raise unless two fitted models can be averaged."""
+    if not isinstance(other, BaseRFFBoost) or type(other) is not type(first):
+        raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")
+    check_is_fitted(other)
+    facts: dict[str, list[Any]] = {
+        "losses": [model._loss_given or repr(model.loss_) for model in (first, other)],
+        "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
+        "numbers of features": [model.n_features_in_ for model in (first, other)],
+        "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
+        "kinds of categories": [kinds_of(model._coding) for model in (first, other)],
+        "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
+    }
+    for name, (one, two) in facts.items():
+        if one != two:
+            raise ValueError(f"average: the {name} of models must agree, got {one} and {two}")

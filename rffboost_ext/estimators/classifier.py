@@ -1,0 +1,240 @@
+"""The scikit-learn estimators: validation and encoding around :func:`~rffboost_ext.boosting.loop.boost`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from ..boosting.callbacks import Callback
+from ..boosting.evaluation import sets_of
+from ..core import Learner, Loss, Step
+from ..data.dataset import Rows
+from ..learners.composition import multi_output_learners
+from ..preprocessing.class_weight import ClassWeight, class_factors
+from ..preprocessing.targets import codes_of, encoded, labels_of, require_labels, squeeze
+from ..utils.atomic_fit import atomic
+from ..utils.typing import Array
+from .base import BaseRFFBoost
+from .docstrings import ATTRIBUTES, PARAMETERS
+
+
+class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
+    __doc__ = f"""Boosting of random Fourier features, trees or any learner, for classification.
+
+    Parameters
+    ----------
+    {PARAMETERS.format(loss='"log_loss"')}
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the sample weights by class label, 1 for classes left out. "balanced" gives every class the same
+        total weight. They apply to held-out rows and ``eval_set`` too.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
+    loss_ : Loss
+        The loss that was minimised; ``loss_.inverse_link(raw)`` are probabilities.
+    {ATTRIBUTES}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from rffboost_ext import RFFBoostClassifier
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> clf = RFFBoostClassifier(loss="exponential", learner="rff_1", random_state=0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.95)
+    True
+    """
+
+    task = "classification"
+    default_loss = "log_loss"
+    classes_: Array
+    constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeight()}
+
+    def __init__(
+        self,
+        loss: str | Loss = "auto",
+        learner: str | Learner = "auto",
+        *,
+        step: str | Step = "auto",
+        n_estimators: int | None = None,
+        learning_rate: float | str | Callable[[int], float] = "auto",
+        standardize: bool | str = "auto",
+        extrapolation: str = "constant",
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-4,
+        n_folds: int | str = "auto",
+        refit: bool | str = "auto",
+        quality: str = "auto",
+        eval_metric: Any = None,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        precision: str = "float32",
+        categorical_features: Any = "from_dtype",
+        missing: str = "error",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        class_weight: Any = None,
+    ) -> None:
+        super().__init__(
+            loss,
+            learner,
+            step=step,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            standardize=standardize,
+            extrapolation=extrapolation,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            n_folds=n_folds,
+            refit=refit,
+            quality=quality,
+            eval_metric=eval_metric,
+            callbacks=callbacks,
+            warm_start=warm_start,
+            random_state=random_state,
+            precision=precision,
+            categorical_features=categorical_features,
+            missing=missing,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    @atomic
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
+    ) -> RFFBoostClassifier:
+        """Fit to X and y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
+            data frame's own marker (None, pd.NA).
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
+            stopping holds out a row with all of its weight, however large that is.
+        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
+            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
+            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
+            If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
+        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
+            stopping monitors the last set instead of holding out rows itself. A single set needs no list.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a part or the data are invalid; the message names it.
+        KeyboardInterrupt
+            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        """
+        parts = self._parts()
+        require_labels(y)
+        given = self._read(init_model)
+        X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding)
+        classes, y = encoded(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes.tolist()[0]!r}"
+            )
+        if len(classes) > 2:
+            self._require_multiclass(*parts[:2], len(classes))
+        if self._goes_on() and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
+                f"warm_start is set, got {classes}"
+            )
+        factors = class_factors(type(self).__name__, self.class_weight, classes, y, weight)
+        weight = weight if factors is None else weight * factors[y]
+        y = y.astype(np.float64)[:, None]
+        sets = sets_of(self, eval_set, partial(codes_of, classes), factors)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), given, classes, sets)
+        self.classes_, self._loss_given = classes, repr(parts[0])
+        return self
+
+    def _require_multiclass(self, loss: Loss, learner: Learner, n_classes: int) -> None:
+        """Raise a ValueError that names the part that is limited to two classes."""
+        if loss.multiclass and learner.multi_output:
+            return
+        part = f"learner {learner!r}" if loss.multiclass else f"loss {loss!r}"
+        advice = f"; learners of several outputs are {multi_output_learners()}" if loss.multiclass else ""
+        raise ValueError(
+            f"Only binary classification is supported by {part}: y must have 2 classes, got {n_classes}{advice}"
+        )
+
+    def decision_function(self, X: Any) -> Array:
+        """Raw scores, (n,) where there is one output, else (n, C).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray
+        """
+        return squeeze(self._raw(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, (n, K), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+        """
+        raw = self._raw(X)
+        return self.loss_.inverse_link(raw)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row, (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return labels_of(self._raw(X), self.classes_)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
+        return map(squeeze, self._staged_raw(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Class probabilities after 1, 2, ... rounds; those of several models take turns."""
+        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
+        return (labels_of(raw, self.classes_) for raw in self._staged_raw(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        several = self._fact("learner", "multi_output")
+        tags.classifier_tags.multi_class = several and self._fact("loss", "multiclass")
+        return tags

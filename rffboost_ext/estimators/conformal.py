@@ -1,0 +1,332 @@
+r"""Prediction intervals with guaranteed coverage, whatever the regressor and the distribution.
+
+Split conformal prediction: the regressor is fitted to a part of the rows, and on the m others, the calibration
+rows, a score measures how far each target lies outside the prediction. The q-th smallest score with
+:math:`q = \lceil (m + 1)(1 - \alpha) \rceil` is the margin. If the calibration rows and a new one are
+exchangeable, its score is equally likely to have any rank among the m + 1. So, if no scores tie,
+
+.. math:: P(y \in \mathrm{interval}) = \frac{q}{m + 1}, \quad
+          1 - \alpha \le \frac{q}{m + 1} < 1 - \alpha + \frac{1}{m + 1},
+
+and it is no smaller if some do. Coverage is marginal, over new rows and calibration rows together; it need not
+hold conditionally on x.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+
+from ..persistence.model_file import StoreMixin
+from ..preprocessing.category_encoding import is_categorical, is_gap, is_table, values_of
+from ..utils.atomic_fit import atomic
+from ..utils.param_validation import SEED, Inside, require_all
+from ..utils.typing import Array
+from .regressor import RFFBoostRegressor
+
+# Tolerance for rounding errors of products such as 10 * 0.1.
+ROUNDING = 1e-9
+# More rows than any data set has: a bound for 1 / alpha, which may be infinite.
+MOST = 1e18
+# Rounding errors between a score and the ends of an interval.
+LOST = 4.0
+
+
+class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEstimator):
+    """Any regressor with prediction intervals by split conformal prediction.
+
+    With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
+    minus the margin. With one that predicts several quantiles, l in the first column and u in the last, the score
+    is ``max(l(x) - y, y - u(x))`` and intervals reach from l(x) less the margin to u(x) plus the margin:
+    conformalised quantile regression, whose intervals are wide only where the target varies much.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        The regressor, compatible with scikit-learn; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if
+        None. With :class:`~rffboost_ext.RFFBoostQuantileRegressor` quantiles are conformalised.
+    alpha : float, default=0.1
+        Miscoverage: intervals miss the target with at most this probability.
+    calibration_fraction : float, default=0.25
+        Share of the rows held out from the regressor for calibration, drawn at random; at least 1 / alpha - 1
+        rows, which a finite margin requires.
+    random_state : int, RandomState or None, default=None
+        Seed of the split, and of the regressor if its own ``random_state`` is None.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted regressor.
+    margin_ : float
+        Margin added on either side, in units of the target; negative where quantiles cover too much.
+    coverage_ : float
+        The probability of coverage, at least ``1 - alpha``: q / (m + 1), more where scores tie.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    Notes
+    -----
+    There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
+
+    A column whose missing values would all be among the calibration rows has one of them in the regressor's part,
+    so that it knows missing values there whatever the seed: that row trades places with one drawn for that part.
+
+    Where targets tie, as prices do, many lie exactly at the ends of intervals: each score includes a tolerance for
+    the rounding of its own row, in the precision of the predictions. An exported graph sums in another order,
+    whose rounding may put some outside.
+
+    References
+    ----------
+    Lei, G'Sell, Rinaldo, Tibshirani and Wasserman, Distribution-free predictive inference for regression, Journal
+    of the American Statistical Association 113, 2018. Romano, Patterson and Candès, Conformalized quantile
+    regression, NeurIPS 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from rffboost_ext import ConformalRegressor, RFFBoostRegressor
+    >>> X, y = make_friedman1(400, noise=1.0, random_state=0)
+    >>> booster = RFFBoostRegressor(learner="rff_1", random_state=0)
+    >>> model = ConformalRegressor(booster, alpha=0.2, random_state=0).fit(X[:200], y[:200])
+    >>> low, high = model.predict_interval(X[200:]).T
+    >>> bool(((low <= y[200:]) & (y[200:] <= high)).mean() > 0.7)
+    True
+    """
+
+    constraints = {
+        "alpha": Inside(0.0, 1.0),
+        "calibration_fraction": Inside(0.0, 1.0),
+        "random_state": SEED,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        alpha: float = 0.1,
+        calibration_fraction: float = 0.25,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.calibration_fraction = calibration_fraction
+        self.random_state = random_state
+
+    @atomic
+    def fit(self, X: Any, y: Any) -> ConformalRegressor:
+        """Fit the regressor to a part of the rows, and the margin to the others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features, as the regressor takes them.
+        y : array-like of shape (n,)
+            Targets.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data are invalid, or there are too few rows for alpha.
+        """
+        from sklearn.utils import _safe_indexing, indexable
+
+        require_all(self, self.constraints)
+        random = check_random_state(self.random_state)
+        regressor = self._regressor(random)
+        # The regressor gets the original X, so that it sees the columns of a DataFrame.
+        values, y = self._checked(X, y)
+        size = self._calibration_size(len(y))
+        parts = split_with_gaps(gaps_of(values), size, random)
+        (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
+        self.estimator_ = self._fitted(regressor, X, y, size)
+        target, found = target.astype(np.float64), self.estimator_.predict(held)
+        values, rank = self._numbers(found, size), rank_of(self.alpha, size)
+        if not np.isfinite(values).all():
+            raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
+        # Targets exactly at the end of an interval, of which there are many where they tie, count as inside. Each
+        # row has its own tolerance, which is a part of its score: rows beyond the rank have no say in the margin.
+        blurred = scores(target, values) + LOST * precision_of(found) * sizes(target, values)
+        self.margin_ = float(np.sort(blurred)[rank - 1])
+        self.coverage_ = rank / (size + 1)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """X as one array, of objects where its columns are of several kinds, and y."""
+        known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
+        if not (is_table(X) and has_words(X)):
+            found: tuple[Array, Array] = validate_data(self, X, y, **known)
+            return found
+        # Beside truth values scikit-learn's check would make numbers of them.
+        validate_data(self, X, skip_check_array=True)
+        values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
+        return values, y
+
+    def _fitted(self, regressor: Any, X: Any, y: Any, size: int) -> Any:
+        """The regressor, fitted to the rows that do not calibrate, or a ValueError that says if one is too few."""
+        try:
+            return regressor.fit(X, y)
+        except ValueError as error:
+            if len(y) > 1:
+                raise
+            raise ValueError(
+                f"{type(self).__name__}: X must have more than {size + 1} rows, of which {size} calibrate with "
+                f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
+                f"n_samples={size + 1}: estimator cannot be fitted to the one that is left ({error})"
+            ) from error
+
+    def _calibration_size(self, n_samples: int) -> int:
+        """The number of calibration rows, or a ValueError if no others would be left."""
+        # The least m with (m + 1) alpha >= 1.
+        least = math.ceil(min(1.0 / self.alpha, MOST) - ROUNDING) - 1
+        size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
+        if size >= n_samples:
+            raise ValueError(
+                f"{type(self).__name__}: X must have more than the {size} rows that calibrate with "
+                f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
+                f"n_samples={n_samples}"
+            )
+        return size
+
+    def _regressor(self, random: np.random.RandomState) -> Any:
+        """The unfitted regressor, with a seed drawn from `random` if it needs one."""
+        given = RFFBoostRegressor() if self.estimator is None else self.estimator
+        if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
+            raise TypeError(
+                f"{type(self).__name__}: estimator must be a regressor with fit and predict, got {given!r}"
+            )
+        if is_classifier(given):
+            raise TypeError(f"{type(self).__name__}: estimator must be a regressor, got the classifier {given!r}")
+        regressor = clone(given)
+        params = regressor.get_params(deep=False)
+        if self.random_state is not None and "random_state" in params and params["random_state"] is None:
+            regressor.set_params(random_state=random.randint(2**31 - 1))
+        return regressor
+
+    def predict(self, X: Any) -> Array:
+        """The predictions of the regressor; for several quantiles, their median.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        found = self._predictions(X)
+        return found if found.ndim == 1 else np.median(found, axis=1)
+
+    def predict_interval(self, X: Any) -> Array:
+        """Lower and upper ends of the intervals.
+
+        They contain the target with probability ``coverage_``, at least ``1 - alpha``. The lower end is never
+        above the upper one: where a negative margin would make it so, both are the middle between them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        return self.widened(self._predictions(X))
+
+    def widened(self, found: Array) -> Array:
+        """The intervals (n, 2) around the predictions of the regressor, (n,) or (n, Q)."""
+        low, high = ends(found)
+        middle = 0.5 * (low + high)
+        return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
+
+    def _predictions(self, X: Any) -> Array:
+        check_is_fitted(self)
+        found = self.estimator_.predict(X)
+        return self._numbers(found, len(found))
+
+    def _numbers(self, found: Any, n_samples: int) -> Array:
+        """The predictions of the regressor, (n,) or (n, Q), float64, or an error that names it."""
+        try:
+            values = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{type(self).__name__}: estimator must predict numbers: {error}") from error
+        if values.ndim not in (1, 2) or len(values) != n_samples or not values.size:
+            raise ValueError(
+                f"{type(self).__name__}: estimator must predict shape ({n_samples},) or ({n_samples}, Q), got "
+                f"{values.shape}"
+            )
+        return values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        regressor = RFFBoostRegressor() if self.estimator is None else self.estimator
+        of_regressor = get_tags(regressor).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = of_regressor.allow_nan, of_regressor.categorical
+        return tags
+
+
+def precision_of(found: Any) -> float:
+    """The rounding unit of the numbers that a regressor predicts."""
+    dtype = np.asarray(found).dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+
+
+def ends(found: Array) -> tuple[Array, Array]:
+    """The first and the last of the predictions of each row, which may be one, (n,), or several, (n, Q)."""
+    columns = found[:, None] if found.ndim == 1 else found
+    return columns[:, 0], columns[:, -1]
+
+
+def scores(y: Array, found: Array) -> Array:
+    """How far targets lie outside the prediction, (n,); negative inside an interval."""
+    low, high = ends(found)
+    return np.maximum(low - y, y - high)
+
+
+def sizes(y: Array, found: Array) -> Array:
+    """The sizes of the numbers that each score is made of, (n,), with which its rounding error grows."""
+    low, high = ends(found)
+    return np.maximum(np.abs(low), np.abs(high)) + np.abs(y)
+
+
+def has_words(X: Any) -> bool:
+    """Whether a table has columns of categories or objects, such as text."""
+    n_features = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+    return any(is_categorical(X, j) or values_of(X, j).dtype.kind == "O" for j in range(n_features))
+
+
+def gaps_of(values: Array) -> Array:
+    """Which entries of X (n, d), as validated, are missing: (n, d)."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([is_gap(value) for value in values.ravel()]).reshape(values.shape)
+
+
+def split_with_gaps(gaps: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
+    """Rows to fit to and `size` others; each column with gaps (n, d) has one among the first, if there is room."""
+    from sklearn.model_selection import train_test_split
+
+    kept, held = train_test_split(np.arange(len(gaps)), test_size=size, random_state=random)
+    for column in np.flatnonzero(gaps.any(axis=0) & ~gaps[kept].any(axis=0)):
+        if gaps[kept, column].any():
+            continue
+        here = np.flatnonzero(gaps[held, column])[0]
+        # A row without gaps, so that no other column loses its own.
+        free = np.flatnonzero(~gaps[kept].any(axis=1))
+        if len(free):
+            kept[free[0]], held[here] = held[here], kept[free[0]]
+    return kept, held
+
+
+def rank_of(alpha: float, size: int) -> int:
+    """The rank, from 1, of the score that is the margin: the ceiling of ``(size + 1) (1 - alpha)``."""
+    return size + 1 - math.floor((size + 1) * alpha + ROUNDING)

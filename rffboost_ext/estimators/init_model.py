@@ -1,0 +1,141 @@
+"""The model that a fit continues from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..core import Loss
+from ..losses.validation import reads_alike
+from ..preprocessing.category_encoding import Coding, listed, with_underscores
+from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is known of a model: its raw scores, and its inverse link if known.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+    response : callable, optional
+        From raw scores (n, C) to probabilities or means.
+    n_features : int, optional
+    classes : ndarray, optional
+        Labels, where they are the user's.
+    coding : Coding, optional
+        Categories of the columns; None where all are numbers.
+    knows_codes : bool
+        Whether the categories are known.
+    names : ndarray, optional
+        Names of the columns, if known.
+    shown : str
+        The model, in messages.
+    """
+
+    ensemble: Ensemble
+    response: Callable[[Array], Array] | None = None
+    n_features: int | None = None
+    classes: Array | None = None
+    coding: Coding | None = None
+    knows_codes: bool = True
+    names: Array | None = None
+    shown: str = "that it is"
+
+
+def initial_ensemble(
+    given: Given,
+    loss: Loss,
+    n_features: int,
+    n_outputs: int,
+    classes: Array | None,
+    coding: Coding | None = None,
+    names: Array | None = None,
+) -> Ensemble:
+    """The ensemble of a model, if boosting with `loss` can continue from it.
+
+    Raises
+    ------
+    ValueError
+        If the model has other features, categories, outputs, classes, or another link than the loss.
+    """
+    if given.n_features is not None and given.n_features != n_features:
+        raise ValueError(f"init_model must have the {n_features} features of X, got {given.n_features}")
+    require_same_names(given.names, names)
+    if given.knows_codes:
+        require_same_categories(given.coding, coding)
+    if given.ensemble.n_outputs != n_outputs:
+        raise ValueError(
+            f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
+        )
+    if given.classes is not None and not np.array_equal(given.classes, classes):  # type: ignore[arg-type]
+        if classes is None:
+            raise ValueError(f"init_model must be a regressor, as this one is, got a classifier: {given.shown}")
+        raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
+    if given.response is not None:
+        require_same_link(given.response, loss, n_outputs)
+    return given.ensemble
+
+
+READERS = {"xgboost": "rffboost_ext.interop.xgboost", "lightgbm": "rffboost_ext.interop.lightgbm"}
+"""The module whose function ``init_model`` reads the models of a package."""
+
+
+@singledispatch
+def read(model: Any) -> Given:
+    """Read a model of ours, XGBoost's or LightGBM's; classes of this package register their reader here."""
+    for package in {cls.__module__.partition(".")[0] for cls in type(model).__mro__} & READERS.keys():
+        given: Given = import_module(READERS[package]).init_model(model)
+        return given
+    raise TypeError(
+        f"init_model must be an Ensemble, a fitted estimator of this package, or a Booster or scikit-learn model "
+        f"of XGBoost or LightGBM, got {model!r}"
+    )
+
+
+@read.register
+def _(model: Ensemble) -> Given:
+    return Given(model, knows_codes=False)
+
+
+def require_same_names(given: Array | None, names: Array | None) -> None:
+    """Raise a ValueError if both have column names that differ by more than underscores for spaces."""
+    if given is None or names is None:
+        return
+    theirs, ours = ([with_underscores(name) for name in known] for known in (given, names))
+    if theirs != ours:
+        raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(given)}")
+
+
+def require_same_categories(given: Coding | None, coding: Coding | None) -> None:
+    """Raise a ValueError that names a column whose categories a model does not know."""
+    theirs, ours = listed(given), listed(coding)
+    for column in range(max(len(theirs), len(ours))):
+        one, two = (entries[column] if entries else None for entries in (theirs, ours))
+        if one == two:
+            continue
+        if one is None or two is None:
+            kinds = ["numbers" if entry is None else f"categories, such as {entry[:1]}" for entry in (two, one)]
+            told = f"column {column} of X holds {kinds[0]}, that of the model {kinds[1]}"
+        else:
+            told = f"in column {column} it lacks {[entry for entry in two if entry not in one][:5]}"
+        raise ValueError(
+            f"init_model must have the categories of X: {told}; an Ensemble is taken to act on their codes, 0 for "
+            f"the first"
+        )
+
+
+def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:
+    """Raise a ValueError unless the raw scores of a model mean what those of the loss mean."""
+    if not reads_alike(response, loss, n_outputs):
+        raise ValueError(
+            f"init_model reads its raw scores otherwise than loss {loss!r} does: take the loss that it was "
+            f"trained with, or hand over an Ensemble whose raw scores suit the loss, such as "
+            f"0.5 * to_ensemble(model)"
+        )

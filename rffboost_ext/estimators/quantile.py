@@ -1,0 +1,211 @@
+"""Regression of several quantiles at once, which never cross."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..losses import Quantile
+from ..persistence.checkpoint import Checkpoint
+from ..persistence.model_file import StoreMixin
+from ..utils.atomic_fit import atomic
+from ..utils.param_validation import OPTIONAL, SEED, Check, Inside, Instance, is_auto, require_all
+from ..utils.typing import Array
+from .composition import with_own_parts
+from .regressor import RFFBoostRegressor
+
+
+@dataclass(frozen=True)
+class Levels(Check):
+    """A sequence of numbers strictly between 0 and 1, each above the one before."""
+
+    def fits(self, value: object) -> bool:
+        if isinstance(value, np.ndarray):
+            return value.ndim == 1 and value.dtype.kind == "f"
+        inside = Inside(0.0, 1.0)
+        return isinstance(value, Sequence) and not isinstance(value, str) and all(map(inside.fits, value))
+
+    def accepts(self, value: object) -> bool:
+        levels = np.asarray(value, dtype=np.float64)
+        within = bool(((levels > 0.0) & (levels < 1.0)).all())
+        return len(levels) > 0 and within and bool((np.diff(levels) > 0.0).all())
+
+    def __str__(self) -> str:
+        return "an increasing sequence of numbers > 0 and < 1"
+
+
+class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
+    """Regression of several conditional quantiles in one call; predictions never cross.
+
+    One booster is fitted to the pinball loss of each level. Where the predictions for a row come out of order they
+    are rearranged, that is sorted, which brings them closer to the true quantiles, or leaves them as close as they
+    were (Chernozhukov et al.).
+
+    Parameters
+    ----------
+    quantiles : sequence of float, default=(0.05, 0.5, 0.95)
+        The levels, increasing, each above 0 and below 1.
+    estimator : RFFBoostRegressor, optional
+        The booster, whose loss must be "auto"; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if None.
+    random_state : int, RandomState or None, default=None
+        Seed of all boosters. If it is None they have the booster's own, and if that is None too, one that is drawn
+        for all; with a :class:`~rffboost_ext.Checkpoint` each then draws its own, which its file keeps.
+
+    Attributes
+    ----------
+    estimators_ : list of RFFBoostRegressor
+        One fitted booster per level, each of which can be exported.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    References
+    ----------
+    Koenker and Bassett, Regression quantiles, Econometrica 46, 1978. Chernozhukov, Fernández-Val and Galichon,
+    Quantile and probability curves without crossing, Econometrica 78, 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostQuantileRegressor, RFFBoostRegressor
+    >>> X = np.linspace(-3, 3, 300)[:, None]
+    >>> y = X[:, 0] + np.random.default_rng(0).standard_normal(300)
+    >>> booster = RFFBoostRegressor(learner="rff_1", n_estimators=50, random_state=0)
+    >>> model = RFFBoostQuantileRegressor((0.1, 0.5, 0.9), booster).fit(X, y)
+    >>> low, median, high = model.predict(X).T
+    >>> bool((low <= median).all() and (median <= high).all())
+    True
+    """
+
+    constraints = {
+        "quantiles": Levels(),
+        "estimator": Instance(RFFBoostRegressor) | OPTIONAL,
+        "random_state": SEED,
+    }
+
+    def __init__(
+        self,
+        quantiles: Sequence[float] = (0.05, 0.5, 0.95),
+        estimator: RFFBoostRegressor | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.quantiles = quantiles
+        self.estimator = estimator
+        self.random_state = random_state
+
+    @atomic
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostQuantileRegressor:
+        """Fit a booster per level.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
+            stopping holds out a row with all of its weight, however large that is.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data are invalid; the message names it.
+        """
+        require_all(self, self.constraints)
+        booster = self._booster()
+        levels = [clone(booster).set_params(loss=Quantile(float(level))) for level in self.quantiles]
+        for k, level in enumerate(levels):
+            level.callbacks = own_checkpoints(level.callbacks, k)
+        self.estimators_ = [level.fit(X, y, sample_weight=sample_weight) for level in levels]
+        first = self.estimators_[0]
+        self.n_features_in_ = first.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(first, "feature_names_in_"):
+            self.feature_names_in_ = first.feature_names_in_
+        return self
+
+    def _with_boosters(self, boosters: list[RFFBoostRegressor]) -> RFFBoostQuantileRegressor:
+        """A fitted copy with other boosters and parameters of its own."""
+        made = with_own_parts(self)
+        made.estimators_ = boosters
+        return made
+
+    def _booster(self) -> RFFBoostRegressor:
+        """The booster to fit for each level, except for its loss; with `random_state` all share one seed."""
+        booster = RFFBoostRegressor() if self.estimator is None else clone(self.estimator)
+        if not is_auto(booster.loss):
+            raise ValueError(
+                f"{type(self).__name__}: the loss of estimator must be 'auto', since that of each level is "
+                f"Quantile, got {booster.loss!r}"
+            )
+        if self.random_state is None and (booster.random_state is not None or has_checkpoint(booster)):
+            return booster
+        return booster.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
+
+    def predict(self, X: Any) -> Array:
+        """The predicted quantiles of each row, increasing from column to column.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, Q), or (n,) where there is one level
+        """
+        check_is_fitted(self)
+        found = np.column_stack([estimator.predict(X) for estimator in self.estimators_])
+        return found[:, 0] if found.shape[1] == 1 else np.sort(found, axis=1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The fraction of pinball loss explained relative to constant quantiles, averaged over levels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+            At most 1; see :func:`sklearn.metrics.d2_pinball_score`.
+        """
+        from sklearn.metrics import d2_pinball_score
+
+        columns = self.predict(X).reshape(-1, len(self.estimators_)).T
+        levels = zip(self.quantiles, columns, strict=True)
+        weight = {"sample_weight": sample_weight}
+        return float(np.mean([d2_pinball_score(y, column, alpha=level, **weight) for level, column in levels]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        of_booster = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = of_booster.allow_nan, of_booster.categorical
+        return tags
+
+
+def has_checkpoint(booster: RFFBoostRegressor) -> bool:
+    """Whether there is a checkpoint among the callbacks."""
+    given = booster.callbacks
+    return isinstance(given, Sequence) and any(isinstance(one, Checkpoint) for one in given)
+
+
+def own_checkpoints(callbacks: Any, number: int) -> Any:
+    """Callbacks of one of several fits, with checkpoints of its own."""
+    if not isinstance(callbacks, Sequence):
+        return callbacks
+    return [one.part(number) if isinstance(one, Checkpoint) else one for one in callbacks]

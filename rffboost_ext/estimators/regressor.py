@@ -1,0 +1,122 @@
+"""The regressor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.base import RegressorMixin
+
+from ..boosting.evaluation import sets_of
+from ..data.dataset import Rows
+from ..preprocessing.targets import real_numbers, squeeze
+from ..utils.atomic_fit import atomic
+from ..utils.typing import Array
+from .base import BaseRFFBoost
+from .docstrings import ATTRIBUTES, PARAMETERS
+from .signatures import with_own_init
+
+
+@with_own_init
+class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
+    __doc__ = f"""Boosting of random Fourier features, trees or any learner, for regression.
+
+    Parameters
+    ----------
+    {PARAMETERS.format(loss='"squared_error"')}
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
+    loss_ : Loss
+        The loss that was minimised; ``loss_.inverse_link(raw)`` are predictions.
+    {ATTRIBUTES}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> model = RFFBoostRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.95)
+    True
+    """
+
+    task = "regression"
+    default_loss = "squared_error"
+
+    @atomic
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
+    ) -> RFFBoostRegressor:
+        """Fit to X and y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
+            data frame's own marker (None, pd.NA).
+        y : array-like of shape (n,) or (n, C)
+            Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``):
+            then ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count
+            equally.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
+            stopping holds out a row with all of its weight, however large that is.
+        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
+            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
+            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
+            If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
+        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
+            stopping monitors the last set instead of holding out rows itself. A single set needs no list.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a part or the data are invalid; the message names it.
+        KeyboardInterrupt
+            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        """
+        parts = self._parts()
+        given = self._read(init_model)
+        X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding, multi_output=True)
+        y = real_numbers(y)
+        if y.shape[1] > 1 and not parts[0].multi_output:
+            raise ValueError(
+                f"{type(self).__name__}: y must have one column for loss {parts[0]!r}, got {y.shape[1]}"
+            )
+        sets = sets_of(self, eval_set, real_numbers)
+        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), given, None, sets)
+        self._loss_given = repr(parts[0])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The predicted mean, median or quantile, by the loss: (n,) for one target, (n, C) for several.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, C)
+        """
+        raw = self._raw(X)
+        return squeeze(self.loss_.inverse_link(raw))
+
+    def staged_predict(self, X: Any) -> Iterator[Array]:
+        """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
+        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        several = self._fact("learner", "multi_output")
+        tags.target_tags.multi_output = several and self._fact("loss", "multi_output")
+        tags.target_tags.positive_only = self._fact("loss", "positive")
+        return tags

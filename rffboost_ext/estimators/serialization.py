@@ -1,0 +1,120 @@
+"""The state of an estimator in a model file, and the estimator that is rebuilt from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core import Loss
+from ..persistence import parts
+from ..persistence.model_file import StoreMixin, is_unfitted, left_out
+from ..persistence.values import storable
+from ..preprocessing.category_encoding import Coding, listed
+from ..terms import Expansion
+from ..terms.ensemble import Ensemble
+from .base import BaseRFFBoost
+from .classifier import RFFBoostClassifier
+from .conformal import ConformalRegressor
+from .quantile import RFFBoostQuantileRegressor
+from .regressor import RFFBoostRegressor
+
+
+def estimator_state(model: Any) -> dict[str, Any]:
+    """Parameters and fitted state."""
+    params = in_plain_collections(model.get_params(deep=False))
+    fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
+    return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
+
+
+def in_plain_collections(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters with lists and dicts in the place of sequences and mappings whose types a file need not know."""
+    columns, weights = params.get("categorical_features"), params.get("class_weight")
+    plain: dict[str, Any] = {}
+    if not (columns is None or isinstance(columns, str | list | tuple)):
+        # As the fit reads them: a range, an array, an index or a column of pandas.
+        plain["categorical_features"] = np.asarray(columns).tolist()
+    if isinstance(weights, Mapping):
+        plain["class_weight"] = dict(weights)
+    return params | plain
+
+
+def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
+    """Parameters and fitted state; a TypeError names a column whose categories cannot be stored."""
+    for column, known in enumerate(listed(model._coding)):
+        odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
+        if odd:
+            raise TypeError(
+                f"{type(model).__name__}: {model._named(column)} has categories of type {type(odd[0]).__name__}, "
+                f"which a model file cannot hold: make text or numbers of them before the fit"
+            )
+    return estimator_state(model)
+
+
+def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
+    """The model with its fitted state; a ValueError if an attribute is `wrong`, or has the name of a method."""
+    wrong = wrong + [name for name in fitted if callable(getattr(type(model), name, None))]
+    if wrong:
+        raise ValueError(f"holds a {type(model).__name__} whose {wrong[0]} cannot be")
+    model.__dict__.update(fitted)
+    return model
+
+
+def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoost:
+    """The estimator of a state; a ValueError if it lacks what predictions need."""
+    model, fitted = cls(**state["params"]), state["fitted"]
+    if not fitted:
+        # A parameter of another estimator, which fits clones of it.
+        return model
+    known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
+    wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
+    if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
+        wrong.append("classes_")
+    made: BaseRFFBoost = with_fitted(model, fitted, wrong + wrong_columns(fitted))
+    for term in made.ensemble_.terms:
+        parts.require_features(term, made.n_features_in_)
+    return made
+
+
+def wrong_columns(fitted: dict[str, Any]) -> list[str]:
+    """The fitted attributes about columns that are wrong; files of earlier versions have none of them."""
+    coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
+    d = fitted.get("n_features_in_")
+    is_right = {
+        "_coding": coding is None or (isinstance(coding, Coding) and len(coding.categories) == d),
+        "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
+        "_expansion": expansion is None or (isinstance(expansion, Expansion) and expansion.n_features == d),
+    }
+    return [name for name, right in is_right.items() if not right]
+
+
+def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
+    """A regressor of quantiles with a fitted booster for each level."""
+    model, fitted = RFFBoostQuantileRegressor(**state["params"]), state["fitted"]
+    if not fitted:
+        return model
+    boosters, width = fitted.get("estimators_"), fitted.get("n_features_in_")
+    sound = isinstance(boosters, list) and len(boosters) == len(model.quantiles) and isinstance(width, int)
+    for booster in boosters if sound else ():
+        sound &= isinstance(booster, RFFBoostRegressor) and getattr(booster, "n_features_in_", None) == width
+    return with_fitted(model, fitted, [] if sound else ["estimators_"])
+
+
+def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
+    """A conformal regressor with a fitted regressor and a margin."""
+    model, fitted = ConformalRegressor(**state["params"]), state["fitted"]
+    if not fitted:
+        return model
+    wrong = [name for name in ("margin_", "coverage_") if not isinstance(fitted.get(name), float)]
+    inner = fitted.get("estimator_")
+    if not isinstance(inner, StoreMixin) or is_unfitted(inner):
+        wrong.append("estimator_")
+    return with_fitted(model, fitted, wrong)
+
+
+storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
+storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
+storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
+storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

@@ -1,0 +1,80 @@
+"""Which rows are landmarks: at random or by clustering, equally many of each class."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...learners.fourier.spectra import GAMMA
+from ...utils.param_validation import Exactly, Integer, Real
+from ...utils.typing import Array
+from .feature_map import Sample
+
+SELECTIONS = ("random", "centroids", "replacement")
+
+# Round-off by which products such as 0.07 * 100 may exceed a whole number.
+ROUNDING = 1e-9
+LANDMARK_CHECKS = {
+    "n_landmarks": Integer(1) | Real(0.0, 1.0),
+    "gamma": GAMMA,
+    "selection": Exactly(SELECTIONS),
+}
+
+
+def count_landmarks(n_landmarks: float, n_samples: int) -> int:
+    """The number of landmarks: an integer as it is, a float as a fraction of the rows."""
+    if isinstance(n_landmarks, int | np.integer):
+        return int(n_landmarks)
+    return max(1, math.ceil(n_landmarks * n_samples - ROUNDING))
+
+
+def shares(total: int, counts: Array) -> Array:
+    """Split `total` landmarks over classes of `counts` rows: equally, remainders to the first, at most all rows.
+
+    What a small class cannot take goes to the others.
+    """
+    if total > counts.sum():
+        raise ValueError(f"n_landmarks must be at most the {counts.sum()} rows that there are, got {total}")
+    share = np.zeros_like(counts)
+    while total:
+        open_ = np.flatnonzero(share < counts)
+        each, rest = divmod(total, len(open_))
+        added = np.minimum(counts[open_] - share[open_], each + (np.arange(len(open_)) < rest))
+        share[open_] += added
+        total -= int(added.sum())
+    return share
+
+
+def choose_landmarks(sample: Sample, selection: str, n_landmarks: float) -> tuple[Array, Array]:
+    """Landmarks (L, d) in the coordinates of ``sample.design.X``, and the indices of their classes (L,).
+
+    Parameters
+    ----------
+    sample : Sample
+        The training data.
+    selection : {"random", "centroids", "replacement"}
+        Rows of each class without replacement, equally many; k-means centroids of each class, equally many; or
+        rows of any class with replacement.
+    n_landmarks : int or float
+        Number of landmarks, L, or their share of the rows.
+    """
+    X, codes = sample.design.X, sample.codes
+    total = count_landmarks(n_landmarks, len(X))
+    if selection == "replacement":
+        rows = sample.rng.choice(len(X), total, replace=True)
+        return X[rows], codes[rows]
+    share = shares(total, np.bincount(codes))
+    chosen = [_of_class(X[codes == c], size, selection, sample.rng) for c, size in enumerate(share) if size]
+    return np.vstack(chosen), np.repeat(np.arange(len(share)), share)
+
+
+def _of_class(X: Array, size: int, selection: str, rng: np.random.RandomState) -> Array:
+    if selection == "random":
+        return X[rng.choice(len(X), size, replace=False)]
+    from sklearn.cluster import KMeans
+
+    distinct = len(np.unique(X, axis=0))
+    if size > distinct:
+        raise ValueError(f"n_landmarks asks for {size} centroids of a class that has {distinct} distinct rows")
+    return np.asarray(KMeans(size, random_state=rng).fit(X).cluster_centers_)

@@ -1,0 +1,298 @@
+"""Landmarks: kernel values to them, and the PAC-Bayesian similarities that are learned around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from ...boosting.loop import boost
+from ...core import Optimizer, Round
+from ...learners import RFFK, Match, Placement, Spectrum
+from ...learners.fourier.fit_criteria import Compiled, quadratic
+from ...learners.fourier.objectives import CosineObjective
+from ...learners.fourier.spectra import bandwidth
+from ...terms import Cosines
+from ...terms.ensemble import Ensemble
+from ...utils.param_validation import Integer, Real
+from ...utils.typing import Array
+from .feature_map import FeatureMap, Sample
+from .landmark_selection import LANDMARK_CHECKS, choose_landmarks
+from .spectra import make_spectrum
+
+ELEMENTS = 4_000_000
+"""Cosines that are held in memory at once."""
+
+
+class Given(Placement):
+    """The landmarks as they are given, one per round.
+
+    Parameters
+    ----------
+    landmarks : ndarray of shape (L, d)
+        In the coordinates of ``round.design.X``.
+    """
+
+    def __init__(self, landmarks: Array) -> None:
+        self.landmarks = landmarks
+
+    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+        return np.asarray(self.landmarks[round.index])
+
+
+class Alignment(Match):
+    """``(1 - s h) / 2`` with s = 1 on rows of the class of the round's landmark, else -1: PBRFF's loss.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (L,)
+        The landmarks' classes, as indices.
+
+    References
+    ----------
+    Letarte, Morvant and Germain, AISTATS 2019, section 4.
+    """
+
+    def __init__(self, labels: Array) -> None:
+        self.labels = labels
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        sign = self._sign(round)
+        return 0.5 * (1.0 - sign * output), np.broadcast_to(-0.5 * sign, output.shape)
+
+    def compiled(self, round: Round) -> Compiled:
+        slope = -0.5 * self._sign(round) * round.weight
+        return quadratic(slope, np.zeros_like(slope), 0.5 * round.total_weight)
+
+    def _sign(self, round: Round) -> Array:
+        return np.where(round.y[:, 0] == self.labels[round.index], 1.0, -1.0)
+
+
+class LandmarkMap(FeatureMap):
+    """A map to one similarity per landmark."""
+
+    selection: str
+    n_landmarks: float
+    landmarks_: Array
+    landmark_classes_: Array
+
+    def _place(self, sample: Sample) -> tuple[Array, Array]:
+        """Choose the landmarks and keep them in the user's own units; returns them standardised, with classes."""
+        landmarks, classes = choose_landmarks(sample, self.selection, self.n_landmarks)
+        center, scale = sample.design.center, sample.design.scale
+        self.landmarks_ = landmarks if center is None or scale is None else center + landmarks * scale
+        self.landmark_classes_ = self.classes_[classes]
+        return landmarks, classes
+
+
+class RBFLandmarks(LandmarkMap):
+    """Values of the Gaussian kernel to landmarks: ``exp(-gamma |x - x_l|^2)`` for each landmark x_l.
+
+    Parameters
+    ----------
+    n_landmarks : int or float, default=100
+        Number of landmarks, or their share of the rows; over all classes.
+    gamma : float or "scale", default="scale"
+        Parameter of the kernel; "scale" is 1 / d.
+    selection : {"random", "centroids", "replacement"}, default="random"
+        Rows of each class without replacement, equally many; k-means centroids of each class, equally many; or
+        rows of any class with replacement.
+    standardize : bool, default=True
+        Whether features are brought to mean 0 and variance 1 before they are mapped.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    landmarks_ : ndarray of shape (L, d)
+        The landmarks, in the units of X.
+    landmark_classes_ : ndarray of shape (L,)
+        The class that each stands for.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    References
+    ----------
+    Balcan, Blum and Srebro, Improved guarantees for learning via similarity functions, COLT 2008; Letarte,
+    Morvant and Germain, AISTATS 2019, section 4.2.
+    """
+
+    constraints = LANDMARK_CHECKS
+
+    def __init__(
+        self,
+        n_landmarks: float = 100,
+        gamma: float | str = "scale",
+        selection: str = "random",
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.selection = selection
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def _learn(self, sample: Sample) -> None:
+        self._place(sample)
+        design = sample.design
+        ones = np.ones(design.n_features)
+        self._unit = ones if design.scale is None else design.scale
+        # Distances are computed from squares, of which little is left far from the origin.
+        self._center = 0.0 * ones if design.center is None else design.center
+        self._gamma = bandwidth(self.gamma, len(ones))
+
+    def _features(self, X: Array) -> Array:
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        near, far = ((points - self._center) / self._unit for points in (X, self.landmarks_))
+        return np.asarray(rbf_kernel(near, far, gamma=self._gamma))
+
+
+class PBLandmarks(LandmarkMap):
+    r"""PB-Landmarks, or PBRFF: a similarity to each landmark that is learned from labels.
+
+    Around the landmark :math:`x_l`, with K frequencies drawn from the kernel's Fourier transform,
+
+    .. math:: \phi_l(x) = \sum_{j=1}^K q_j \cos \omega_j \cdot (x - x_l), \qquad
+              q_j \propto \exp(-\beta \sqrt n \, f_j), \qquad
+              f_j = \frac{1}{n'} \sum_i \frac{1 - s_i \cos \omega_j \cdot (x_i - x_l)}{2},
+
+    s_i being 1 on rows of the landmark's class and -1 on others. The mean is over the n' = n - 1 other rows where
+    the landmark is one of the rows, and over all n where it is a centroid. It is a composition: as many rounds as
+    there are landmarks, the given placement, the alignment match, the posterior weighting, and the step that
+    leaves the scores where they are, so that each landmark sees the same labels.
+
+    Parameters
+    ----------
+    n_landmarks : int or float, default=100
+        Number of landmarks, or their share of the rows; over all classes.
+    n_components : int, default=10
+        Frequencies per landmark, K.
+    gamma : float or "scale", default="scale"
+        Parameter of the kernel, see the spectra; "scale" is 1 / d.
+    beta : float, default=1.0
+        Inverse temperature; 0 leaves the prior.
+    selection : {"random", "centroids", "replacement"}, default="random"
+        Rows of each class without replacement, equally many; k-means centroids of each class, equally many (both
+        Letarte et al.); or rows of any class with replacement (Gautheron et al.).
+    kernel : str or Spectrum, default="gaussian"
+        "gaussian", "laplace", "cauchy", "matern", any registered spectrum, or an instance.
+    standardize : bool, default=True
+        Whether features are brought to mean 0 and variance 1 before they are mapped.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels.
+    landmarks_ : ndarray of shape (L, d)
+        The landmarks, in the units of X.
+    landmark_classes_ : ndarray of shape (L,)
+        The class that each stands for.
+    ensemble_ : Ensemble
+        One round per landmark; the term of each is its similarity.
+    n_features_in_ : int
+        Number of features seen in fit.
+
+    References
+    ----------
+    Letarte, Morvant and Germain, Pseudo-Bayesian learning with kernel Fourier transform as prior, AISTATS 2019,
+    section 4.2, equations 11 and 12; Gautheron et al., ECML-PKDD 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from rffboost_ext.experiments.baselines import PBLandmarks
+    >>> X, y = load_wine(return_X_y=True)
+    >>> PBLandmarks(n_landmarks=30, random_state=0).fit_transform(X, y).shape
+    (178, 30)
+    """
+
+    # The product of beta with the root of the number of rows is finite.
+    constraints = LANDMARK_CHECKS | {"n_components": Integer(1), "beta": Real(0.0, 1e300, inclusive=True)}
+    ensemble_: Ensemble
+
+    def __init__(
+        self,
+        n_landmarks: float = 100,
+        n_components: int = 10,
+        gamma: float | str = "scale",
+        beta: float = 1.0,
+        selection: str = "random",
+        kernel: str | Spectrum = "gaussian",
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.n_components = n_components
+        self.gamma = gamma
+        self.beta = beta
+        self.selection = selection
+        self.kernel = kernel
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def _validate_parts(self) -> None:
+        make_spectrum(self.kernel)
+
+    def _learn(self, sample: Sample) -> None:
+        landmarks, classes = self._place(sample)
+        n = len(sample.codes)
+        # A mean over the rows other than the landmark is a mean over all rows up to a constant and this factor.
+        left_out = n / (n - 1.0) if self.selection != "centroids" else 1.0
+        learner = RFFK(
+            self.n_components,
+            self.gamma,
+            placement=Given(landmarks),
+            beta=self.beta * left_out,
+            match=Alignment(classes),
+            spectrum=make_spectrum(self.kernel),
+        )
+        self.ensemble_ = boost(
+            sample.design,
+            sample.codes[:, None].astype(np.float64),
+            loss="squared_error",
+            learner=learner,
+            step="zero",
+            n_estimators=len(landmarks),
+            random_state=sample.seed(),
+        )
+        self._cosines = Cosines.stack([t for t in self.ensemble_.terms if isinstance(t, Cosines)])
+
+    def losses(self, X: Array, y: Array) -> Array:
+        """Loss f of each frequency alone, (L, K), on rows X (n, d) of labels y, the landmark itself left out.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The rows that the map was fitted to.
+        y : ndarray of shape (n,)
+            Their labels.
+        """
+        sums = np.zeros(len(self._cosines.phase))
+        for rows in self._batches(X):
+            sign = np.where(y[rows, None] == self.landmark_classes_, 1.0, -1.0)
+            features = self._cosines.features(X[rows]).reshape(len(sign), len(self.landmarks_), -1)
+            sums += np.einsum("il,ilk->lk", sign, features).ravel()
+        own = 0.0 if self.selection == "centroids" else 1.0
+        return 0.5 * (1.0 - (sums - own) / (len(y) - own)).reshape(len(self.landmarks_), -1)
+
+    def similarities(self, X: Array, weights: Array) -> Array:
+        """Similarities of rows X (n, d) to the landmarks for weights (B, L, K) of the frequencies, (B, n, L)."""
+        found = np.empty((len(weights), len(X), len(self.landmarks_)))
+        for rows in self._batches(X):
+            features = self._cosines.features(X[rows]).reshape(-1, *weights.shape[1:])
+            np.einsum("ilk,blk->bil", features, weights, out=found[:, rows])
+        return found
+
+    def _features(self, X: Array) -> Array:
+        return np.asarray(self.similarities(X, self._cosines.weight.reshape(1, len(self.landmarks_), -1))[0])
+
+    def _batches(self, X: Array) -> Iterator[slice]:
+        return cast(Iterator[slice], gen_batches(len(X), max(1, ELEMENTS // len(self._cosines.phase))))

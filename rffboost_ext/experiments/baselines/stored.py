@@ -1,0 +1,16 @@
+"""Names under which the parts and fitted functions of the papers' systems are stored in model files."""
+
+from __future__ import annotations
+
+from ...persistence.parts import checked_part
+from ...persistence.values import storable
+from .greedy_features import RidgePair, RidgeStep
+from .greedy_kernel import ChiSquare
+from .kernel_boosting import BestSVC, BestSVR, FromZero
+from .kernel_terms import Kernel, KernelSum, Votes
+from .spectra import Cauchy, Laplace, Matern
+
+for _part in (BestSVC, BestSVR, Cauchy, ChiSquare, FromZero, Laplace, Matern, RidgePair, RidgeStep):
+    storable(f"baselines.{_part.__name__}", build=checked_part(_part))(_part)
+for _fitted in (Kernel, KernelSum, Votes):
+    storable(f"baselines.{_fitted.__name__}")(_fitted)

@@ -1,0 +1,255 @@
+"""Data sets for binary classification, by name or from CSV files."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...utils.typing import Array
+
+SUFFIXES = (".csv", ".csv.gz")
+CATEGORIES = (20, 100)
+"""Bounds on the number of categories of a column; between them, a tenth of the rows is the limit."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features and labels.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables.
+    X : ndarray of shape (n, d)
+        Features, float64, finite, unscaled.
+    y : ndarray of shape (n,)
+        1 for the positive class, else 0.
+    """
+
+    name: str
+    X: Array
+    y: Array
+
+
+def wine(name: str) -> Dataset:
+    """UCI Wine, 178 x 13: the first cultivar against the others, as in the papers."""
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True)
+    return Dataset(name, X, (y == 0).astype(np.int64))
+
+
+def wdbc(name: str) -> Dataset:
+    """UCI Breast Cancer Wisconsin (Diagnostic), 569 x 30: malignant against benign, as in the papers."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    return Dataset(name, X, (y == 0).astype(np.int64))
+
+
+SHIPPED: dict[str, Callable[[str], Dataset]] = {"breast_cancer": wdbc, "wdbc": wdbc, "wine": wine}
+
+
+def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, target: str = "target") -> Dataset:
+    """Load one data set.
+
+    Parameters
+    ----------
+    name : str or path
+        The path of a CSV or CSV.gz file, the stem of one in `data_dir`, or one of ``wine`` and ``wdbc`` (also
+        called ``breast_cancer``), which scikit-learn ships. A file in `data_dir` takes precedence over a shipped
+        set of the same name.
+    data_dir : path, optional
+        Folder of the files, which are in it or directly below it.
+    target : str, default="target"
+        Column of a file that holds the labels: two distinct values, the larger one positive.
+
+    Returns
+    -------
+    Dataset
+        Text is one-hot encoded, one column per value, after the numeric columns. A column of text may have as
+        many values as a tenth of the rows, 20 in any case and 100 at most: more are names or dates.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set, the file is not a CSV table, two columns have the same name, the first column
+        is an index without a name, or it holds missing or infinite values, a text column with too many values, or
+        a target without exactly two values. The message names the data set and the column.
+    """
+    if data_dir is not None and not Path(data_dir).is_dir():
+        raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
+    name = os.fspath(name)
+    path = find(name, data_dir)
+    if path is not None:
+        return read(path, target)
+    if name in SHIPPED:
+        return SHIPPED[name](name)
+    choices = unknown(repr(name), name, sorted({*SHIPPED, *stems(data_dir)}))
+    raise ValueError(f"unknown data set {choices}, or the path of a CSV file")
+
+
+def find(name: str, data_dir: str | Path | None) -> Path | None:
+    """The file that `name` refers to, if it is a path or a stem in `data_dir`.
+
+    Raises
+    ------
+    ValueError
+        If `name` is a path and there is no such file.
+    """
+    if os.sep in name or name.endswith(SUFFIXES):
+        if not Path(name).is_file():
+            raise ValueError(f"data set {name!r}: there is no such file")
+        return Path(name)
+    return located(name, data_dir)
+
+
+def located(stem: str, data_dir: str | Path | None, suffixes: Sequence[str] = SUFFIXES) -> Path | None:
+    """The file of that stem in a folder or, if there is none, directly below it."""
+    candidates = (folder / (stem + suffix) for folder in searched(data_dir) for suffix in suffixes)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def searched(data_dir: str | Path | None) -> list[Path]:
+    """A folder and those directly below it."""
+    if data_dir is None:
+        return []
+    return [Path(data_dir), *sorted(path for path in Path(data_dir).iterdir() if path.is_dir())]
+
+
+def stem(path: Path) -> str:
+    """The file's name without .csv or .csv.gz."""
+    return path.name.removesuffix(".gz").removesuffix(".csv")
+
+
+def stems(data_dir: str | Path | None) -> list[str]:
+    """The names of the CSV files in a folder and directly below it."""
+    files = (path for folder in searched(data_dir) for path in folder.iterdir() if path.is_file())
+    return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
+
+
+def unknown(what: str, name: str, choices: Sequence[str]) -> str:
+    """What was not found, the choices close to it, and all choices."""
+    close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return f"{what}.{hint} Choices: {', '.join(choices)}"
+
+
+def read(path: Path, target: str) -> Dataset:
+    """Load the CSV file at `path`; see :func:`load`."""
+    name = stem(path)
+    frame, column = parted(name, path, target)
+    return Dataset(name, features(name, frame), labels(name, column))
+
+
+def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any, Any]:
+    """Features, a data frame, and target of a CSV file; missing values are allowed in features if `gaps`.
+
+    Raises
+    ------
+    ValueError
+        If it is not such a table; the message names the data set, and the column.
+    """
+    frame = table(path)
+    if target not in frame.columns:
+        raise ValueError(f"data set {name!r} has no {unknown(f'column {target!r}', target, frame.columns)}")
+    whole = frame[[target]] if gaps else frame
+    missing = whole.columns[whole.isna().any()]
+    if len(missing):
+        raise ValueError(
+            f"data set {name!r}: column {missing[0]!r} has missing values: empty cells, or words like "
+            f"NA, None and null"
+        )
+    return frame.drop(columns=target), frame[target]
+
+
+def table(path: Path) -> Any:
+    """The file as a pandas data frame of at least two rows and columns, none of which is an index."""
+    frame = named_columns(path)
+    require_no_index(path, frame)
+    if frame.shape[0] < 2 or frame.shape[1] < 2:
+        what = "separated by commas, " if frame.shape[1] < 2 else ""
+        raise ValueError(f"{str(path)!r} must have at least 2 rows and 2 columns, {what}got {frame.shape}")
+    return frame.rename(columns=str)
+
+
+def named_columns(path: Path) -> Any:
+    """A CSV file as a pandas data frame, with a name of its own for each column, or a ValueError."""
+    import pandas as pd
+
+    try:
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].dropna()
+        with warnings.catch_warnings():
+            # Without a name for each cell pandas warns, or else takes the first cells for row labels.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(path, index_col=False)
+    except pd.errors.ParserWarning as error:
+        raise ValueError(
+            f"{str(path)!r} has {len(header)} names in its header and more cells in each row"
+        ) from error
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{str(path)!r} cannot be read as CSV: {str(error).strip().splitlines()[0]}") from error
+    # Pandas would rename the second of two columns with the same name.
+    if header.duplicated().any():
+        raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
+    numbers = pd.to_numeric(header, errors="coerce")
+    # Whole numbers may be names: those that pandas gives, or years.
+    if numbers.notna().all() and (numbers % 1 != 0).any():
+        raise ValueError(f"{str(path)!r} must begin with a line of names, got the numbers {', '.join(header[:5])}")
+    return frame
+
+
+def require_no_index(path: Path, frame: Any) -> None:
+    """Raise a ValueError if a first column without a name has a number of its own for each row, an index."""
+    first = frame.columns[0]
+    if str(first).startswith("Unnamed: 0") and frame[first].dtype.kind == "i" and frame[first].is_unique:
+        raise ValueError(
+            f"{str(path)!r} has a first column without a name that numbers the rows, an index and no feature: "
+            f"leave it out, as DataFrame.to_csv(index=False) does"
+        )
+
+
+def labels(name: str, column: Any) -> Array:
+    """1 where the target has the larger one of its two values, else 0."""
+    values, codes = np.unique(column.to_numpy(), return_inverse=True)
+    if len(values) != 2:
+        raise ValueError(
+            f"data set {name!r}: column {column.name!r} must have 2 classes, got {len(values)}: "
+            f"{', '.join(map(str, values[:5]))}{', ...' if len(values) > 5 else ''}"
+        )
+    return codes.astype(np.int64)
+
+
+def check_categories(name: str, column: Any) -> None:
+    """Raise a ValueError if a column of text has too many values to be categories."""
+    least, most = CATEGORIES
+    limit = min(most, max(least, len(column) // 10))
+    found = column.nunique()
+    if found > limit:
+        raise ValueError(
+            f"data set {name!r}: column {column.name!r} has {found} distinct values that are no numbers of 64 "
+            f"bits, such as {column.dropna().iloc[0]!r}, at most {limit} can be categories of {len(column)} rows"
+        )
+
+
+def features(name: str, frame: Any) -> Array:
+    """The features as numbers, (n, d): numeric columns first, then one column per category."""
+    import pandas as pd
+
+    categorical = list(frame.select_dtypes(exclude=["number", "bool"]).columns)
+    for column in categorical:
+        check_categories(name, frame[column])
+    encoded = pd.get_dummies(frame, columns=categorical, dtype=np.float64)
+    X = np.ascontiguousarray(encoded.to_numpy(dtype=np.float64))
+    finite = np.isfinite(X).all(axis=0)
+    if not finite.all():
+        raise ValueError(f"data set {name!r}: column {encoded.columns[~finite][0]!r} has infinite values")
+    return X

@@ -1,0 +1,147 @@
+"""The figure of a comparison: accuracy by data set, and by number of rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...inspection.plot_style import labels, tidy
+from ...utils.typing import Array
+from .protocol import Outcome, Protocol
+from .report import counted, mean_accuracy, spread
+
+# Okabe and Ito's colours, which remain distinct under colour blindness, yellow left out, and two of Tol's; marker
+# shapes repeat the distinction.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
+MARKERS = "osD^vPX*<>"
+# The first rounds of a slow learner would compress everything else: the axis shows this many percent below the
+# best, or three times the distance of the worst final accuracy if that is more.
+SHOWN = 8.0
+TALL = 6.5
+
+
+def check_format(path: Path) -> None:
+    """Raise a ValueError unless `path` ends in a format that can be drawn."""
+    from matplotlib.backend_bases import FigureCanvasBase
+    from matplotlib.figure import Figure
+
+    formats, ending = sorted(FigureCanvasBase.get_supported_filetypes()), path.suffix[1:].lower()
+    if ending not in formats:
+        raise ValueError(f"the plot {str(path)!r} must end in one of: {', '.join(formats)}")
+    trial = Figure(figsize=(2, 2), layout="constrained")
+    trial.subplots()
+    try:
+        # Some formats need other programs, such as LaTeX for the size of a text.
+        trial.savefig(BytesIO(), format=ending)
+    except Exception as error:
+        reason = str(error).strip().splitlines()
+        raise ValueError(f"the plot {str(path)!r} cannot be drawn here: {(reason or ['no reason'])[0]}") from error
+
+
+def draw(outcomes: Sequence[Outcome], protocol: Protocol, format: str = "png") -> bytes:
+    """The figure as a file of that format; `outcomes` must have curves."""
+    from matplotlib.figure import Figure
+
+    records = [outcome.record for outcome in outcomes]
+    mean, deviation = 100 * mean_accuracy(records), 100 * spread(records)
+    row = 0.11 * len(mean.columns) + 0.12
+    figure = Figure(figsize=(11, max(4.6, 1.5 + row * len(mean))), layout="constrained", dpi=150)
+    left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
+    draw_sets(left, mean, deviation, protocol)
+    draw_rounds(right, mean_curves(outcomes), len(mean))
+    if figure.get_figheight() > TALL:
+        # Beside a long list of data sets, curves as tall as the list would all look steep.
+        right.set_box_aspect(1.2)
+        right.set_anchor("N")
+    handles, names = left.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), frameon=False)
+    buffer = BytesIO()
+    figure.savefig(buffer, format=format)
+    return buffer.getvalue()
+
+
+def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
+    """A row per data set, and in it a dot with its standard deviation per system."""
+    rows = np.arange(len(mean))
+    offsets = np.linspace(-0.36, 0.36, len(mean.columns)) if len(mean.columns) > 1 else [0.0]
+    for i, name in enumerate(mean.columns):
+        style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "label": name}
+        axes.errorbar(
+            mean[name], rows + offsets[i], xerr=deviation[name], linestyle="", elinewidth=1.2, ms=5, **style
+        )
+    for row in rows[::2]:
+        axes.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0)
+    axes.set_yticks(rows, labels(mean.index))
+    axes.set_ylim(len(mean) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.ticklabel_format(axis="x", useOffset=False)
+    axes.set_xlabel("test accuracy (%)")
+    splits = counted(protocol.splits, "split")
+    axes.set_title(f"By data set: mean ± standard deviation of {splits}", fontsize=10)
+    tidy(axes, "x")
+
+
+def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
+    """A line per system: accuracy after each round, averaged over the data sets."""
+    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
+
+    for i, (name, curve) in enumerate(curves.items()):
+        # Later lines are thinner, so that equal ones (as of two loops over the same trees) all show.
+        width = 2.6 - 1.6 * i / max(1, len(curves) - 1)
+        style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "linewidth": width, "ms": 5}
+        marks = marked_rounds(len(curve), i / len(curves))
+        axes.plot(np.arange(1, len(curve) + 1), 100 * curve, label=name, markevery=marks, **style)
+    rounds = max(map(len, curves.values()))
+    axes.set_xscale("log")
+    axes.set_xlim(1, max(2, rounds))
+    axes.xaxis.set_major_locator(
+        LogLocator(subs=(1, 2, 5)) if rounds >= 10 else FixedLocator(range(1, rounds + 1))
+    )
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylim(*shown(curves))
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.set_xlabel("boosting rounds")
+    axes.set_ylabel("mean test accuracy (%)")
+    axes.set_title(f"By number of rounds: mean of {n_sets} data set{'s' * (n_sets > 1)}", fontsize=10)
+    tidy(axes, "both")
+
+
+def marked_rounds(rounds: int, shift: float) -> list[int]:
+    """Indices of the rounds with a marker: evenly spaced on a log scale, shifted by a fraction of the spacing."""
+    positions = np.geomspace(1, rounds, 7)
+    step = positions[1] / positions[0]
+    return sorted({int(p) - 1 for p in positions * step**shift if p <= rounds})
+
+
+def shown(curves: dict[str, Array]) -> tuple[float, float]:
+    """The range of accuracy, in percent, that is drawn."""
+    last = [100 * curve[-1] for curve in curves.values()]
+    best = 100 * max(curve.max() for curve in curves.values())
+    lowest = 100 * min(curve.min() for curve in curves.values())
+    depth = min(best - lowest, max(SHOWN, 3 * (best - min(last))))
+    margin = max(0.05 * depth, 0.1)
+    return best - depth - margin, best + margin
+
+
+def mean_curves(outcomes: Sequence[Outcome]) -> dict[str, Array]:
+    """Accuracy after 1, 2, ... rounds of each system, averaged over splits, then over data sets."""
+    cells: dict[str, dict[str, list[Array]]] = {}
+    for outcome in outcomes:
+        if outcome.curve is None:
+            raise ValueError("the figure needs outcomes with curves: compare(..., curves=True)")
+        by_set = cells.setdefault(outcome.record.system, {})
+        by_set.setdefault(outcome.record.dataset, []).append(outcome.curve)
+    return {
+        system: np.mean([np.mean(curves, axis=0) for curves in by_set.values()], axis=0)
+        for system, by_set in cells.items()
+    }
+
+
+def colour(index: int) -> str:
+    """The colour of the system of that index."""
+    return COLOURS[index % len(COLOURS)]

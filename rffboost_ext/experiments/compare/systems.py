@@ -1,0 +1,290 @@
+"""The systems that can be compared."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ... import presets
+from ...core import Round, Spec
+from ...estimators.classifier import RFFBoostClassifier
+from ...learners import Spectrum, Tree
+from ...utils.registry import Registry
+from ...utils.typing import Array
+from .xgboost_systems import XGBoostCosine, XGBoostLoop
+
+DEPTH = 5
+POWERS_OF_TEN = [10.0**p for p in range(-2, 3)]
+# The grids of Gautheron et al., ECML-PKDD 2020, section 4, and of their workshop paper of 2019.
+L2 = [0.0, *(2.0**p for p in range(-5, -1))]
+DEPTHS = list(range(1, 11))
+RATES = [1.0, 0.5, 0.1, 0.05, 0.01]
+
+
+class System(Spec, ABC):
+    """A booster as a comparison runs it; custom ones are registered by ``@SYSTEMS.register("name")``."""
+
+    learning_rate: ClassVar[float] = 1.0
+    """The papers' shrinkage, used unless one is set for all systems."""
+    note: ClassVar[str] = ""
+    """Its description in the caption of a table: loop, loss, and what else differs."""
+    size: ClassVar[str] = ""
+    """Added to the caption where nothing is tuned: hyperparameters that the grid would replace."""
+    packages: ClassVar[Sequence[str]] = ()
+    """Optional packages that must be installed."""
+
+    @abstractmethod
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
+        """A scikit-learn classifier, not fitted, for features that are standardised already.
+
+        It is fitted on labels 0 and 1, and offers ``predict`` and ``predict_proba``; for curves over rounds also
+        ``staged_predict``, or the system its own :meth:`staged`.
+        """
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        """Hyperparameters to search, as ``GridSearchCV`` takes them; nothing by default."""
+        return []
+
+    def staged(self, model: Any, X: Array) -> Iterator[Array]:
+        """Labels that a fitted `model` predicts after 1, 2, ... rounds."""
+        yield from model.staged_predict(X)
+
+    def missing(self) -> list[str]:
+        """The packages that it needs and that are not installed."""
+        return [package for package in self.packages if find_spec(package) is None]
+
+
+SYSTEMS: Registry[System] = Registry("system", System)  # type: ignore[type-abstract]
+
+
+class PublishedDraws(Spectrum):
+    """Gaussian frequencies as the experiments behind the papers drew them: all at once, before the first round.
+
+    The stream is that of NumPy's ``RandomState``, so that one seed gives the same frequencies in both.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the stream.
+    rounds : int
+        Number of rounds to draw for.
+    """
+
+    def __init__(self, seed: int, rounds: int) -> None:
+        self.seed = seed
+        self.rounds = rounds
+
+    def sample(self, round: Round, size: int, gamma: float) -> Array:
+        normal = _published_normal(self.seed, self.rounds, size, round.design.n_features)
+        return np.sqrt(2.0 * gamma) * normal[round.index]
+
+
+@lru_cache(maxsize=4)
+def _published_normal(seed: int, rounds: int, size: int, n_features: int) -> Array:
+    return np.random.RandomState(seed).standard_normal((rounds, size, n_features))
+
+
+class Preset(System):
+    """One of the published algorithms; its hyperparameters are those of :mod:`rffboost_ext.presets`."""
+
+    preset: ClassVar[str]
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+        make = getattr(presets, self.preset)
+        # In float64, as the published experiments: the accuracies are compared with theirs.
+        shared = {"learning_rate": learning_rate, "standardize": False, "precision": "float64"}
+        model: RFFBoostClassifier = make(n_estimators=rounds, random_state=seed, n_jobs=threads, **shared)
+        return model.set_params(learner__spectrum=PublishedDraws(seed, rounds))
+
+
+@SYSTEMS.register("gbrff")
+class GBRFF(Preset):
+    """Least-squares GBRFF (2019). Its grid fixes the paper's frequencies ``N(0, 1)``."""
+
+    preset, note = "gbrff", "squared error on labels -1 and 1, 100 frequencies per round"
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        c = [0.0, *(2.0**p for p in range(11))]
+        return [{"learner__gamma": [0.5], "learner__beta": c, "learning_rate": RATES}]
+
+
+@SYSTEMS.register("gbrff05")
+class GBRFF05(Preset):
+    """GBRFF0.5: random landmarks."""
+
+    preset, note = "gbrff05", "exponential loss, 10 frequencies per round"
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learner__gamma": gammas(n_features), "learner__beta": POWERS_OF_TEN}]
+
+
+@SYSTEMS.register("gbrff1")
+class GBRFF1(Preset):
+    """GBRFF1: learned landmarks."""
+
+    preset, note = "gbrff1", "exponential loss, 10 frequencies per round"
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learner__gamma": gammas(n_features), "learner__beta": POWERS_OF_TEN}]
+
+
+@SYSTEMS.register("gbrff15")
+class GBRFF15(Preset):
+    """GBRFF1.5: learned phases."""
+
+    preset, note = "gbrff15", "exponential loss, 1 frequency per round"
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learner__gamma": gammas(n_features)}]
+
+
+@SYSTEMS.register("gbrff2")
+class GBRFF2(Preset):
+    """GBRFF2: learned phases and frequencies."""
+
+    preset, note = "gbrff2", "exponential loss, 1 frequency per round"
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learner__gamma": gammas(n_features), "learner__l2": L2}]
+
+
+@SYSTEMS.register("mixture")
+class OurMixture(System):
+    """The default learner of the estimators, for a given number of rounds and without a stack."""
+
+    note = "our loop, second-order cosines and XGBoost's trees, logistic loss"
+    learning_rate = 0.1
+    learner: ClassVar[str] = "mixture"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+        return RFFBoostClassifier(
+            "log_loss",
+            self.learner,
+            n_estimators=rounds,
+            learning_rate=learning_rate,
+            early_stopping=False,
+            standardize=False,
+            random_state=seed,
+            n_jobs=threads,
+        )
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learning_rate": [0.05, 0.1, 0.2]}]
+
+
+@SYSTEMS.register("rff_newton")
+class OurCosines(OurMixture):
+    """Second-order cosines alone."""
+
+    note, learner = "our loop, second-order cosines, logistic loss", "rff_newton"
+
+
+class TreeSystem(System):
+    """A booster of trees."""
+
+    learning_rate = 0.1
+    size = f"depth {DEPTH}"
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"max_depth": DEPTHS, "reg_lambda": L2}]
+
+
+@SYSTEMS.register("tree")
+class OurTrees(TreeSystem):
+    """Our loop with XGBoost's trees as learners."""
+
+    note = "our loop, XGBoost's trees, exponential loss"
+    loss: ClassVar[str] = "exponential"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+        return RFFBoostClassifier(
+            self.loss,
+            Tree(DEPTH),
+            n_estimators=rounds,
+            learning_rate=learning_rate,
+            standardize=False,
+            random_state=seed,
+            n_jobs=threads,
+        )
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{f"learner__{name}": values for name, values in super().grid(n_features)[0].items()}]
+
+
+@SYSTEMS.register("tree_logistic")
+class OurLogisticTrees(OurTrees):
+    """The same with the logistic loss."""
+
+    note, loss = "our loop, XGBoost's trees, logistic loss", "log_loss"
+
+
+@SYSTEMS.register("xgboost_cosine")
+class XGBoostWithCosines(TreeSystem):
+    """XGBoost's own loop, with a cosine of ours before each of its trees."""
+
+    note = "XGBoost's own loop, a cosine and a tree per round, logistic loss"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostCosine:
+        return XGBoostCosine("log_loss", rounds, learning_rate, DEPTH, random_state=seed, n_jobs=threads)
+
+
+@SYSTEMS.register("xgboost")
+class XGBoost(TreeSystem):
+    """XGBoost's own loop with our exponential loss, its baseline and its link."""
+
+    note = "XGBoost's own loop, exponential loss"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> XGBoostLoop:
+        return XGBoostLoop("exponential", rounds, learning_rate, DEPTH, random_state=seed, n_jobs=threads)
+
+
+@SYSTEMS.register("xgboost_logistic")
+class XGBoostLogistic(TreeSystem):
+    """XGBoost with its own logistic loss."""
+
+    note = "XGBoost with its own logistic loss"
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
+        from xgboost import XGBClassifier
+
+        shared = {"random_state": seed, "n_jobs": threads, "tree_method": "hist"}
+        return XGBClassifier(n_estimators=rounds, learning_rate=learning_rate, max_depth=DEPTH, **shared)
+
+    def staged(self, model: Any, X: Array) -> Iterator[Array]:
+        for t in range(model.get_booster().num_boosted_rounds()):
+            yield model.predict(X, iteration_range=(0, t + 1))
+
+
+@SYSTEMS.register("lightgbm")
+class LightGBM(TreeSystem):
+    """LightGBM with its own logistic loss."""
+
+    note = "LightGBM with its own logistic loss"
+    size = f"depth {DEPTH}, {2**DEPTH} leaves"
+    packages = ("lightgbm",)
+
+    def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
+        from lightgbm import LGBMClassifier
+
+        size = {"max_depth": DEPTH, "num_leaves": 2**DEPTH}
+        shared = {"random_state": seed, "n_jobs": threads, "verbose": -1}
+        return LGBMClassifier(n_estimators=rounds, learning_rate=learning_rate, **size, **shared)
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"max_depth": [k], "num_leaves": [2**k], "reg_lambda": L2} for k in DEPTHS]
+
+    def staged(self, model: Any, X: Array) -> Iterator[Array]:
+        margin = np.zeros(len(X))
+        for t in range(model.booster_.current_iteration()):
+            margin = margin + model.booster_.predict(X, raw_score=True, start_iteration=t, num_iteration=1)
+            yield model.classes_[(margin > 0.0).astype(int)]
+
+
+def gammas(n_features: int) -> list[float]:
+    """The kernel parameters of the papers' grid, ``2^{-2..2} / d``."""
+    return [2.0**p / n_features for p in range(-2, 3)]

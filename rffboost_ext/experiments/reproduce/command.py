@@ -1,0 +1,105 @@
+"""The command ``rffboost reproduce``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+Name = Annotated[str, Argument(metavar="TARGET", help="The table or figure; 'list' names them all.")]
+Out = Annotated[
+    Path | None, Option(metavar="DIR", help="Folder of the results; made if need be.", show_default=False)
+]
+Splits = Annotated[
+    int | None, Option(help="Random splits, or draws of generated data.", show_default="the paper's")
+]
+Datasets = Annotated[
+    list[str] | None,
+    Option(metavar="NAMES", help="Data sets, separated by commas.", show_default="the paper's"),
+]
+Systems = Annotated[
+    list[str] | None, Option(metavar="NAMES", help="Systems, separated by commas.", show_default="the paper's")
+]
+Points = Annotated[
+    list[str] | None,
+    Option(
+        metavar="NUMBERS",
+        help="Positions along the horizontal axis, separated by commas.",
+        show_default="the paper's",
+    ),
+]
+Dir = Annotated[
+    Path | None,
+    Option(metavar="DIR", help="Folder of CSV or CSV.gz files, in it or directly below it.", show_default=False),
+]
+Jobs = Annotated[int, Option(help="Parallel processes, one thread each.")]
+Quick = Annotated[bool, Option("--quick", help="A sample, in about a minute.")]
+Limit = Annotated[
+    float | None,
+    Option(help="Seconds after which a system is stopped, where times are measured.", show_default="100"),
+]
+
+
+def reproduce_command(
+    target: Name,
+    out: Out = None,
+    splits: Splits = None,
+    datasets: Datasets = None,
+    systems: Systems = None,
+    points: Points = None,
+    data_dir: Dir = None,
+    jobs: Jobs = 1,
+    quick: Quick = False,
+    time_limit: Limit = None,
+) -> int:
+    """Regenerate a table or figure of the papers beside its published values.
+
+    DIR/TARGET.csv gets a row per measured value as soon as it is there, and a further run does what is missing:
+    one that was interrupted goes on. DIR/TARGET.md, TARGET.png and TARGET-values.csv show all rows so far. Data
+    are CSV files in --data-dir, what scikit-learn ships, or OpenML's; a set that cannot be had is named and
+    skipped.
+    """
+    from .request import Request, reproduce, require_known
+    from .runner import told
+    from .targets import TARGETS
+
+    if target == "list":
+        typer.echo("\n".join(f"{name:24}{known.title}" for name, known in TARGETS.items()))
+        return 0
+    if out is None:
+        require_known(target)
+        raise ValueError("Missing option '--out': the folder of the results.")
+    choice = listed(datasets), listed(systems)
+    request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, numbers(points))
+    page, failures = reproduce(request, lambda text: typer.echo(text, err=True))
+    typer.echo(page)
+    for line in told(failures):
+        typer.echo(f"failed: {line}", err=True)
+    return 1 if failures else 0
+
+
+def listed(values: Sequence[str] | None) -> list[str] | None:
+    """Names from options that may hold several, separated by commas."""
+    if not values:
+        return None
+    found = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if not found:
+        raise ValueError(f"an option for several names or numbers must hold one at least, got {values[0]!r}")
+    return found
+
+
+def numbers(values: Sequence[str] | None) -> list[float] | None:
+    """Numbers from options that may hold several, separated by commas."""
+    texts = listed(values)
+    try:
+        return None if texts is None else [float(text) for text in texts]
+    except ValueError as error:
+        raise ValueError(f"--points must be numbers separated by commas, got {','.join(texts or ())!r}") from error
+
+
+def add_to(app: typer.Typer) -> None:
+    """Offer the command in `app`."""
+    app.command("reproduce")(reproduce_command)

@@ -1,0 +1,110 @@
+"""ECML-PKDD 2020, Figure 4: time by the number of rows, each system until a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import accumulate
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from .ecml2020_tuned import Table2
+from .figures import draw_curves, new_figure
+from .markdown import curve_table
+from .rows import Key, Row
+from .runner import Task
+from .summary import curves
+from .systems import PRESETS, SLOW, as_published, preset
+from .target import Plan, Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SMALLEST, FACTOR, STEPS = 150, 1.5, 26
+SIZES = tuple(float(n) for n in accumulate(range(1, STEPS), lambda n, _: int(n * FACTOR), initial=SMALLEST))
+DATA = "make_classification"
+DEPTH = {"max_depth": 5, "num_leaves": 32}
+
+
+class Figure4(Target):
+    """Figure 4: seconds of a fit and a prediction."""
+
+    name = "ecml2020-figure4"
+    title = "ECML-PKDD 2020, Figure 4: time by number of rows"
+    about = (
+        "scikit-learn's make_classification with its 20 features and random state 1; n = 150 and 1.5 times as "
+        "many with each step. Seconds of a fit of 100 rounds or landmarks and a prediction of the same rows, on "
+        "one thread; gamma 1/d, beta 1, lambda 0, C 1, trees of depth 5. A system whose time exceeds the limit "
+        "is stopped; the paper's limit is 1,000 s. The paper gives its values as a drawing only, from another "
+        "machine and another language."
+    )
+    full = Plan((DATA,), Table2.systems, 1, SIZES)
+    sample = Plan((DATA,), Table2.systems, 1, full.points[:12], 100, time_limit=1.0)
+    slow = {"BMKR": SLOW["BMKR"]}
+    serial = True
+    downloads = False
+
+    def tasks(self, plan: Plan, rows: Mapping[Key, Row]) -> list[Task]:
+        """The next number of rows of each system that has not exceeded the limit."""
+        found = [
+            self._next(plan, system, split, rows) for split in range(1, plan.splits + 1) for system in plan.systems
+        ]
+        return [task for task in found if task is not None]
+
+    def _next(self, plan: Plan, system: str, split: int, rows: Mapping[Key, Row]) -> Task | None:
+        config = self.config(plan, system)
+        for n in plan.points:
+            row = rows.get((DATA, system, split, n))
+            if row is None or row.config != config:
+                return self.task(plan, DATA, system, split, (n,))
+            if row.score > plan.time_limit:
+                return None
+        return None
+
+    def settings(self, plan: Plan, system: str) -> str:
+        return repr((plan.size, system))
+
+    def measure(self, task: Task) -> list[Row]:
+        from sklearn.datasets import make_classification
+
+        n = int(task.points[0])
+        X, y = make_classification(n, random_state=1)
+        size = self.plan(task.quick).size
+        # Warm up imports and compilation.
+        model_of(task.system, 2).fit(X[:SMALLEST], y[:SMALLEST]).predict(X[:1])
+        model = model_of(task.system, size)
+        start = perf_counter()
+        model.fit(X, y).predict(X)
+        seconds = perf_counter() - start
+        return [Row(*task.keys[0], task.config, seconds, seconds, n, n, X.shape[1])]
+
+    def curves(self, frame: Any, plan: Plan) -> Any:
+        """Seconds by n and system."""
+        return curves(frame, plan.systems)
+
+    def lines(self, frame: Any, plan: Plan) -> Any:
+        means = frame.groupby(["system", "x"], sort=False)["score"].agg(["mean", "count"]).reset_index()
+        return means.rename(columns={"x": "n", "mean": "seconds", "count": "repeats"})
+
+    def tables(self, frame: Any, plan: Plan) -> str:
+        return f"Seconds; limit {plan.time_limit:g} s.\n\n{curve_table(self.curves(frame, plan), 'n', digits=3)}"
+
+    def draw(self, frame: Any, plan: Plan) -> Figure:
+        figure = new_figure(6.4, 4.6)
+        axes = figure.subplots()
+        means = self.curves(frame, plan)
+        draw_curves(axes, means, list(means.columns))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("rows, of 20 features")
+        axes.set_ylabel("seconds to fit and predict, one thread")
+        axes.set_title(f"{plan.size} rounds or landmarks; stopped beyond {plan.time_limit:g} s", fontsize=10)
+        # Beside the axes, since lines may be anywhere in them.
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return figure
+
+
+def model_of(system: str, size: int) -> Any:
+    """A system at the fixed hyperparameters of this figure, on unscaled features."""
+    make = partial(preset, system) if system in PRESETS else partial(as_published, "ecml2020", system)
+    return make(size).set_params(**(DEPTH if system == "LGBM" else {}))

@@ -1,0 +1,283 @@
+"""Grid search of hyperparameters, for every size of a system at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from ...learners.fourier.frequency_weights import PosteriorWeighting
+from ...utils.typing import Array
+from ..baselines.feature_map import MappedSVM
+from ..baselines.hyperparameter_grids import Grid
+from ..baselines.landmarks import PBLandmarks
+from ..compare.report import DIGITS
+
+Arrays = tuple[Array, Array]
+Candidate = dict[str, Any]
+MAPPING = "mapping__"
+BETA = "mapping__beta"
+KERNEL_ROWS = 12_000
+"""Largest number of rows whose Gram matrix is held in memory."""
+KERNEL_BYTES = 8 * 2**30
+"""Memory for the values of a kernel between the rows of a search."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One split of a data set, ready for a search.
+
+    Attributes
+    ----------
+    train, test : (ndarray of shape (n, d), ndarray of shape (n,))
+        Features and labels that the chosen model is fitted to, and those that it is evaluated on.
+    folds : list of pairs of the same kind
+        Training and validation part of each fold of the search.
+    """
+
+    train: Arrays
+    test: Arrays
+    folds: list[tuple[Arrays, Arrays]]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Numbers of training rows, test rows and features."""
+        return len(self.train[1]), len(self.test[1]), self.train[0].shape[1]
+
+
+class Path(ABC):
+    """A system as a function of its size: rounds, landmarks or frequencies.
+
+    Parameters
+    ----------
+    make : callable
+        ``make(size)`` is a classifier of that size, not fitted.
+    grid : callable
+        ``grid(d)`` are the hyperparameters to search for data of d features.
+    """
+
+    def __init__(self, make: Callable[[float], Any], grid: Callable[[int], Grid]) -> None:
+        self.make = make
+        self.grid = grid
+
+    @abstractmethod
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        """Accuracy on `test`, (candidates, sizes), after a fit to `train`."""
+
+
+class Staged(Path):
+    """A booster: one fit of the largest size holds all smaller ones."""
+
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        return np.array([self._along(candidate, train, test, sizes) for candidate in candidates])
+
+    def _along(self, candidate: Candidate, train: Arrays, test: Arrays, sizes: Sequence[float]) -> list[float]:
+        X, y = test
+        model = self.make(max(sizes)).set_params(**candidate).fit(*train)
+        if len(sizes) == 1:
+            return [float(np.mean(model.predict(X) == y))]
+        curve = [float(np.mean(labels == y)) for labels in model.staged_predict(X)]
+        # A fit that stopped early keeps its last accuracy.
+        return [curve[min(int(size), len(curve)) - 1] for size in sizes]
+
+
+class Mapped(Path):
+    """A map and a linear SVM: all C share one map.
+
+    Parameters
+    ----------
+    make, grid : callable
+        As of any path.
+    largest : float, optional
+        The largest size, where the first columns of its map are the map of a smaller size. Without it, each call
+        is for one size.
+    """
+
+    def __init__(
+        self, make: Callable[[float], Any], grid: Callable[[int], Grid], largest: float | None = None
+    ) -> None:
+        super().__init__(make, grid)
+        self.largest = largest
+
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        found = np.empty((len(candidates), len(sizes)))
+        for mapping, members in by_mapping(candidates):
+            model = self.make(self.largest or max(sizes)).set_params(**mapping)
+            solvers = [clone(model).set_params(**rest).solver() for _, rest in members]
+            rows = [index for index, _ in members]
+            for column, (F, F_test) in enumerate(self.features(model, train, test[0], sizes)):
+                found[rows, column] = accuracies(solvers, (F, train[1]), (F_test, test[1]))
+        return found
+
+    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
+        """The features of both parts, for each size."""
+        mapping = clone(model.mapping).fit(*train)
+        F, F_test = mapping.transform(train[0]), mapping.transform(X_test)
+        for size in sizes:
+            width = F.shape[1] if self.largest is None else int(size)
+            yield F[:, :width], F_test[:, :width]
+
+
+class Landmarked(Mapped):
+    """Similarities to landmarks that are learned: all temperatures share the cosines, of which they are means."""
+
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        found = np.empty((len(candidates), len(sizes)))
+        for mapping, members in by_mapping(candidates, apart=(BETA,)):
+            model = self.make(self.largest or max(sizes)).set_params(**mapping)
+            betas = [*dict.fromkeys(rest.get(BETA, model.mapping.beta) for _, rest in members)]
+            features = tempered(clone(model.mapping).fit(*train), betas, train, test[0])
+            for beta, F, F_test in zip(betas, *features, strict=True):
+                mine = [(index, rest) for index, rest in members if rest.get(BETA, beta) == beta]
+                solvers = [clone(model).set_params(**rest).solver() for _, rest in mine]
+                for column, size in enumerate(sizes):
+                    width = F.shape[1] if self.largest is None else int(size)
+                    parts = (F[:, :width], train[1]), (F_test[:, :width], test[1])
+                    found[[index for index, _ in mine], column] = accuracies(solvers, *parts)
+        return found
+
+
+def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test: Array) -> tuple[Array, Array]:
+    """The features of both parts at each temperature, (betas, n, L), of a map that is fitted to `train`."""
+    losses = mapping.losses(*train)
+    weights = [[PosteriorWeighting().weigh(f, beta, len(train[1])) for f in losses] for beta in betas]
+    return mapping.similarities(train[0], np.array(weights)), mapping.similarities(X_test, np.array(weights))
+
+
+class Kernelled(Path):
+    """A support vector machine with the Gaussian kernel: all C of a gamma share the values between rows."""
+
+    def scores(
+        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
+    ) -> Array:
+        (X, y), (X_test, y_test) = train, test
+        if 8 * len(X) * (len(X) + len(X_test)) > KERNEL_BYTES:
+            return Staged(self.make, self.grid).scores(candidates, train, test, sizes)
+        found = np.empty((len(candidates), len(sizes)))
+        for gamma in {candidate["gamma"] for candidate in candidates}:
+            kernel, kernel_test = rbf_kernel(X, gamma=gamma), rbf_kernel(X_test, X, gamma=gamma)
+            for index in (i for i, candidate in enumerate(candidates) if candidate["gamma"] == gamma):
+                svm = self.make(max(sizes)).set_params(**candidates[index], kernel="precomputed")
+                found[index] = np.mean(svm.fit(kernel, y).predict(kernel_test) == y_test)
+            # Otherwise the matrices of two values of gamma would be in memory at once.
+            del kernel, kernel_test
+        return found
+
+
+class Resampled(Mapped):
+    """Greedy kernel learning: one pass over the data for all sizes."""
+
+    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
+        fitted: Any = clone(model.mapping).fit(*train)
+        for size in sizes:
+            mapping = fitted.reweighted(n_components=int(size))
+            yield mapping.transform(train[0]), mapping.transform(X_test)
+
+
+class Redrawn(Mapped):
+    """Random features: a map of its own for each size."""
+
+    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
+        for size in sizes:
+            mapping = clone(model.mapping).set_params(n_components=int(size)).fit(*train)
+            yield mapping.transform(train[0]), mapping.transform(X_test)
+
+
+def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[float]:
+    """Accuracy of each linear SVM on `test`, after a fit to `train`.
+
+    Where rows are few, libsvm is given their Gram matrix: it would compute the same numbers row by row, and again
+    for each SVM.
+    """
+    (F, y), (F_test, y_test) = train, test
+    if isinstance(solvers[0], SVC) and len(F) <= KERNEL_ROWS:
+        solvers = [solver.set_params(kernel="precomputed") for solver in solvers]
+        F, F_test = F @ F.T, F_test @ F.T
+    return [float(np.mean(solver.fit(F, y).predict(F_test) == y_test)) for solver in solvers]
+
+
+def by_mapping(
+    candidates: Sequence[Candidate], apart: Sequence[str] = ()
+) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
+    """The distinct parameters of the map, except those `apart`; the candidates that have them, with the rest."""
+
+    def mapping(item: tuple[int, Candidate]) -> list[tuple[str, Any]]:
+        named = (name for name in item[1] if name.startswith(MAPPING) and name not in apart)
+        return sorted((name, item[1][name]) for name in named)
+
+    groups = groupby(sorted(enumerate(candidates), key=mapping), key=mapping)
+    return [(dict(shared), [(index, without(item, shared)) for index, item in group]) for shared, group in groups]
+
+
+def without(candidate: Candidate, shared: list[tuple[str, Any]]) -> Candidate:
+    """The parameters of a candidate that are not among the shared ones."""
+    names = {name for name, _ in shared}
+    return {name: value for name, value in candidate.items() if name not in names}
+
+
+def tuned(path: Path, parts: Parts, sizes: Sequence[float], grid: Grid) -> tuple[Array, list[Candidate]]:
+    """Accuracy on the test part with the best hyperparameters of each size, and those.
+
+    The best have the highest mean accuracy over the folds, the first of equals.
+
+    Parameters
+    ----------
+    path : Path
+        The system.
+    parts : Parts
+        The data.
+    sizes : sequence of float
+        Sizes, each with a separate search.
+    grid : list of dict
+        The grid, as ``GridSearchCV`` takes it.
+
+    Returns
+    -------
+    accuracy : ndarray of shape (sizes,)
+        Accuracy on the test part.
+    chosen : list of dict
+        Hyperparameters, for each size.
+    """
+    from sklearn.model_selection import ParameterGrid
+
+    candidates: list[Candidate] = list(ParameterGrid(grid))
+    best = searched(path, parts, sizes, candidates)
+    accuracy = np.empty(len(sizes))
+    for index in np.unique(best):
+        part = [size for size, chosen in zip(sizes, best, strict=True) if chosen == index]
+        accuracy[best == index] = path.scores([candidates[index]], parts.train, parts.test, part)[0]
+    return accuracy, [candidates[index] for index in best]
+
+
+def searched(path: Path, parts: Parts, sizes: Sequence[float], candidates: Sequence[Candidate]) -> Array:
+    """The index of the best candidate of each size."""
+    if len(candidates) == 1:
+        return np.zeros(len(sizes), dtype=np.int64)
+    folds = [path.scores(candidates, fitted, choosing, sizes) for fitted, choosing in parts.folds]
+    return np.asarray(np.mean(folds, axis=0).round(DIGITS).argmax(axis=0))
+
+
+def thinned(grid: Grid) -> Grid:
+    """At most two values of each hyperparameter, in the lower and the upper half of its range: for a sample."""
+    return [{name: [*dict.fromkeys(quarters(values))] for name, values in part.items()} for part in grid[-2:]]
+
+
+def quarters(values: list[Any]) -> list[Any]:
+    """The values a quarter and three quarters of the way along a list."""
+    last = len(values) - 1
+    return [values[last // 4], values[last - last // 4]]

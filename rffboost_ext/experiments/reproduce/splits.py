@@ -1,0 +1,95 @@
+"""How the papers split their data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...utils.typing import Array
+from .data import Data
+from .grid_search import Arrays, Parts
+
+PUBLISHED_SEED = 42
+
+
+class Splitter(ABC):
+    """Makes the parts of one random split."""
+
+    @abstractmethod
+    def parts(self, data: Data, index: int) -> Parts:
+        """The parts of split `index`, from 1."""
+
+
+@dataclass(frozen=True)
+class CrossValidated(Splitter):
+    """Gautheron et al.: stratified, with k-fold cross-validation in the training part.
+
+    Split and folds are those of the published experiments with seed `index`, where the rows are in their order.
+
+    Attributes
+    ----------
+    test_size : float
+        Share of the test part.
+    standardized : bool
+        Whether features are standardised on the rows of each fit.
+    folds : int
+        Folds of the search.
+    """
+
+    test_size: float
+    standardized: bool = True
+    folds: int = 5
+
+    def parts(self, data: Data, index: int) -> Parts:
+        return self.of(data.X, data.y, np.random.RandomState(index))
+
+    def of(self, X: Array, y: Array, rng: np.random.RandomState) -> Parts:
+        """The parts of X (n, d) and y (n,), at random."""
+        from sklearn.model_selection import StratifiedKFold, train_test_split
+
+        rows = np.arange(len(y))
+        train, test = train_test_split(rows, test_size=self.test_size, stratify=y, random_state=rng)
+        folds = StratifiedKFold(self.folds, shuffle=True, random_state=rng).split(X[train], y[train])
+        pairs = [self._pair(X, y, train[fitted], train[choosing]) for fitted, choosing in folds]
+        return Parts(*self._pair(X, y, train, test), pairs)
+
+    def _pair(self, X: Array, y: Array, fitted: Array, judged: Array) -> tuple[Arrays, Arrays]:
+        """Rows to fit on and rows to evaluate on, standardised on the former."""
+        from sklearn.preprocessing import StandardScaler
+
+        scaler = StandardScaler(with_mean=self.standardized, with_std=self.standardized).fit(X[fitted])
+        return (scaler.transform(X[fitted]), y[fitted]), (scaler.transform(X[judged]), y[judged])
+
+
+@dataclass(frozen=True)
+class Validated(Splitter):
+    """Letarte et al.: 20 % of the training part are for validation and not fitted on; features are not
+    standardised.
+
+    The first split is the published one, where the rows are in their order.
+
+    Attributes
+    ----------
+    test_size : float
+        Share of the test part, where there is no published one.
+    validation_size : float
+        Validation share of the training part.
+    """
+
+    test_size: float = 0.25
+    validation_size: float = 0.2
+
+    def parts(self, data: Data, index: int) -> Parts:
+        from sklearn.model_selection import train_test_split
+
+        rng = np.random.RandomState(PUBLISHED_SEED + index - 1)
+        rows = np.arange(len(data.y))
+        if data.train_rows is None:
+            rows, test = train_test_split(rows, test_size=self.test_size, random_state=rng)
+        else:
+            rows, test = rows[: data.train_rows], rows[data.train_rows :]
+        fitted, choosing = train_test_split(rows, test_size=self.validation_size, random_state=rng)
+        train, held, judged = ((data.X[part], data.y[part]) for part in (fitted, choosing, test))
+        return Parts(train, judged, [(train, held)])

@@ -1,0 +1,161 @@
+"""The arithmetic of a page: means over splits, ranks, and how far they are from what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..compare.report import DIGITS
+from .rows import COLUMNS, Row
+
+FAR = 2.5
+"""Published standard deviations beyond which a mean is called far from the published one."""
+
+
+def as_frame(rows: Iterable[Row]) -> Any:
+    """The rows as a pandas data frame."""
+    return pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS)
+
+
+@lru_cache(maxsize=8)
+def published(name: str) -> Any:
+    """A table of published values, a data frame with the first column as its index."""
+    text = files(__package__).joinpath("published", f"{name}.csv").read_text()
+    return pd.read_csv(StringIO(text), index_col=0)
+
+
+class Comparison:
+    """Measured means beside published ones.
+
+    Parameters
+    ----------
+    frame : data frame
+        Rows of one x per data set and system.
+    datasets, systems : sequence of str
+        The order of lines and columns; those without a row are left out.
+    reference : data frame, optional
+        Published means, a line per data set, a column per system.
+    spread : data frame, optional
+        Their standard deviations.
+    lower : bool
+        Whether a lower score is better.
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        datasets: Sequence[str],
+        systems: Sequence[str],
+        reference: Any = None,
+        spread: Any = None,
+        lower: bool = False,
+    ) -> None:
+        cells = frame.groupby(["dataset", "system"], sort=False)["score"]
+        lines = [name for name in datasets if name in set(frame["dataset"])]
+        columns = [name for name in systems if name in set(frame["system"])]
+
+        def ordered(values: Any) -> Any:
+            return pd.DataFrame() if values is None else values.reindex(index=lines, columns=columns)
+
+        self.mean = ordered(cells.mean().unstack().round(DIGITS))
+        self.splits = ordered(cells.count().unstack())
+        # One split has no standard deviation.
+        self.std = ordered(cells.std(ddof=0).unstack()).where(self.splits > 1)
+        self.reference = self.mean * float("nan") if reference is None else ordered(reference)
+        self.spread = self.mean * float("nan") if spread is None else ordered(spread)
+        self.lower = lower
+
+    @property
+    def error(self) -> Any:
+        """Standard error of the measured means; NaN for one split."""
+        return self.std / np.sqrt(self.splits.astype(float))
+
+    @cached_property
+    def difference(self) -> Any:
+        """Measured minus published; NaN where one of them is missing."""
+        return (self.mean - self.reference).round(DIGITS)
+
+    @property
+    def both(self) -> Any:
+        """Where there is a measured and a published mean."""
+        return self.difference.notna()
+
+    @cached_property
+    def overall(self) -> Any:
+        """Per system, over the data sets that have a published mean too: their number and both means."""
+        kept = self.both
+        columns = {
+            "sets": kept.sum(),
+            "measured": self.mean.where(kept).mean(),
+            "published": self.reference.where(kept).mean(),
+        }
+        return pd.DataFrame(columns).assign(difference=lambda f: f["measured"] - f["published"])
+
+    @cached_property
+    def shared(self) -> Any:
+        """The data sets with a measured mean of every system and, if any means are published, a published one."""
+        known = self.both if self.reference.notna().any(axis=None) else self.mean.notna()
+        return known.index[known.all(axis=1)]
+
+    def ranks(self, values: Any) -> Any:
+        """Rank of each system, 1 the best and ties shared, averaged over the shared data sets."""
+        return values.loc[self.shared].rank(axis=1, ascending=self.lower).mean()
+
+    def far(self) -> list[tuple[str, str, float]]:
+        """The cells further than :data:`FAR` published standard deviations away, and by how many they are."""
+        away = (self.difference / self.spread).stack().dropna()
+        return [(dataset, system, float(z)) for (dataset, system), z in away.items() if abs(z) > FAR]
+
+    def lines(self) -> Any:
+        """Everything as a data frame with a line per cell, for a file."""
+        parts = {
+            "mean": self.mean,
+            "std": self.std,
+            "splits": self.splits,
+            "published": self.reference,
+            "published_std": self.spread,
+            "difference": self.difference,
+        }
+        stacked = {name: part.stack(future_stack=True) for name, part in parts.items()}
+        out = pd.DataFrame(stacked).dropna(subset=["mean"]).reset_index(names=["dataset", "system"])
+        return out.astype({"splits": int})
+
+
+def along(frame: Any, label: str, repeats: str = "splits") -> Any:
+    """Mean, standard deviation and number of scores per data set, system and x, which is renamed to `label`."""
+    means = frame.groupby(["dataset", "system", "x"], sort=False)["score"].agg(["mean", "std", "count"])
+    return means.reset_index().rename(columns={"x": label, "count": repeats})
+
+
+def curves(frame: Any, systems: Sequence[str]) -> Any:
+    """Mean score over splits, then over data sets, per x and system; see :func:`complete_sets`.
+
+    Returns
+    -------
+    data frame
+        A line per x, a column per system.
+    """
+    means = frame.groupby(["dataset", "system", "x"])["score"].mean().unstack("system")
+    kept = [name for name in systems if name in means.columns]
+    return means[kept].groupby(level="x").mean().round(DIGITS)
+
+
+def incomplete(frame: Any) -> str:
+    """What is still to be measured for :func:`complete_sets`; empty if there are any."""
+    return (
+        "" if len(complete_sets(frame)) else "a data set and split that all systems have at all of their numbers"
+    )
+
+
+def complete_sets(frame: Any) -> Any:
+    """The rows of data sets and splits for which every system has all of its x."""
+    needed = frame.groupby("system")["x"].nunique().sum()
+    found = frame.groupby(["dataset", "split"])["x"].transform("size")
+    return frame[found == needed]

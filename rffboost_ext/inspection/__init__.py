@@ -1,0 +1,1 @@
+"""Feature importances, Shapley values and displays of fitted models."""

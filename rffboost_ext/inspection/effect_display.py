@@ -1,0 +1,234 @@
+"""The effect of one feature: partial dependence, and the single rows behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..preprocessing.category_encoding import is_categorical, is_gap, is_table, values_of
+from ..utils.param_validation import Integer, require
+from ..utils.typing import Array
+from . import plot_style as style
+from .plot_style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, label, labels, tidy
+
+# Characters that fit side by side below the axes, and the style of labels that do not.
+ROOM = 70
+# Inches of a new figure, at least and at most, and how many each of many categories takes.
+WIDTH, WIDEST, SLOT = 5.6, 40.0, 0.16
+SLANTED: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
+
+
+class EffectDisplay:
+    """What a model predicts as one feature varies: a thin line per row, and their mean.
+
+    Parallel lines mean that the feature acts additively; lines that cross, that it interacts with others.
+
+    Parameters
+    ----------
+    grid : ndarray of shape (G,)
+        Values of the feature: numbers, or categories, which are drawn as dots in their order.
+    curves : ndarray of shape (n, G)
+        What is predicted for each row when the feature has these values.
+    observed : ndarray of shape (n,)
+        Values of the feature in the data, whose deciles are marked.
+    name : str
+        The feature.
+    response : str, default="prediction"
+        What is predicted.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        Where it was drawn.
+    line_ : matplotlib Line2D
+        The mean.
+    lines_ : list of matplotlib Line2D
+        The single rows.
+    """
+
+    def __init__(
+        self, grid: Array, curves: Array, observed: Array, name: str, response: str = "prediction"
+    ) -> None:
+        self.grid = grid
+        self.curves = curves
+        self.observed = observed
+        self.name = name
+        self.response = response
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        feature: int | str,
+        *,
+        target: int = 0,
+        grid_resolution: int = 100,
+        n_curves: int = 40,
+        feature_names: Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> EffectDisplay:
+        """Draw the effect of a feature on the predictions for X.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Of scikit-learn or compatible with it.
+        X : array or pandas DataFrame of shape (n, d)
+            Rows to predict for; a sample of a few hundred is enough. Those in which the feature is missing are
+            left out.
+        feature : int or str
+            The feature, by index or name.
+        target : int, default=0
+            Index of the output: a class if there are more than two, or a target if there are several.
+        grid_resolution : int, default=100
+            Values between the 5th and the 95th percentile of the feature, or its ends if these are the same; all
+            values where they are fewer, and all categories.
+        n_curves : int, default=40
+            Single rows that are drawn, evenly spread over the range of predictions; 0 for the mean alone.
+        feature_names : sequence of str, optional
+            Names; those of the columns seen in fit by default.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        **kwargs
+            For :meth:`matplotlib.axes.Axes.plot`, of the mean.
+
+        Returns
+        -------
+        EffectDisplay
+        """
+        from sklearn.inspection import partial_dependence
+
+        check_is_fitted(estimator)
+        require(cls.__name__, "target", target, Integer(0))
+        require(cls.__name__, "n_curves", n_curves, Integer(0))
+        names = style.feature_names(estimator, feature_names)
+        index = feature_index(feature, names)
+        require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
+        X, observed = complete_rows(cls.__name__, X, index, names)
+        of_categories = not are_numbers(observed) or index in coded_columns(estimator)
+        coded = [index] if of_categories or (is_table(X) and is_categorical(X, index)) else None
+        X = X if coded else with_real(X, index)
+        values = None if coded else {index: grid_of(observed.astype(np.float64), grid_resolution)}
+        found = partial_dependence(
+            estimator, X, [index], categorical_features=coded, kind="individual", custom_values=values
+        )
+        if target >= len(found["individual"]):
+            raise ValueError(f"{cls.__name__}: target must be below {len(found['individual'])}, got {target}")
+        grid = np.asarray(found["grid_values"][0])
+        display = cls(
+            grid if coded is None else grid.astype(object),
+            found["individual"][target],
+            observed,
+            names[index],
+            response_name(estimator, target, len(found["individual"])),
+        )
+        return display.plot(ax, n_curves=n_curves, **kwargs)
+
+    def plot(self, ax: Any = None, *, n_curves: int = 40, **kwargs: Any) -> EffectDisplay:
+        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`, of the mean."""
+        of_categories = self.grid.dtype == object
+        self.ax_ = axes_or_new(ax, min(max(WIDTH, SLOT * len(self.grid)), WIDEST) if of_categories else WIDTH)
+        self.figure_ = self.ax_.figure
+        rows = self.curves[spread_rows(self.curves, n_curves)]
+        at = np.arange(len(self.grid)) if of_categories else self.grid
+        # A constant feature has one value, and no line.
+        dots = {"marker": "o", "linestyle": "none"} if of_categories or len(at) == 1 else {}
+        self.lines_ = self.ax_.plot(at, rows.T, color=QUIET, linewidth=0.7, alpha=0.6, **dots)
+        looks = {"color": ACCENT, "linewidth": 2.4, "label": "mean", **dots, **kwargs}
+        (self.line_,) = self.ax_.plot(at, self.curves.mean(axis=0), **looks)
+        if self.lines_:
+            self.lines_[0].set_label("single rows")
+        if of_categories:
+            self._mark_categories()
+        else:
+            self._mark_deciles()
+        if not dots:
+            self.ax_.set_xlim(at[0], at[-1])
+        self.ax_.set_xlabel(label(self.name))
+        self.ax_.set_ylabel(self.response)
+        # Above the axes, since lines may be anywhere in them, and narrow, as there may be axes beside them; on the
+        # right, since a power of ten that all ticks share stands on the left.
+        shape = {"ncols": 3, "fontsize": 8, "handlelength": 1.2, "columnspacing": 1.0}
+        self.ax_.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.02, 0.99), **shape)
+        tidy(self.ax_)
+        return self
+
+    def _mark_categories(self) -> None:
+        names = labels(self.grid)
+        # Side by side where they fit, else slanted.
+        looks = {} if sum(map(len, names)) + 2 * len(names) <= ROOM else SLANTED
+        self.ax_.set_xticks(range(len(names)), names, **looks)
+
+    def _mark_deciles(self) -> None:
+        deciles = np.nanquantile(self.observed.astype(np.float64), np.linspace(0.1, 0.9, 9))
+        low, high = self.grid[0], self.grid[-1]
+        inside = deciles[(deciles >= low) & (deciles <= high)]
+        looks = {"color": MAIN, "linewidth": 1.6, "label": "deciles of data"}
+        self.ax_.vlines(inside, 0.0, 0.04, transform=self.ax_.get_xaxis_transform(), **looks)
+
+
+def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
+    """The rows in which a feature is not missing, and its values there."""
+    if is_table(X) and not hasattr(X, "iloc"):
+        raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
+    X, name = X if is_table(X) else np.asarray(X), names[index]
+    if X.ndim != 2 or X.shape[1] != len(names) or not len(X):
+        raise ValueError(f"{owner}: X must have shape (n, {len(names)}) with n >= 1, got {X.shape}")
+    values = values_of(X, index)
+    there = np.flatnonzero([not is_gap(value) for value in values.tolist()])
+    if not len(there):
+        raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got gaps alone")
+    if len(there) < len(values):
+        X = X.iloc[there] if hasattr(X, "iloc") else X[there]
+    return X, values[there]
+
+
+def grid_of(values: Array, resolution: int) -> Array:
+    """The values of a numeric feature, (n,), for which predictions are drawn, in order."""
+    from scipy.stats.mstats import mquantiles
+
+    distinct = np.unique(values)
+    if len(distinct) < resolution:
+        return distinct
+    low, high = mquantiles(values, prob=(0.05, 0.95))
+    if low >= high:
+        # Nearly all rows have one value.
+        low, high = distinct[0], distinct[-1]
+    return np.linspace(low, high, resolution)
+
+
+def are_numbers(values: Array) -> bool:
+    """Whether all of some values are numbers, also where they are Python objects."""
+    return values.dtype != object or all(isinstance(value, Real) for value in values.tolist())
+
+
+def with_real(X: Any, index: int) -> Any:
+    """X with an integer, boolean or object feature as float: scikit-learn's grid has values in between."""
+    if not is_table(X):
+        return X.astype(np.float64) if X.dtype.kind in "biu" else X
+    if X.dtypes.iloc[index].kind not in "biuO":
+        return X
+    real = X.copy()
+    real.isetitem(index, X.iloc[:, index].astype(np.float64))
+    return real
+
+
+def spread_rows(curves: Array, number: int) -> Array:
+    """The indices of some rows, evenly spread in the order of their mean."""
+    order = np.argsort(curves.mean(axis=1), kind="stable")
+    return order[np.unique(np.linspace(0, len(order) - 1, min(number, len(order))).astype(np.intp))]
+
+
+def response_name(estimator: Any, target: int, n_responses: int) -> str:
+    """Name of one of the responses of the partial dependence."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return "prediction" if n_responses == 1 else f"prediction {target}"
+    what = "probability" if hasattr(estimator, "predict_proba") else "decision value"
+    return f"{what} of {label(classes[1] if len(classes) == 2 else classes[target])}"

@@ -1,0 +1,168 @@
+"""The learned frequencies in the plane of two features."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core import Term
+from ..terms import Cosines, Expanded
+from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+from . import plot_style as style
+from .plot_style import axes_or_new, check_booster, coded_columns, feature_pair, few_digits, label, tidy
+
+# The areas of the largest and the smallest dot, in square points.
+LARGEST, SMALLEST = 110.0, 4.0
+
+
+class FrequencyDisplay:
+    """The learned frequencies in the plane of two features: a dot for each frequency, and its mirror image.
+
+    A cosine of frequency omega is also one of -omega. The area of a dot is proportional to the amplitude, its
+    colour is the first round that has it. Dots on an axis are cosines that do not depend on one of the two
+    features; an intercept, which has frequency 0, is left out.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (M, 2)
+        Frequencies, in radians per unit of each feature.
+    amplitude : ndarray of shape (M,)
+        Amplitudes, in units of the raw score.
+    round : ndarray of shape (M,)
+        The first round of each frequency, from 1.
+    names : pair of str
+        The features.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        Where it was drawn.
+    dots_ : matplotlib PathCollection
+        The dots.
+    """
+
+    def __init__(self, omega: Array, amplitude: Array, round: Array, names: tuple[str, str]) -> None:
+        self.omega = omega
+        self.amplitude = amplitude
+        self.round = round
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        features: tuple[int | str, int | str] = (0, 1),
+        *,
+        feature_names: Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> FrequencyDisplay:
+        """Draw the frequencies of a fitted model's cosines.
+
+        Those of a feature that is bent are in units at the end from which it is (see
+        :class:`~rffboost_ext.terms.Extent`).
+
+        Parameters
+        ----------
+        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+            With at least one round of cosines.
+        features : pair of int or str, default=(0, 1)
+            The two features, by index or name; numbers, since categories have no frequency.
+        feature_names : sequence of str, optional
+            Names; those of the columns seen in fit by default.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        **kwargs
+            For :meth:`matplotlib.axes.Axes.scatter`.
+
+        Returns
+        -------
+        FrequencyDisplay
+
+        Raises
+        ------
+        ValueError
+            If the model has no cosines, or a feature holds categories.
+        """
+        check_booster(cls.__name__, estimator)
+        names = style.feature_names(estimator, feature_names)
+        pair = feature_pair(features, names)
+        for column in pair:
+            if column in coded_columns(estimator):
+                raise ValueError(f"{cls.__name__}: features must be numbers, got {names[column]!r} of categories")
+        omega, amplitude, round = frequencies(estimator.ensemble_)
+        display = cls(omega[:, pair], amplitude, round, (names[pair[0]], names[pair[1]]))
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> FrequencyDisplay:
+        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax_ = axes_or_new(ax, 5.4, 4.4)
+        self.figure_ = self.ax_.figure
+        area = np.maximum(LARGEST * self.amplitude / (self.amplitude.max() or 1.0), SMALLEST)
+        # Small dots last, so that large ones do not hide them.
+        order = np.argsort(-area, kind="stable")
+        both = np.concatenate([self.omega[order], -self.omega[order]])
+        looks = {"s": np.tile(area[order], 2), "c": np.tile(self.round[order], 2), "cmap": "viridis"}
+        looks |= {"alpha": 0.7, "linewidths": 0.4, "edgecolors": "white"}
+        self.ax_.axhline(0.0, color="0.75", linewidth=0.8, zorder=0)
+        self.ax_.axvline(0.0, color="0.75", linewidth=0.8, zorder=0)
+        self.dots_ = self.ax_.scatter(*both.T, **(looks | kwargs))
+        # The rounds of a kernel machine share all frequencies.
+        if len(set(self.round)) > 1:
+            whole = MaxNLocator(integer=True)
+            self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02, ticks=whole)
+        reach = 1.06 * np.abs(both).max(axis=0)
+        # A feature that no cosine uses has an axis too.
+        reach[reach == 0.0] = 1.0
+        self.ax_.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
+        few_digits(self.ax_)
+        self.ax_.set_xlabel(f"frequency in {label(self.names[0])} (radians per unit)")
+        self.ax_.set_ylabel(f"frequency in {label(self.names[1])} (radians per unit)")
+        tidy(self.ax_)
+        return self
+
+
+def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
+    """The distinct frequencies (M, d) except 0, amplitudes (M,) over all outputs, first rounds (M,), from 1."""
+    found: dict[Hashable, list[tuple[int, Term, float]]] = {}
+    for t, (term, length) in enumerate(zip(ensemble.terms, ensemble.lengths, strict=True), 1):
+        if isinstance(cosines_in(term), Cosines):
+            found.setdefault(term.family, []).append((t, term, length))
+    parts = [joined(rounds) for rounds in found.values()]
+    if not any(len(omega) for omega, _, _ in parts):
+        raise ValueError("FrequencyDisplay: estimator must have rounds of cosines, got none")
+    omega, amplitude, round = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return omega, amplitude, round
+
+
+def joined(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:
+    """Frequencies, amplitudes and first rounds of terms of one family with their rounds and lengths."""
+    terms = [cosines_in(term).scaled(length).centered(None) for _, term, length in rounds]
+    omega, pairs = np.concatenate([term.omega for term in terms]), np.hstack([term.pairs for term in terms])
+    round = np.repeat([t for t, _, _ in rounds], [len(term.omega) for term in terms])
+    distinct, first, place = np.unique(omega, axis=0, return_index=True, return_inverse=True)
+    sums = np.zeros((len(distinct), 2, pairs.shape[2]))
+    np.add.at(sums, place.ravel(), pairs.swapaxes(0, 1))
+    order = np.argsort(first)
+    order = order[distinct[order].any(axis=1)]
+    return of_numbers(distinct[order], rounds[0][1]), np.linalg.norm(sums, axis=(1, 2))[order], round[first[order]]
+
+
+def cosines_in(term: Term) -> Any:
+    """A term, or that behind an expansion."""
+    return term.term if isinstance(term, Expanded) else term
+
+
+def of_numbers(omega: Array, term: Term) -> Array:
+    """Frequencies in the numeric columns of the data, of those of the columns that a term sees."""
+    if not isinstance(term, Expanded):
+        return omega
+    expansion = term.expansion
+    found = np.zeros((len(omega), expansion.n_features))
+    found[:, expansion.numbers] = omega[:, : len(expansion.numbers)]
+    return found

@@ -1,0 +1,236 @@
+r"""Feature importances of an ensemble, on the same scale for cosines and trees.
+
+The scale is variance over rows of data. All terms of one type that are summed are one function, whose part in the
+variance of the scores is its covariance with them. That part is divided among the features:
+
+- A tree's variance is, by the law of total variance applied at each split, exactly the sum over its splits of
+
+  .. math:: p_L p_R (m_L - m_R)^2 / (p_L + p_R),
+
+  p being the share of rows in either child and m the mean output there. Each split is credited to its feature. For
+  the squared error without penalties this is XGBoost's gain of the split, so that the sum is its ``total_gain``.
+- Cosines divide theirs in proportion to the total effects of the features on their sum f (Saltelli et al., Global
+  sensitivity analysis, 2008, section 4.6),
+
+  .. math:: T_j = \tfrac12 \mathrm{E} \, (f(x) - f(x_1, \dots, x'_j, \dots, x_d))^2,
+
+  :math:`x'_j` being the value of another row. What cosines have in features that do not matter cancels in their
+  sum.
+
+Outputs are added up, in units of their own where targets have such. As with all gain-based importances, correlated
+features share their importance, and among trees features with many distinct values are favoured; scikit-learn's
+``permutation_importance`` on held-out rows does not favour the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core import Loss, Term
+from ..terms import Cosines, Expanded, Standardized, Trees
+from ..terms.dispatch import by_type
+from ..utils.arrays import require_columns
+from ..utils.typing import Array
+
+if TYPE_CHECKING:
+    from ..data.dataset import Rows
+    from ..terms.ensemble import Ensemble
+
+# Number of rows to take variances over: accurate to a few percent, at a negligible cost.
+MOST_ROWS = 1_000
+# Cosines that are evaluated for total effects, at most about, and the fewest rows that are nevertheless used.
+WORK, LEAST_ROWS = 50_000_000, 50
+
+
+class NoRuleError(TypeError):
+    """There is no rule for the importances of a type of term."""
+
+
+@singledispatch
+def variances(term: Term, X: Array, weight: Array) -> Array:
+    """The variance that `term` accounts for, divided among the features: (d,).
+
+    Term types register their own here, as :class:`~rffboost_ext.Cosines` and :class:`~rffboost_ext.Trees` do.
+
+    Parameters
+    ----------
+    term : Term
+        One term, or several stacked ones, each of which is counted separately.
+    X : ndarray of shape (n, d)
+        Rows to take variances over.
+    weight : ndarray of shape (n,)
+        Their weights, which sum to 1.
+
+    Raises
+    ------
+    NoRuleError
+        If no rule is registered for the type of `term`.
+    """
+    raise NoRuleError(
+        f"feature importances: there is no rule for a {type(term).__name__}; register one with "
+        f"rffboost_ext.inspection.importance.variances.register"
+    )
+
+
+@variances.register
+def _(term: Cosines, X: Array, weight: Array) -> Array:
+    require_columns(X, term.omega.shape[1])
+    effects = total_effects(term, X, weight)
+    total = effects.sum()
+    whole = variance(term(X), weight).sum()
+    return np.asarray(whole / total * effects if total > 0.0 else effects)
+
+
+@variances.register
+def _(term: Trees, X: Array, weight: Array) -> Array:
+    cover, mean = node_means(term, X, weight)
+    splits = np.flatnonzero((term.left >= 0) & (cover > 0.0))
+    left, right = term.left[splits], term.right[splits]
+    between = np.square(mean[left] - mean[right]).sum(axis=1)
+    gains = cover[left] * cover[right] / cover[splits] * between
+    return np.bincount(term.feature[splits], gains, minlength=X.shape[1])
+
+
+@variances.register
+def _(term: Standardized, X: Array, weight: Array) -> Array:
+    return np.asarray(by_type(variances, term.term, (X - term.center) / term.scale, weight))
+
+
+@variances.register
+def _(term: Expanded, X: Array, weight: Array) -> Array:
+    # A column is credited with its indicator and its one-hot columns too.
+    return term.expansion.to_source(by_type(variances, term.term, term.expansion(X), weight))
+
+
+def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
+    """The total effect of each feature on a sum of cosines, (d,), over weighted rows, each beside another one."""
+    rng, used = np.random.default_rng(0), term.omega.any(axis=0)
+    size = max(LEAST_ROWS, WORK // max(1, used.sum() * len(term.omega)))
+    if len(X) > size:
+        rows = rng.choice(len(X), size, replace=False)
+        X, weight = X[rows], weight[rows] / weight[rows].sum()
+    other, output = rng.choice(len(X), len(X), p=weight), term(X)
+    effects = np.zeros(X.shape[1])
+    for j in np.flatnonzero(used):
+        moved = X.copy()
+        moved[:, j] = X[other, j]
+        effects[j] = 0.5 * weight @ np.square(term(moved) - output).sum(axis=1)
+    return effects
+
+
+def variance(values: Array, weight: Array) -> Array:
+    """The weighted variance of each column, for weights that sum to 1."""
+    return np.asarray(weight @ np.square(values - weight @ values))
+
+
+def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
+    """Weight of the rows in each node, (nodes,), and the mean output of its tree over them, (nodes, C)."""
+    from ..kernels.leaves import add_to_leaves
+
+    cover = np.zeros(len(trees.left))
+    add_to_leaves(trees.rows(X), weight, *trees.splits, cover)
+    total = cover[:, None] * trees.value
+    for level in reversed(list(inner_levels(trees))):
+        for sums in (cover, total):
+            sums[level] = sums[trees.left[level]] + sums[trees.right[level]]
+    return cover, np.divide(total, cover[:, None], out=np.zeros_like(total), where=cover[:, None] > 0.0)
+
+
+def inner_levels(trees: Trees) -> Iterator[Array]:
+    """Indices of the nodes that have children, level by level from the roots."""
+    level = trees.roots[trees.left[trees.roots] >= 0]
+    while len(level):
+        yield level
+        below = np.concatenate([trees.left[level], trees.right[level]])
+        level = below[trees.left[below] >= 0]
+
+
+def importances(
+    ensemble: Ensemble, X: Array, weight: Array | None = None, output_weights: Array | None = None
+) -> Array:
+    """The share of each feature in the variance of the scores of `ensemble` over the rows of X: (d,).
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The ensemble.
+    X : ndarray of shape (n, d)
+        Rows to take variances over, as of the training data.
+    weight : ndarray of shape (n,), optional
+        Their weights.
+    output_weights : ndarray of shape (C,), optional
+        Weights of the outputs in sums over them; 1 by default.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Shares that sum to 1; all 0 if no term varies.
+
+    Raises
+    ------
+    NoRuleError
+        If the ensemble has a term of a type that no rule is registered for.
+    """
+    weight = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
+    terms = ensemble.compact().terms
+    if output_weights is not None:
+        terms = tuple(term.scaled(np.sqrt(output_weights)) for term in terms)  # type: ignore[arg-type]
+    found = np.zeros(X.shape[1])
+    for term, part in zip(terms, covariances([term(X) for term in terms], weight), strict=True):
+        own = by_type(variances, term, X, weight)
+        total = own.sum()
+        found += own * (max(part, 0.0) / total) if total > 0.0 else 0.0
+    total = found.sum()
+    return np.asarray(found / total if total > 0.0 else found)
+
+
+def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
+    """The covariance of each of several outputs (n, C) with their sum, added up over columns."""
+    if not outputs:
+        return []
+    apart = [output - weight @ output for output in outputs]
+    whole = np.sum(apart, axis=0)
+    return [float(weight @ (one * whole).sum(axis=1)) for one in apart]
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Importances that are not computed yet, and the rows to compute them over.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The ensemble.
+    X : ndarray of shape (n, d)
+        Rows of the training data, at most 1,000.
+    weight : ndarray of shape (n,)
+        Their weights.
+    output_weights : ndarray of shape (C,), optional
+        Weights of the outputs.
+    """
+
+    ensemble: Ensemble
+    X: Array
+    weight: Array
+    output_weights: Array | None = None
+
+    def found(self) -> Array | None:
+        """:func:`importances`; None where a type of term has no rule."""
+        try:
+            return importances(self.ensemble, self.X, self.weight, self.output_weights)
+        except NoRuleError:
+            return None
+
+
+def sampled_importances(ensemble: Ensemble, rows: Rows, seed: int, loss: Loss) -> Pending:
+    """:func:`importances` over at most 1,000 of the rows of a fit, which are copied: X may change after it."""
+    n, chosen = len(rows), np.arange(len(rows))
+    if n > MOST_ROWS:
+        chosen = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
+    counts = None if np.ndim(loss.unit) == 0 else 1.0 / np.asarray(loss.unit)
+    return Pending(ensemble, rows.X[chosen], rows.weight[chosen], counts)

@@ -1,0 +1,101 @@
+"""Feature importances as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..utils.param_validation import Integer, require
+from ..utils.typing import Array
+from . import plot_style as style
+from .plot_style import MAIN, QUIET, axes_or_new, check_booster, labels, tidy
+
+
+class ImportanceDisplay:
+    """Feature importances as horizontal bars, the largest on top.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (d,)
+        The importance of each feature.
+    names : sequence of str
+        Their names.
+    max_features : int, default=15
+        Maximum number of bars; the remaining features are summed in a grey one.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        Where it was drawn.
+    bars_ : matplotlib BarContainer
+        The bars, from top to bottom.
+    """
+
+    def __init__(self, importances: Array, names: Sequence[str], max_features: int = 15) -> None:
+        require(type(self).__name__, "max_features", max_features, Integer(1))
+        self.importances = np.asarray(importances)
+        self.names = list(names)
+        self.max_features = max_features
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        feature_names: Sequence[str] | None = None,
+        max_features: int = 15,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> ImportanceDisplay:
+        """Draw ``estimator.feature_importances_``.
+
+        Parameters
+        ----------
+        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+            Whose importances are drawn.
+        feature_names : sequence of str, optional
+            Names; those of the columns seen in fit by default.
+        max_features : int, default=15
+            Maximum number of bars.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        **kwargs
+            For :meth:`matplotlib.axes.Axes.barh`.
+
+        Returns
+        -------
+        ImportanceDisplay
+        """
+        check_booster(cls.__name__, estimator)
+        names = style.feature_names(estimator, feature_names)
+        return cls(estimator.feature_importances_, names, max_features).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> ImportanceDisplay:
+        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.barh`."""
+        values, names, n_others = self._rows()
+        self.ax_ = axes_or_new(ax, height=1.0 + 0.26 * len(values))
+        self.figure_ = self.ax_.figure
+        colours = [MAIN] * (len(values) - (n_others > 0)) + [QUIET] * (n_others > 0)
+        self.bars_ = self.ax_.barh(np.arange(len(values)), values, **{"height": 0.72, "color": colours, **kwargs})
+        self.ax_.bar_label(self.bars_, fmt="{:.1%}", padding=3, fontsize=8, color="0.3")
+        self.ax_.set_yticks(np.arange(len(values)), labels(names))
+        self.ax_.set_ylim(len(values) - 0.4, -0.6)
+        self.ax_.tick_params(axis="y", length=0)
+        self.ax_.margins(x=0.12)
+        if not np.any(values):
+            self.ax_.set_xlim(0.0, 1.0)
+        self.ax_.xaxis.set_major_formatter("{x:.0%}")
+        self.ax_.set_xlabel("share of the explained variance")
+        tidy(self.ax_, "x")
+        return self
+
+    def _rows(self) -> tuple[Array, list[str], int]:
+        """Length and label of each bar, and how many features the last one sums."""
+        order = np.argsort(-self.importances, kind="stable")
+        if len(order) <= self.max_features:
+            return self.importances[order], [self.names[i] for i in order], 0
+        shown, others = order[: self.max_features - 1], order[self.max_features - 1 :]
+        names = [self.names[i] for i in shown] + [f"{len(others)} others"]
+        return np.append(self.importances[shown], self.importances[others].sum()), names, len(others)

@@ -1,0 +1,198 @@
+"""The learned landmarks in the plane of two features, over the score that they make up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..core import Term
+from ..terms import Cosines, Expanded
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import Integer, require
+from ..utils.typing import Array
+from . import plot_style as style
+from .plot_style import axes_or_new, check_booster, feature_pair, few_digits, tidy
+
+# Contour levels: an odd number of bands, of which the middle one is white.
+LEVELS = 18
+# Tolerance of phases against omega . x_t for round-off, in radians, and of a constant score, as a share of it.
+ROUNDING = 1e-6
+
+
+class LandmarkDisplay:
+    """The landmarks of a model in the plane of two features, over its raw score.
+
+    A landmark is a point where all cosines of its round have a crest. The raw score is drawn in the plane in which
+    all other features have their medians, over the range of the data: landmarks may lie outside of it.
+
+    Parameters
+    ----------
+    landmarks : ndarray of shape (T, 2)
+        The landmarks.
+    grid : pair of ndarray, of shapes (G,) and (H,)
+        Coordinates of the score.
+    score : ndarray of shape (H, G)
+        The raw score on the grid.
+    names : pair of str
+        The features.
+    middle : float, default=0.0
+        The score that is drawn in white, between blue above it and red below.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        Where it was drawn.
+    dots_ : matplotlib PathCollection
+        The landmarks.
+    contours_ : matplotlib QuadContourSet
+        The score.
+    """
+
+    def __init__(
+        self,
+        landmarks: Array,
+        grid: tuple[Array, Array],
+        score: Array,
+        names: tuple[str, str],
+        middle: float = 0.0,
+    ) -> None:
+        self.landmarks = landmarks
+        self.grid = grid
+        self.score = score
+        self.names = names
+        self.middle = middle
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        features: tuple[int | str, int | str] = (0, 1),
+        *,
+        output: int = 0,
+        feature_names: Sequence[str] | None = None,
+        grid_resolution: int = 120,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> LandmarkDisplay:
+        """Draw the landmarks of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+            With rounds of landmarks, as of the learner "rff_k" with at least as many components as features.
+        X : array-like of shape (n, d)
+            Rows that define the range of the plane, and the medians.
+        features : pair of int or str, default=(0, 1)
+            The two features, by index or name.
+        output : int, default=0
+            Index of the raw score, if there are several.
+        feature_names : sequence of str, optional
+            Names; those of the columns seen in fit by default.
+        grid_resolution : int, default=120
+            Points of the grid in either direction.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        **kwargs
+            For :meth:`matplotlib.axes.Axes.scatter`.
+
+        Returns
+        -------
+        LandmarkDisplay
+
+        Raises
+        ------
+        ValueError
+            If the model has no landmarks, or was fitted to categories or indicators of missing values.
+        """
+        check_booster(cls.__name__, estimator)
+        require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
+        require(cls.__name__, "output", output, Integer(0, estimator.ensemble_.n_outputs - 1))
+        names = style.feature_names(estimator, feature_names)
+        pair = feature_pair(features, names)
+        points, ensemble = landmarks(estimator.ensemble_), estimator.ensemble_
+        grid, plane = plane_through_medians(
+            np.asarray(estimator._validated(X), dtype=np.float64), pair, grid_resolution
+        )
+        score = ensemble.raw(plane)[:, output].reshape(len(grid[1]), len(grid[0]))
+        middle = 0.0 if is_classifier(estimator) else float(ensemble.baseline[output])
+        display = cls(points[:, pair], grid, score, (names[pair[0]], names[pair[1]]), middle)
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> LandmarkDisplay:
+        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax_ = axes_or_new(ax, 5.4, 4.4)
+        self.figure_ = self.ax_.figure
+        reach = float(np.abs(self.score - self.middle).max())
+        # A score that is constant but for rounding is white.
+        reach = reach if reach > ROUNDING * abs(self.middle) else abs(self.middle) or 1.0
+        levels = self.middle + np.linspace(-reach, reach, LEVELS)
+        self.contours_ = self.ax_.contourf(*self.grid, self.score, levels=levels, cmap="RdBu")
+        outside = sum(
+            not all(g[0] <= x <= g[-1] for g, x in zip(self.grid, at, strict=True)) for at in self.landmarks
+        )
+        label = f"landmarks ({outside} more outside)" if outside else "landmarks"
+        looks = {"s": 28, "color": "0.1", "edgecolors": "white", "linewidths": 0.8, "label": label}
+        self.dots_ = self.ax_.scatter(*self.landmarks.T, **(looks | kwargs))
+        ticks = MaxNLocator(8)
+        self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
+        self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
+        few_digits(self.ax_)
+        self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
+        self.ax_.set_xlabel(style.label(self.names[0]))
+        self.ax_.set_ylabel(style.label(self.names[1]))
+        # On the right, since a power of ten that all ticks share stands on the left.
+        self.ax_.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99))
+        tidy(self.ax_)
+        return self
+
+
+def landmarks(ensemble: Ensemble) -> Array:
+    """The landmark of each round whose cosines have one, (T, d): the point where all their phases are 0."""
+    terms = [of_the_same_columns(term) for term in ensemble.terms]
+    found = [landmark(term) for term in terms if isinstance(term, Cosines)]
+    points = [point for point in found if point is not None]
+    if not points:
+        raise ValueError(
+            "LandmarkDisplay: estimator must have rounds of landmarks, as of the learner 'rff_k' with at least as "
+            "many components as features, none of them constant; got none"
+        )
+    return np.array(points)
+
+
+def of_the_same_columns(term: Term) -> Term:
+    """A term, or that of an expansion which only imputes missing values."""
+    if not isinstance(term, Expanded):
+        return term
+    if len(term.expansion.gaps) or len(term.expansion.coded):
+        raise ValueError(
+            "LandmarkDisplay: estimator must be fitted to numbers without gaps, got one of gaps or categories"
+        )
+    return term.term
+
+
+def landmark(term: Cosines) -> Array | None:
+    """The point x with ``omega (x - center) = phase``, (d,), if there is exactly one."""
+    # In units of their own, features of very different scales are seen to be independent.
+    unit = np.maximum(np.abs(term.omega).max(axis=0), np.finfo(np.float64).tiny)
+    solution, _, rank, _ = np.linalg.lstsq(term.omega / unit, term.phase, rcond=None)
+    solution /= unit
+    if rank < term.omega.shape[1] or np.abs(term.omega @ solution - term.phase).max() > ROUNDING:
+        return None
+    return np.asarray(solution if term.center is None else solution + term.center)
+
+
+def plane_through_medians(X: Array, pair: tuple[int, int], resolution: int) -> tuple[tuple[Array, Array], Array]:
+    """A grid in two features over the data, and its points (G * G, d), all other features at their medians."""
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    # A feature that is constant has an axis too.
+    margin = 0.08 * np.where(high > low, high - low, np.maximum(np.abs(low), 1.0))
+    first, second = (np.linspace(low[j] - margin[j], high[j] + margin[j], resolution) for j in pair)
+    plane = np.tile(np.nanmedian(X, axis=0), (resolution**2, 1))
+    plane[:, pair[0]], plane[:, pair[1]] = np.tile(first, resolution), np.repeat(second, resolution)
+    return (first, second), plane

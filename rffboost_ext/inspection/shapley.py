@@ -1,0 +1,177 @@
+r"""Shapley values (SHAP) of raw scores: exact for cosines and for trees.
+
+Explained is the difference between the score f of a row x and the mean score of some background rows. For each
+background row z, a coalition S of features is worth :math:`f(x_S, z_{\bar S})`, the score of a row that takes
+these features from x and all others from z; a feature gets its Shapley value in this game, averaged over z. This
+is the SHAP of independent features, also called interventional or marginal. The values of a row sum to f(x) less
+the mean of f(z).
+
+- A cosine is the real part of a product over features, :math:`e^{-i\varphi} \prod_k e^{i \omega_k x_k}`. In a
+  game of products feature j gets :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`, where a
+  are the factors of x and b those of z (Owen's multilinear extension). This is the integral of a polynomial, for
+  which Gauss-Legendre quadrature with half as many nodes as the cosine has features is exact. A categorical column
+  is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
+- In a tree, x and z diverge at some splits. Each leaf that a mixture of both can reach is credited to the features
+  on its path, as in the shap package for trees with a background.
+
+References
+----------
+Lundberg and Lee, A unified approach to interpreting model predictions, NeurIPS 2017. Owen, Multilinear extensions
+of games, Management Science 18, 1972. Lundberg et al., From local explanations to global understanding with
+explainable AI for trees, Nature Machine Intelligence 2, 2020.
+"""
+
+from __future__ import annotations
+
+from functools import cache, singledispatch
+from math import comb
+
+import numpy as np
+
+from ..core import Term
+from ..terms import Cosines, Expanded, Standardized, Trees
+from ..terms.dispatch import by_type
+from ..terms.ensemble import Ensemble, matrix
+from ..utils.arrays import require_columns
+from ..utils.typing import Array
+from .importance import inner_levels
+
+
+@singledispatch
+def shapley(term: Term, X: Array, background: Array) -> Array:
+    """The Shapley values of each output of `term` at the rows of X (n, d), over a background (m, d): (n, C, d).
+
+    Term types register their own here.
+
+    Raises
+    ------
+    TypeError
+        If no rule is registered for the type of `term`.
+    """
+    raise TypeError(
+        f"Shapley values: there is no rule for a {type(term).__name__}; register one with "
+        f"rffboost_ext.inspection.shapley.shapley.register"
+    )
+
+
+@shapley.register
+def _(term: Cosines, X: Array, background: Array) -> Array:
+    return grouped(term, X, background, np.arange(X.shape[1]), X.shape[1])
+
+
+@singledispatch
+def grouped(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
+    """The Shapley values of d features where column j of X (n, e) belongs to feature ``source[j]``: (n, C, d).
+
+    The columns of one feature, such as its one-hot columns, are one player: they come from the same row. Term
+    types register their own here.
+
+    Raises
+    ------
+    TypeError
+        If no rule is registered for the type of `term`.
+    """
+    raise TypeError(
+        f"Shapley values: there is no rule for a {type(term).__name__} of columns that belong together; register "
+        f"one with rffboost_ext.inspection.shapley.grouped.register"
+    )
+
+
+@grouped.register
+def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int) -> Array:
+    from ..kernels.shapley import add_products
+
+    require_columns(X, term.omega.shape[1])
+    center = 0.0 if term.center is None else term.center
+    rows, others = (term.held(part) - center for part in (X, background))
+    out = np.zeros((len(X), term.weight.shape[1], n_features))
+    for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
+        columns = np.flatnonzero(omega)
+        used, place = np.unique(source[columns], return_inverse=True)
+        sums = np.zeros((len(X), len(used)), dtype=np.complex128)
+        angles = (part[:, columns] * omega[columns] for part in (rows, others))
+        ours, theirs = (np.exp(1j * summed(part, place)) for part in angles)
+        add_products(ours, theirs, *quadrature(max(1, -(-len(used) // 2))), sums)
+        values = (np.exp(-1j * phase) / len(background) * sums).real
+        out[:, :, used] += weight[:, None] * values[:, None, :]
+    return out
+
+
+@cache
+def quadrature(size: int) -> tuple[Array, Array]:
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]: for many cosines, found once."""
+    nodes, shares = np.polynomial.legendre.leggauss(size)
+    return 0.5 * (nodes + 1.0), 0.5 * shares
+
+
+@shapley.register
+def _(term: Trees, X: Array, background: Array) -> Array:
+    from ..kernels.shapley import add_paths
+
+    depth = sum(1 for _ in inner_levels(term))
+    shares = gains(min(depth, X.shape[1]))
+    out = np.zeros((len(X), term.value.shape[1], X.shape[1]))
+    add_paths(term.rows(X), term.rows(background), *term.splits, term.value, shares, depth, out)
+    return out / len(background)
+
+
+@shapley.register
+def _(term: Expanded, X: Array, background: Array) -> Array:
+    # An imputed value counts as its column's own value: rows are imputed first, then mixed.
+    expansion = term.expansion
+    rows, others = expansion(X), expansion(background)
+    if len(np.unique(expansion.source)) == expansion.n_expanded:
+        return expansion.to_source(by_type(shapley, term.term, rows, others))
+    return np.asarray(by_type(grouped, term.term, rows, others, expansion.source, expansion.n_features))
+
+
+def summed(values: Array, place: Array) -> Array:
+    """Sums over the columns of values (n, s) that have the same place, (n, p)."""
+    if len(np.unique(place)) == len(place):
+        return values[:, np.argsort(place)]
+    return np.asarray(values @ (place[:, None] == np.arange(place.max() + 1)).astype(np.float64))
+
+
+@shapley.register
+def _(term: Standardized, X: Array, background: Array) -> Array:
+    shifted = [(part - term.center) / term.scale for part in (X, background)]
+    return np.asarray(by_type(shapley, term.term, *shifted))
+
+
+def gains(most: int) -> Array:
+    """``(p - 1)! q! / (p + q)!`` for p and q up to `most`, 0 for p = 0."""
+    sizes = range(most + 1)
+    return np.array([[1.0 / (p * comb(p + q, p)) if p else 0.0 for q in sizes] for p in sizes])
+
+
+def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
+    """The Shapley values of the raw scores of an ensemble, exact for cosines and trees.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        What is explained.
+    X : ndarray of shape (n, d)
+        Rows to explain.
+    background : ndarray of shape (m, d)
+        Rows to compare with. The time grows with n times m; a hundred are usual.
+
+    Returns
+    -------
+    ndarray of shape (n, C, d)
+        Their sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``.
+
+    Raises
+    ------
+    ValueError
+        If the background has no rows, or other columns than X.
+    TypeError
+        If there is a term of a type for which no rule is registered.
+    """
+    X, background = matrix(X), matrix(background)
+    if len(background) == 0 or background.shape[1] != X.shape[1]:
+        raise ValueError(f"background must have shape (m, {X.shape[1]}) with m >= 1, got {background.shape}")
+    out = np.zeros((len(X), ensemble.n_outputs, X.shape[1]))
+    for block in ensemble.compact().terms:
+        out += by_type(shapley, block, X, background)
+    return out

@@ -1,0 +1,150 @@
+"""Prediction of a weighted sum of cosines: blocks of rows that never leave the cache."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from .compile_options import INLINED, INNER, KERNEL
+from .landmark_cosines import add_scaled
+from .tiles import project_tile
+from .vector_math import cospi
+
+# Most rows per block: as many as fill the first-level cache with 30 features in float32.
+BLOCK = 256
+# Blocks are cut to whole vectors, four at a time, so that loops over them have no remainder.
+LANES = 32
+
+
+@numba.njit(**INNER)
+def rows_per_block(n):  # type: ignore[no-untyped-def]
+    """Rows B of a block, of ``ceil(n / BLOCK)`` blocks: no more than n needs, as all of them are computed."""
+    whole = max(1, -(-n // BLOCK)) * LANES
+    return -(-n // whole) * LANES
+
+
+@numba.njit(**INNER)
+def gather_rows(X, center, low, high, bend, start, stop, x):  # type: ignore[no-untyped-def]
+    """Write rows start .. stop-1 of X, held in low .. high and bent, less the center into x (d, B), feature-major.
+
+    In the precision of x. NaN stays NaN: comparisons with it are false.
+    """
+    for i in range(start, stop):
+        for f in range(X.shape[1]):
+            value = np.float64(X[i, f])
+            value = low[f] if value < low[f] else value
+            value = high[f] if value > high[f] else value
+            if bend[f] == 0.0:
+                x[f, i - start] = value - center[f]
+            else:
+                anchor = low[f] if bend[f] > 0.0 else high[f]
+                x[f, i - start] = (anchor - center[f]) + bend[f] * math.log1p((value - anchor) / bend[f])
+
+
+@numba.njit(fastmath=True, **INLINED)
+def project_four(x, omega, z):  # type: ignore[no-untyped-def]
+    """Add ``omega . x`` for four frequencies (4, d) to z (4, B), three features at a time.
+
+    Each feature that is loaded serves four cosines: the loop is bound by arithmetic, not by the cache.
+    """
+    d = omega.shape[1]
+    z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
+    whole = d - d % 3
+    for f in range(0, whole, 3):
+        a0, a1, a2 = omega[0, f], omega[0, f + 1], omega[0, f + 2]
+        b0, b1, b2 = omega[1, f], omega[1, f + 1], omega[1, f + 2]
+        c0, c1, c2 = omega[2, f], omega[2, f + 1], omega[2, f + 2]
+        d0, d1, d2 = omega[3, f], omega[3, f + 1], omega[3, f + 2]
+        for i in range(len(z0)):
+            x0, x1, x2 = x[f, i], x[f + 1, i], x[f + 2, i]
+            z0[i] += a0 * x0 + a1 * x1 + a2 * x2
+            z1[i] += b0 * x0 + b1 * x1 + b2 * x2
+            z2[i] += c0 * x0 + c1 * x1 + c2 * x2
+            z3[i] += d0 * x0 + d1 * x1 + d2 * x2
+    for f in range(whole, d):
+        for i in range(len(z0)):
+            z0[i] += omega[0, f] * x[f, i]
+            z1[i] += omega[1, f] * x[f, i]
+            z2[i] += omega[2, f] * x[f, i]
+            z3[i] += omega[3, f] * x[f, i]
+
+
+@numba.njit(fastmath=True, **INLINED)
+def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
+    """Put ``cos(pi z)`` in the place of z (B,)."""
+    for i in range(len(z)):
+        z[i] = cospi(z[i])
+
+
+@numba.njit(fastmath=True, **INLINED)
+def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
+    """Add ``sum_j weight_j cos(pi z_j)`` of four rows z (4, B) to out (B,)."""
+    z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
+    w0, w1, w2, w3 = weight[0], weight[1], weight[2], weight[3]
+    for i in range(len(out)):
+        out[i] += (w0 * cospi(z0[i]) + w1 * cospi(z1[i])) + (w2 * cospi(z2[i]) + w3 * cospi(z3[i]))
+
+
+@numba.njit(**KERNEL)
+def predict_pass(X, center, low, high, bend, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
+    """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
+
+    X is (n, d), float32 or float64, held within low .. high (d,) first and bent where bend (d,) is not 0; omega
+    (M, d), phase (M,) and weight (M, C) are in the precision of the computation, omega and phase in half turns. No
+    array of n times M is made.
+    """
+    n, d = X.shape
+    M, C = weight.shape
+    size = rows_per_block(n)
+    x = np.empty((d, size), omega.dtype)
+    z = np.empty((4, size), omega.dtype)
+    sums = np.empty((C, size), omega.dtype)
+    x[:] = 0
+    for b in range(first, last):
+        start = b * size
+        stop = min(start + size, n)
+        gather_rows(X, center, low, high, bend, start, stop, x)
+        sums[:] = 0
+        for m in range(0, M, 4):
+            group = min(4, M - m)
+            for j in range(group):
+                z[j, :] = -phase[m + j]
+            if group == 4:
+                project_four(x, omega[m : m + 4], z)
+            else:
+                for j in range(group):
+                    project_tile(x, omega[m + j], z[j])
+            if group == 4 and C == 1:
+                add_four_cosines(z, weight[m : m + 4, 0], sums[0])
+                continue
+            for j in range(group):
+                cosines_of_half_turns(z[j])
+                for c in range(C):
+                    add_scaled(z[j], weight[m + j, c], sums[c])
+        for i in range(start, stop):
+            for c in range(C):
+                out[i, c] += sums[c, i - start]
+
+
+@numba.njit(**KERNEL)
+def each_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+    """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
+    n, d = X.shape
+    M, C = weight.shape
+    size = rows_per_block(n)
+    x = np.empty((d, size), omega.dtype)
+    z = np.empty(size, omega.dtype)
+    x[:] = 0
+    for b in range(first, last):
+        start = b * size
+        stop = min(start + size, n)
+        gather_rows(X, center, low, high, bend, start, stop, x)
+        for m in range(M):
+            z[:] = -phase[m]
+            project_tile(x, omega[m], z)
+            cosines_of_half_turns(z)
+            for i in range(start, stop):
+                for c in range(C):
+                    out[term[m], i, c] += weight[m, c] * z[i - start]

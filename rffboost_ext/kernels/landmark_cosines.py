@@ -1,0 +1,73 @@
+"""Passes for K cosines around a landmark."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .compile_options import INLINED, KERNEL
+from .fit_criteria import match_slope, match_value
+from .single_cosine import cosines_in_place
+from .vector_math import sincos
+
+
+@numba.njit(fastmath=True, **INLINED)
+def add_cosines(z, phase, sine, mean, share):  # type: ignore[no-untyped-def]
+    """Write the sines of ``z - phase`` (B,) and add their cosines, times share, to mean (B,)."""
+    for i in range(len(z)):
+        sine[i], cosine = sincos(z[i] - phase)
+        mean[i] += share * cosine
+
+
+@numba.njit(fastmath=True, **INLINED)
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """The sum of products of two tiles, (B,)."""
+    total = a.dtype.type(0)
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@numba.njit(**KERNEL)
+def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
+    """Match of the mean of K cosines and its gradient by their phases, summed over each tile.
+
+    ``h = 1/K sum_k cos(z_k - phase_k)`` with z (T, K, B); value and gradient go to sums (T, 1 + K),
+    in float64. Phases that stem from a landmark, ``omega_k . x_t``, pass their gradient on by the chain rule.
+    """
+    _, K, size = z.shape
+    share = z.dtype.type(1.0 / K)
+    sines = np.empty((K, size), z.dtype)
+    h, slope = np.empty(size, z.dtype), np.empty(size, z.dtype)
+    for t in range(first, last):
+        h[:] = 0
+        for k in range(K):
+            add_cosines(z[t, k], phases[k], sines[k], h, share)
+        sums[t, 0] = match_slope(kind, h, p[t], q[t], slope)
+        for k in range(K):
+            sums[t, 1 + k] = share * dot(slope, sines[k])
+
+
+@numba.njit(**KERNEL)
+def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-untyped-def]
+    """Match of each of K cosines alone, summed over each tile: z becomes the cosines, risks are (T, K)."""
+    for t in range(first, last):
+        for k in range(z.shape[1]):
+            cosines_in_place(z[t, k], phases[k])
+            risks[t, k] = match_value(kind, z[t, k], p[t], q[t])
+
+
+@numba.njit(**KERNEL)
+def combine_pass(cosines, weight, outputs, first, last):  # type: ignore[no-untyped-def]
+    """Weighted sums over k of cosines (T, K, B): outputs (T, B)."""
+    for t in range(first, last):
+        outputs[t] = 0
+        for k in range(cosines.shape[1]):
+            add_scaled(cosines[t, k], weight[k], outputs[t])
+
+
+@numba.njit(fastmath=True, **INLINED)
+def add_scaled(x, factor, out):  # type: ignore[no-untyped-def]
+    """Add factor times x to out, (B,) each."""
+    for i in range(len(x)):
+        out[i] += factor * x[i]

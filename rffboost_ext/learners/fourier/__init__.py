@@ -1,0 +1,1 @@
+"""Random Fourier features: cosines around a landmark, and second-order cosines."""

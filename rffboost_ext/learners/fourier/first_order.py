@@ -1,0 +1,201 @@
+"""Weak learners made of random Fourier features: RFF-K and RFF-1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import Learner, Optimizer, Round
+from ...terms import Cosines
+from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Exactly, Integer
+from ...utils.registry import Registry
+from ...utils.typing import Array
+from ..optimizers import OPTIMIZERS, Bounded
+from ..registry import LEARNERS
+from .fit_criteria import MATCHES, Match, choose_match
+from .frequency_weights import WEIGHTINGS, Weighting
+from .landmarks import PLACEMENTS, Placement
+from .objectives import ByFrequency, CosineObjective, cosine_objective
+from .spectra import GAMMA, SPECTRA, Spectrum, bandwidth
+
+# The phase is found to a hundredth of a turn, as in the experiments behind the papers.
+PHASE_SEARCH = Bounded(tol=0.01)
+
+# Default number of rows on which the search of a frequency starts; benchmarks/speed.py measures the savings.
+START_ROWS = {"float32": 131_072}
+
+# The parts that search a frequency or a landmark.
+SEARCH_ROLES: dict[str, Registry[Any]] = {"match": MATCHES, "spectrum": SPECTRA, "optimizer": OPTIMIZERS}
+
+
+@LEARNERS.register("rff_k")
+class RFFK(Learner):
+    r"""K random Fourier features around a landmark.
+
+    .. math:: h(x) = \sum_{j=1}^K q_j \cos(\omega_j \cdot (x - x_t))
+
+    The frequencies are drawn, the landmark x_t is learned (or drawn), the weights q follow from how well each
+    frequency does alone. GBRFF1 of Gautheron et al. 2020 (algorithm 1) with the exponential match, GBRFF of
+    2019 with the squared one.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of frequencies, K.
+    gamma : float or "scale", default="scale"
+        Parameter of the kernel ``exp(-gamma |x - x'|^2)``; frequencies are ``N(0, 2 gamma)`` per standardised
+        feature. "scale" is 1 / d.
+    placement : str or Placement, default="learned"
+        "learned", "random" (one of the training rows) or "apart" (learned, and kept away from those of earlier
+        rounds).
+    weighting : str or Weighting, default="posterior"
+        "posterior", "gibbs" or "uniform".
+    beta : float, default=1.0
+        Inverse temperature of the weighting.
+    match : str or Match, default="auto"
+        "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
+    spectrum : str or Spectrum, default="gaussian"
+        Distribution of the frequencies.
+    optimizer : str or Optimizer, default="lbfgs"
+        Optimizer of the landmark.
+    """
+
+    bounded = True
+    constraints = {"n_components": Integer(1), "gamma": GAMMA, "beta": NON_NEGATIVE}
+    roles = SEARCH_ROLES | {"placement": PLACEMENTS, "weighting": WEIGHTINGS}
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        gamma: float | str = "scale",
+        placement: str | Placement = "learned",
+        weighting: str | Weighting = "posterior",
+        beta: float = 1.0,
+        match: str | Match = "auto",
+        spectrum: str | Spectrum = "gaussian",
+        optimizer: str | Optimizer = "lbfgs",
+    ) -> None:
+        self.n_components = n_components
+        self.gamma = gamma
+        self.placement = placement
+        self.weighting = weighting
+        self.beta = beta
+        self.match = match
+        self.spectrum = spectrum
+        self.optimizer = optimizer
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """Always: the search for the landmark amplifies rounding errors."""
+        return True
+
+    def fit(self, round: Round) -> Cosines:
+        """The K cosines of this round."""
+        d = round.design.n_features
+        spectrum = SPECTRA.make(self.spectrum)
+        omega = spectrum.sample(round, self.n_components, bandwidth(self.gamma, d))
+        objective = cosine_objective(round, choose_match(self.match, round))
+        objective.project(omega)
+        optimizer = OPTIMIZERS.make(self.optimizer)
+        phase = omega @ PLACEMENTS.make(self.placement).place(round, omega, objective, optimizer)
+        risk = objective.alone(phase)
+        weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
+        term = Cosines(omega, phase, weight[:, None])
+        round.design.remember(term, objective.combined(weight)[:, None])
+        return term
+
+
+@LEARNERS.register("rff_1")
+class RFF1(Learner):
+    r"""One cosine, ``h(x) = cos(omega . x - phase)``, whose phase and frequency are learned.
+
+    From a random frequency, first the phase is found by bounded scalar minimisation over [-pi, pi], then the
+    frequency by L-BFGS on
+
+    .. math:: \frac1n \sum_i \mathrm{match}(r_i, \cos(\omega \cdot x_i - \varphi)) + \lambda |\omega|^2.
+
+    GBRFF2 of Gautheron et al. 2020 (algorithm 2) with the exponential match.
+
+    Parameters
+    ----------
+    gamma : float or "scale", default="scale"
+        Frequencies start at ``N(0, 2 gamma)`` per standardised feature. "scale" is 1 / d.
+    l2 : float, default=0.0
+        Penalty on the squared norm of the frequency, lambda.
+    learn_frequency : bool, default=True
+        Whether the frequency is learned, or stays as drawn.
+    match : str or Match, default="auto"
+        "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
+    spectrum : str or Spectrum, default="gaussian"
+        Distribution of the frequencies.
+    optimizer : str or Optimizer, default="lbfgs"
+        Optimizer of the frequency.
+    start_rows : int, None or "auto", default="auto"
+        Minimum number of rows on which the search of the frequency starts, where there are four times as many:
+        every k-th block of 2,048 rows. It ends with a few iterations on all rows. None uses all rows throughout,
+        as published; "auto" is None in float64 and 131,072 in float32. It takes a built-in match, and an optimizer
+        that supports it (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
+    """
+
+    bounded = True
+    constraints = {
+        "gamma": GAMMA,
+        "l2": NON_NEGATIVE,
+        "learn_frequency": BOOL,
+        "start_rows": Integer(1) | Exactly(("auto",)) | OPTIONAL,
+    }
+    roles = SEARCH_ROLES
+
+    def __init__(
+        self,
+        gamma: float | str = "scale",
+        l2: float = 0.0,
+        learn_frequency: bool = True,
+        match: str | Match = "auto",
+        spectrum: str | Spectrum = "gaussian",
+        optimizer: str | Optimizer = "lbfgs",
+        start_rows: int | str | None = "auto",
+    ) -> None:
+        self.gamma = gamma
+        self.l2 = l2
+        self.learn_frequency = learn_frequency
+        self.match = match
+        self.spectrum = spectrum
+        self.optimizer = optimizer
+        self.start_rows = start_rows
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """Always: the search for the frequency amplifies rounding errors."""
+        return True
+
+    def fit(self, round: Round) -> Cosines:
+        """The cosine of this round."""
+        d = round.design.n_features
+        omega = SPECTRA.make(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
+        objective = cosine_objective(round, choose_match(self.match, round))
+        objective.project(omega[None])
+        phase = PHASE_SEARCH.minimise(objective.at_phase, None, bounds=(-np.pi, np.pi))
+        if self.learn_frequency:
+            omega = self._search_frequency(objective, omega, phase, round.design.precision)
+        term = Cosines(omega[None], np.array([phase]), np.ones((1, 1)))
+        round.design.remember(term, objective.output(omega, phase)[:, None])
+        return term
+
+    def _search_frequency(self, objective: CosineObjective, start: Array, phase: float, precision: str) -> Array:
+        optimizer, fun = OPTIMIZERS.make(self.optimizer), self._penalised(objective.by_frequency(phase))
+        rows: Any = START_ROWS.get(precision) if self.start_rows == "auto" else self.start_rows
+        rough = None if rows is None else objective.roughly_by_frequency(phase, int(rows))
+        if rough is None:
+            return np.asarray(optimizer.minimise(fun, start))
+        return np.asarray(optimizer.minimise_in_stages(self._penalised(rough), fun, start))
+
+    def _penalised(self, match: ByFrequency) -> ByFrequency:
+        """The match plus the penalty on the frequency."""
+        if self.l2 == 0.0:
+            return match
+
+        def fun(omega: Array) -> tuple[float, Array]:
+            value, gradient = match(omega)
+            return value + self.l2 * float(omega @ omega), gradient + 2.0 * self.l2 * omega
+
+        return fun

@@ -1,0 +1,143 @@
+"""Matches: how well h fits the residual, as an objective that a learner minimises over its parameters."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core import Round, Spec
+from ...losses.binary import LARGEST_EXPONENT
+from ...utils.registry import Registry
+from ...utils.typing import Array
+
+EXPONENTIAL, NEWTON = 0, 1
+# Gradients are clipped here: sums of exp(g h) over rows must stay finite, also in float32.
+LARGEST_GRADIENT = 1e8
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A match in the form that compiled passes take, sample weights included.
+
+    A sum over rows is ``offset + factor * sum_i q_i exp(p_i h_i)`` where kind is EXPONENTIAL, and
+    ``offset + factor * sum_i (p_i + q_i h_i / 2) h_i`` where kind is NEWTON.
+    """
+
+    kind: int
+    p: Array
+    q: Array
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+class Match(Spec, ABC):
+    """How badly an output h of one column fits the derivatives of a round.
+
+    Law: ``slope`` is the derivative of ``value`` by the output.
+    """
+
+    def compiled(self, round: Round) -> Compiled | None:
+        """The match in the form that compiled passes take, or None if it must be called in Python."""
+        return None
+
+    @abstractmethod
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        """Value and slope per row, each of the shape of `output`, (..., n); sample weights not applied."""
+
+
+MATCHES: Registry[Match] = Registry("match", Match)  # type: ignore[type-abstract]
+
+
+@MATCHES.register("exponential")
+class ExponentialMatch(Match):
+    """``exp(-r h)`` with the residual r = -gradient: GBRFF1 and GBRFF2 (ECML-PKDD 2020, equations 5 and 9)."""
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        residual = round.residual[:, 0]
+        value = np.exp(np.minimum(-residual * output, LARGEST_EXPONENT))
+        return value, -residual * value
+
+    def compiled(self, round: Round) -> Compiled:
+        gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
+        largest = float(round.weight.max())
+        weight = round.weight if largest == 1.0 else round.weight / largest
+        return Compiled(EXPONENTIAL, gradient, weight, factor=largest)
+
+
+@MATCHES.register("squared")
+class SquaredMatch(Match):
+    """``(r - h)^2``: the least-squares GBRFF of 2019."""
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        error = output - round.residual[:, 0]
+        return np.square(error), 2.0 * error
+
+    def compiled(self, round: Round) -> Compiled:
+        # (r - h)^2 = r^2 - 2 r h + h^2: the constant is kept apart, so that float32 sees only what depends on h.
+        residual = round.residual[:, 0]
+        constant = float(np.sum(round.weight * np.square(residual)))
+        return quadratic(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
+
+
+@MATCHES.register("linear")
+class LinearMatch(Match):
+    """``-r h``: the alignment that PBRFF maximises."""
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        residual = round.residual[:, 0]
+        return -residual * output, np.broadcast_to(-residual, output.shape)
+
+    def compiled(self, round: Round) -> Compiled:
+        return quadratic(round.gradient[:, 0] * round.weight, np.zeros(len(round.weight)))
+
+
+@MATCHES.register("newton")
+class NewtonMatch(Match):
+    """``g h + H h^2 / 2``: the second-order expansion of any loss, as in XGBoost's trees."""
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        gradient, hessian = round.gradient[:, 0], round.hessian[:, 0]
+        curved = hessian * output
+        return (gradient + 0.5 * curved) * output, gradient + curved
+
+    def compiled(self, round: Round) -> Compiled:
+        return quadratic(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
+
+
+@MATCHES.register("scaled")
+class ScaledMatch(Match):
+    r"""``g h / u + H h^2 / 2``: the newton match with the gradient in units of its own size.
+
+    With :math:`u^2 = 2 \sum w g^2 / \sum w H` a cosine, whose mean square is about 1/2, is as large as a typical
+    Newton step. The result then depends neither on the scale of the target nor on how far the residuals have
+    shrunk; the step finds the length.
+    """
+
+    def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
+        gradient, hessian = round.gradient[:, 0] / unit_of(round), round.hessian[:, 0]
+        curved = hessian * output
+        return (gradient + 0.5 * curved) * output, gradient + curved
+
+    def compiled(self, round: Round) -> Compiled:
+        gradient = round.gradient[:, 0] / unit_of(round)
+        return quadratic(gradient * round.weight, round.hessian[:, 0] * round.weight)
+
+
+def unit_of(round: Round) -> float:
+    """The amplitude of a cosine that is as large, in mean square, as the Newton steps of the rows."""
+    hessian = round.inner(round.hessian)
+    unit = np.sqrt(2.0 * round.inner(round.gradient, round.gradient) / hessian) if hessian > 0.0 else 0.0
+    return float(unit) if unit > 0.0 else 1.0
+
+
+def quadratic(p: Array, q: Array, offset: float = 0.0) -> Compiled:
+    """``offset + sum_i (p_i + q_i h_i / 2) h_i``, with p and q brought to order 1 for float32."""
+    factor = float(max(np.abs(p).max(), np.abs(q).max())) or 1.0
+    return Compiled(NEWTON, p / factor, q / factor, factor, offset)
+
+
+def choose_match(match: str | Match, round: Round) -> Match:
+    """The match of that name or instance; "auto" is the one that the loss names."""
+    return MATCHES.make(round.loss.match if isinstance(match, str) and match == "auto" else match)

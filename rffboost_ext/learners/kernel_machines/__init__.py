@@ -1,0 +1,1 @@
+"""Kernel machines on random Fourier features: ridge regression and reweighted least squares."""

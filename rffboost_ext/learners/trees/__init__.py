@@ -1,0 +1,1 @@
+"""XGBoost's trees as a learner, and its model format."""

@@ -1,0 +1,108 @@
+"""Losses of the margin s * raw, where s is -1 for the first class and +1 for the second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import Loss
+from ..kernels import compiled
+from ..utils.typing import Array
+from .multinomial import MultinomialLogLoss
+from .registry import LOSSES
+from .target_statistics import class_count
+
+# Exponents are clipped at this: such scores occur only in divergence, and sums over rows must stay finite.
+LARGEST_EXPONENT = 500.0
+
+
+def sign(y: Array) -> Array:
+    """Class indices 0 and 1 as -1 and +1."""
+    return 2.0 * y - 1.0
+
+
+def sigmoid(raw: Array) -> Array:
+    """1 / (1 + exp(-raw)), without overflow and with full precision for small probabilities."""
+    tail = np.exp(-np.abs(raw))
+    return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
+
+
+def two_columns(log_odds: Array) -> Array:
+    """Probabilities of both classes, (n, 2), from log-odds of the second, (n, 1), small ones in full precision."""
+    return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
+
+
+def share(y: Array, weight: Array) -> float:
+    """Weighted share of the second class, kept away from 0 and 1 by the machine epsilon of float64."""
+    eps = np.finfo(np.float64).eps
+    return float(np.clip(np.average(y[:, 0], weights=weight), eps, 1.0 - eps))
+
+
+@LOSSES.register("exponential")
+class Exponential(Loss):
+    """The loss of AdaBoost, ``exp(-s raw)``, and of the GBRFF algorithms.
+
+    Its minimiser over all functions is half the log-odds, hence ``p = sigmoid(2 raw)``. The
+    gradient is ``-s`` times the hessian, so the confidence-rated step applies.
+
+    References
+    ----------
+    R. E. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, 1999.
+    """
+
+    task = "classification"
+    match = "exponential"
+    bounded_ratio = True
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return np.exp(np.minimum(-sign(y) * raw, LARGEST_EXPONENT))[:, 0]
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        gradient, hessian = np.empty((2, *raw.shape))
+        compiled("loss_derivatives").exponential_derivatives(y, raw, LARGEST_EXPONENT, gradient, hessian)
+        return gradient, hessian
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        p = share(y, weight)
+        return np.array([0.5 * np.log(p / (1.0 - p))])
+
+    def inverse_link(self, raw: Array) -> Array:
+        return two_columns(2.0 * raw)
+
+
+@LOSSES.register("log_loss")
+class LogLoss(Loss):
+    """Cross-entropy: of two classes, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``.
+
+    For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` in its place.
+    """
+
+    task = "classification"
+    multiclass = True
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss itself for two classes, else that of K classes."""
+        n_classes = class_count(self, y) if n_classes is None else n_classes
+        if n_classes <= 2:
+            return self
+        if type(self) is not LogLoss:
+            # MultinomialLogLoss would ignore what a derived loss overrides.
+            raise ValueError(
+                f"loss {self!r}: y must have 2 classes, got {n_classes}: derive a loss of more from "
+                f"MultinomialLogLoss, and return it from 'prepared'"
+            )
+        return MultinomialLogLoss(n_classes).prepared(y, weight)
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return (np.logaddexp(0.0, raw) - y * raw)[:, 0]
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        gradient, hessian = np.empty((2, *raw.shape))
+        compiled("loss_derivatives").logistic_derivatives(y, raw, gradient, hessian)
+        return gradient, hessian
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        p = share(y, weight)
+        return np.array([np.log(p / (1.0 - p))])
+
+    def inverse_link(self, raw: Array) -> Array:
+        return two_columns(raw)

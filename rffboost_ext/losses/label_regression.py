@@ -1,0 +1,61 @@
+"""A regression loss used for classification."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..utils.typing import Array
+from .binary import sign
+from .wrapper import Around
+
+
+class Signed(Around):
+    """A regression loss on the labels -1 and +1 of two classes, as in least-squares boosting.
+
+    The response of the inner loss estimates ``P(+1) - P(-1)``, so the probability of the second class is
+    ``(1 + response) / 2``, clipped to [0, 1].
+
+    Parameters
+    ----------
+    loss : Loss
+        A regression loss of one output whose response is increasing in the raw score and 0 at 0.
+    """
+
+    task = "classification"
+    multiclass = False
+    multi_output = False
+    positive = False
+
+    def validate(self) -> None:
+        """Raise unless the inner loss is a valid regression loss for targets of either sign."""
+        super().validate()
+        if self.loss.task != "regression" or self.loss.positive:
+            raise ValueError(
+                f"Signed: loss must be a regression loss for targets of either sign, which -1 and 1 are, "
+                f"got {self.loss!r}"
+            )
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Signed:
+        """The loss whose inner one is prepared for -1 and 1, or a ValueError if its link does not suit these."""
+        made = super().prepared(y, weight, n_classes)
+        made.require_centred()
+        return made
+
+    def require_centred(self) -> None:
+        """Raise a ValueError unless the inner response is increasing and 0 at 0, unlike class probabilities."""
+        response = np.asarray(self.loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))
+        if response.shape == (3, 1) and abs(response[1, 0]) < 1e-6 and response[0, 0] < response[2, 0]:
+            return
+        found = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
+        raise ValueError(
+            f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1: then "
+            f"inverse_link must have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; set "
+            f"task = 'classification' if it gives class probabilities (n, K)"
+        )
+
+    def seen(self, y: Array) -> Array:
+        return sign(y)
+
+    def inverse_link(self, raw: Array) -> Array:
+        response = np.clip(self.loss.inverse_link(raw), -1.0, 1.0)
+        return np.hstack([0.5 * (1.0 - response), 0.5 * (1.0 + response)])

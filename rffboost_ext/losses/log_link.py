@@ -1,0 +1,189 @@
+r"""Losses of positive targets whose mean is ``exp(raw)``: Poisson, gamma and, between them, Tweedie's.
+
+With the power p of the mean that the variance is proportional to, they are half the deviance. That includes terms
+that depend on the target only: a perfect score has a loss of 0, as the relative tolerance of early stopping
+requires. With :math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction,
+gradient and second derivative are
+
+.. math:: g = s (1 - u), \quad H = s (2 - p + (p - 1) u).
+
+The loss of a row has its minimum where raw has moved by log u. Where H is small a Newton step overshoots it by
+far, as for gamma where u is small and for Poisson where u is large. The hessian returned is therefore
+:math:`s \max(2 - p + (p - 1) u, (u - 1) / \log u)`, with which the step of a single row never overshoots.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core import Loss
+from ..utils.param_validation import Inside
+from ..utils.typing import Array
+from .binary import LARGEST_EXPONENT
+from .registry import LOSSES
+from .robust import UNIT
+from .target_statistics import require_targets, rounded
+
+# Scores are clipped at 500 in size, logarithms of 1e217: from here on they have room about the mean.
+LARGEST_MEAN = 1e200
+
+
+class Positive(Loss):
+    """Base class of the losses of this family: all but their value."""
+
+    exact_hessian = False
+    positive = True
+
+    @property
+    @abstractmethod
+    def _power(self) -> float:
+        """The variance is proportional to this power of the mean."""
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with its unit taken from the target, which must be at least 0, and positive somewhere.
+
+        Raises
+        ------
+        ValueError
+            If it is not, or its mean is so large or small that scores, which are clipped, have no room about it.
+        """
+        self.check_target(y)
+        if not y.any():
+            raise ValueError(f"loss {self!r}: y must have a positive sum, got only zeros")
+        mean = self._mean_of(y, weight)
+        if not isinstance(self.unit, str):
+            return self
+        return clone(self).set_params(unit=rounded(mean ** (self._power - 2.0)))
+
+    def _mean_of(self, y: Array, weight: Array) -> float:
+        """The mean of the target; a ValueError if scores would have no room about its logarithm."""
+        mean = float(np.average(y[:, 0], weights=weight))
+        if not 1.0 / LARGEST_MEAN <= mean <= LARGEST_MEAN:
+            raise ValueError(
+                f"loss {self!r}: y must have a mean between {1.0 / LARGEST_MEAN:g} and {LARGEST_MEAN:g}, got "
+                f"{mean:g}: give it in other units"
+            )
+        return mean
+
+    def check_target(self, y: Array) -> None:
+        require_targets(self, y, y >= 0.0, "at least 0")
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        raw, p = cut(raw), self._power
+        log_u = logarithm(y) - raw
+        scale, u_less_1 = np.exp((2.0 - p) * raw), np.expm1(log_u)
+        with np.errstate(invalid="ignore"):
+            chord = np.where(log_u == 0.0, 1.0, u_less_1 / log_u)
+        return -scale * u_less_1, scale * np.maximum(1.0 + (p - 1.0) * u_less_1, chord)
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        mean = np.average(y[:, 0], weights=weight)
+        return np.array([np.log(max(float(mean), np.finfo(np.float64).tiny))])
+
+    def inverse_link(self, raw: Array) -> Array:
+        return np.exp(cut(raw))
+
+
+@LOSSES.register("poisson")
+class Poisson(Positive):
+    """Half the Poisson deviance, for counts and rates: targets of at least 0.
+
+    It is ``exp(raw) - y raw + y log(y) - y``; the variance is proportional to the mean. Gradient and hessian are
+    in the docstring of the module, with p = 1.
+
+    Parameters
+    ----------
+    unit : float or "auto", default="auto"
+        Factor on derivatives in a fit, so that regularisation has the same effect whatever the scale of the
+        target. "auto" is one over the weighted mean of the target, computed in each fit.
+    """
+
+    _power = 1.0
+    constraints = {"unit": UNIT}
+
+    def __init__(self, unit: float | str = "auto") -> None:
+        self.unit = unit
+
+    def value(self, y: Array, raw: Array) -> Array:
+        log_y = logarithm(y)
+        with np.errstate(invalid="ignore"):
+            # As a multiple of y, to avoid cancellation of large numbers.
+            above = y * (np.expm1(cut(raw - log_y)) + log_y - raw)
+        # A target of 0, or of nothing beside its prediction, adds nothing to that.
+        return np.where(raw - log_y < LARGEST_EXPONENT, above, np.exp(cut(raw)))[:, 0]
+
+
+@LOSSES.register("gamma")
+class Gamma(Positive):
+    """Half the gamma deviance, for sizes and durations: positive targets.
+
+    It is ``y exp(-raw) - 1 + raw - log(y)``; the standard deviation is proportional to the mean. Gradient and
+    hessian are in the docstring of the module, with p = 2; they do not depend on the unit of the target.
+    """
+
+    _power = 2.0
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss itself, if all targets are positive, and neither too large nor too small."""
+        self.check_target(y)
+        self._mean_of(y, weight)
+        return self
+
+    def check_target(self, y: Array) -> None:
+        require_targets(self, y, y > 0.0, "positive")
+
+    def value(self, y: Array, raw: Array) -> Array:
+        beyond = logarithm(y) - raw
+        return np.asarray(np.expm1(cut(beyond)) - beyond)[:, 0]
+
+
+@LOSSES.register("tweedie")
+class Tweedie(Positive):
+    """Half the Tweedie deviance for targets of at least 0 that are often 0, such as rainfall or claims.
+
+    It is ``exp((2 - p) raw) / (2 - p) - y exp((1 - p) raw) / (1 - p) + y^(2 - p) / ((1 - p) (2 - p))``, for sums
+    of a Poisson number of gamma variables. Gradient and hessian are in the docstring of the module.
+
+    Parameters
+    ----------
+    power : float, default=1.5
+        The variance is proportional to this power p of the mean, above 1 (Poisson) and below 2 (gamma).
+    unit : float or "auto", default="auto"
+        Factor on derivatives in a fit, as in :class:`Poisson`. "auto" is the weighted mean of the target to the
+        power p - 2.
+
+    References
+    ----------
+    Jørgensen, Exponential dispersion models, Journal of the Royal Statistical Society B 49, 1987.
+    """
+
+    constraints = {"power": Inside(1.0, 2.0), "unit": UNIT}
+
+    def __init__(self, power: float = 1.5, unit: float | str = "auto") -> None:
+        self.power = power
+        self.unit = unit
+
+    @property
+    def _power(self) -> float:
+        return self.power
+
+    def value(self, y: Array, raw: Array) -> Array:
+        raw, p = cut(raw), self.power
+        log_u = logarithm(y) - raw
+        # The terms above are far larger than their sum near a perfect score, and where p is near 1 or 2.
+        rest = np.exp((2.0 - p) * log_u) * np.expm1((p - 1.0) * log_u) / (p - 1.0)
+        return (np.exp((2.0 - p) * raw) * (rest - np.expm1((2.0 - p) * log_u) / (2.0 - p)))[:, 0]
+
+
+def cut(raw: Array) -> Array:
+    """Raw scores clipped so that sums of exp over rows stay finite: only diverging fits exceed this."""
+    return np.clip(raw, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+
+
+def logarithm(y: Array) -> Array:
+    """``log(y)``, minus infinity at 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(y))

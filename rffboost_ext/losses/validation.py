@@ -1,0 +1,201 @@
+"""Runtime checks of user-defined losses and learners: what they return, before it is used."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from ..core import Learner, Loss
+from ..utils.param_validation import POSITIVE, Positives, require
+from ..utils.typing import Array
+
+V = TypeVar("V")
+
+
+def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
+    """Raise a ValueError unless the target has as many columns as the loss can use.
+
+    For classification that is one column of class indices: 0 and 1 rather than -1 and 1.
+    """
+    if y.shape[1] > 1 and not loss.multi_output:
+        raise ValueError(
+            f"boost: y must have one column for loss {loss!r}, got {y.shape[1]}; several need a loss with the "
+            f"attribute 'multi_output'"
+        )
+    n_classes = max(2, n_outputs)
+    if loss.task == "classification" and (y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any()):
+        raise ValueError(
+            f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "
+            f"got values from {y.min():g} to {y.max():g}"
+        )
+
+
+def require_accepted(loss: Loss, y: Array) -> None:
+    """Raise a ValueError if a loss does not accept the values of a target, or changes them while it looks."""
+    unchanged("loss {!r}: check_target", loss, lambda: loss.check_target(y), y=y)
+
+
+def preparation_of(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+    """``loss.prepared(y, weight, n_classes)``, or a ValueError if it works in place."""
+    given = {"y": y, "weight": weight}
+    return unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
+
+
+def baseline_of(loss: Loss, y: Array, weight: Array) -> Array:
+    """``loss.baseline(y, weight)``, or a ValueError if it works in place, as a median by sorting may."""
+    return unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
+
+
+def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
+    """Raise a ValueError unless a loss's baseline for the target y (n, C) is valid."""
+    if not isinstance(baseline, np.ndarray) or baseline.ndim != 1 or not np.isfinite(baseline).all():
+        raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
+    # Too many targets are reported by check_target.
+    usable = loss.multi_output or y.shape[1] == 1
+    if loss.task == "regression" and usable and len(baseline) != y.shape[1]:
+        raise ValueError(
+            f"loss {loss!r}: baseline must have one entry for each of {y.shape[1]} targets, got {baseline!r}"
+        )
+
+
+def check_answers(loss: Loss, y: Array, raw: Array) -> None:
+    """Raise a ValueError unless a loss's values and responses for scores (n, C) are numbers of the right shapes.
+
+    Nor may it change what it is given to read, or put two classes in the wrong order.
+    """
+    n, given = len(y), {"y": y, "raw": raw}
+    values = unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given)
+    require_values(loss, values, n)
+    require_numbers(loss, "value", values)
+    response, least = loss.inverse_link(raw), 2 if loss.task == "classification" else 1
+    found = np.shape(response)
+    if len(found) != 2 or found[0] != n or found[1] < least:
+        wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
+        raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
+    require_numbers(loss, "inverse_link", response)
+    check_link(loss, raw.shape[1])
+
+
+def require_numbers(loss: Loss, method: str, found: Array) -> None:
+    """Raise a ValueError if what a loss says before the first round is no number; infinity is one, as far out."""
+    kind = np.asarray(found).dtype
+    if kind.kind not in "fiu":
+        raise ValueError(f"loss {loss!r}: {method} must hold real numbers, got {kind}")
+    lost = int(np.isnan(found).sum())
+    if lost:
+        raise ValueError(
+            f"loss {loss!r}: {method} must be a number at the baseline, got NaN for {lost} of {np.size(found)}"
+        )
+
+
+def check_link(loss: Loss, n_outputs: int) -> None:
+    """Raise a ValueError unless the class that is predicted for a score, of two, is the more probable one."""
+    if loss.task != "classification" or n_outputs > 1:
+        return
+    below, even, above = np.asarray(loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))[:, 1]
+    if not (abs(even - 0.5) < 1e-6 and below < above):
+        raise ValueError(
+            f"loss {loss!r}: inverse_link must give the second class a probability of 1/2 at a score of 0, and "
+            f"more above, where it is predicted; got {below:g}, {even:g} and {above:g} at -1, 0 and 1"
+        )
+
+
+def require_values(loss: Loss, values: Array, n_samples: int) -> None:
+    """Raise a ValueError unless there is one value of a loss for each row."""
+    if np.shape(values) != (n_samples,):
+        raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n_samples},), got {np.shape(values)}")
+
+
+def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The result of a loss's ``derivatives``, or a ValueError if it is not a pair."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise ValueError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
+    return found
+
+
+def derivatives_of(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
+    """The derivatives of a loss in round `index`; the first round tells whether it works in place."""
+    if index:
+        return pair(loss, loss.derivatives(y, raw))
+    return pair(loss, unchanged("loss {!r}: derivatives", loss, lambda: loss.derivatives(y, raw), y=y, raw=raw))
+
+
+def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, where: str) -> None:
+    """Raise a ValueError that says `where` unless derivatives are finite numbers of the shape of `raw` (n, C)."""
+    for name, values in zip(("gradient", "hessian"), derivatives, strict=True):
+        if not isinstance(values, np.ndarray) or values.shape != raw.shape:
+            found = values.shape if isinstance(values, np.ndarray) else f"a {type(values).__name__}"
+            raise ValueError(f"loss {loss!r}: {name} must have shape {raw.shape}, got {found}")
+        if values.dtype.kind not in "fiu":
+            raise ValueError(f"loss {loss!r}: {name} must hold real numbers, got {values.dtype}")
+        if not is_finite(values):
+            raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
+
+
+def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
+    """Raise a ValueError unless a loss's derivatives in round `index` are valid."""
+    require_derivatives(loss, derivatives, raw, f"in round {index}")
+    gradient, hessian = derivatives
+    least = hessian.min()
+    # Curvatures may vanish once the fit is perfect.
+    if least < 0.0 or (index == 0 and least == 0.0 and gradient.any() and not hessian.any()):
+        raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} in round {index}")
+
+
+def is_finite(values: Array) -> bool:
+    """Whether all values are finite. A sum is cheap, but may overflow although all values are finite."""
+    return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())
+
+
+WATCHED = 1_000
+"""Rows by which a change is noticed: who works in place seldom does so on the last rows only."""
+
+
+def unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: Array) -> V:
+    """The result of a call, or a ValueError if it has changed one of some arrays, which are not its own.
+
+    A part is written into `what` only then, as spelling one out takes a while.
+    """
+    before = {name: values[:WATCHED].tobytes() for name, values in arrays.items()}
+    found = call()
+    for name, values in arrays.items():
+        if values[:WATCHED].tobytes() != before[name]:
+            raise ValueError(f"{what.format(part)} must not change {name}, which it was given to read")
+    return found
+
+
+def described(found: object) -> str:
+    """What a part has returned, in a few words, however many rows it has."""
+    if isinstance(found, np.ndarray):
+        return f"an array of {found.dtype} and shape {found.shape}"
+    return f"{reprlib.repr(found)} of type {type(found).__name__}"
+
+
+def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+    """``loss.prepared(y, weight, n_classes)``, checked: what is minimised."""
+    require_accepted(loss, y)
+    made = preparation_of(loss, y, weight, n_classes)
+    if not isinstance(made, Loss):
+        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {described(made)}")
+    require(type(made).__name__, "unit", made.unit, POSITIVE | Positives())
+    return made
+
+
+def in_units(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Derivatives times ``loss.unit``, as in a round."""
+    if isinstance(loss.unit, float) and loss.unit == 1.0:
+        return derivatives
+    unit = np.asarray(loss.unit, dtype=np.float64)
+    gradient, hessian = derivatives
+    return unit * gradient, unit * hessian
+
+
+def reads_alike(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:
+    """Whether a response reads `slope` times the raw scores as a loss reads these."""
+    scores = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
+    found, wanted = np.asarray(response(scores)), np.asarray(loss.inverse_link(scores / slope))
+    return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)

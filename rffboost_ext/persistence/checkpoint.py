@@ -1,0 +1,245 @@
+"""Checkpoints: a killed fit resumes from the last one, and gives the same bits.
+
+A checkpoint holds all that the loop needs to resume: for each model of the fit (folds, a stack, the refit) its
+rounds, the exact training scores, the state that learners keep across rounds
+(:meth:`~rffboost_ext.Design.lasting`), and the state of callbacks that have one. What learners cache about the
+rows during a fit (:meth:`~rffboost_ext.Design.view`) is not included: it is rebuilt after each checkpoint, whether
+the fit was killed or not, so that both give the same result whatever a learner caches.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from ..boosting.callbacks import Progress
+from ..boosting.fit_state import Growth, Journal
+from ..core import Spec
+from ..data.dataset import Rows
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import Integer, require
+
+KIND = "checkpoint"
+# The memory address in the default ``repr`` of an object.
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+# Parameters that the fitted model does not depend on.
+FREE = ("callbacks", "n_jobs", "verbose")
+
+
+class Checkpoint:
+    """Saves the state of a fit every few rounds, to a file from which the same fit resumes.
+
+    To be passed to an estimator in ``callbacks``. If a fit is killed, run the same script again: it resumes from
+    the file and gives the same bits as if it had not been killed. The file is replaced atomically. It is kept when
+    the fit is done: the same fit run again loads its model from there, a different fit overwrites it once its
+    first round is done.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, in an existing folder; each fit that may be in progress needs its own.
+    every : int, default=50
+        Rounds between two checkpoints.
+
+    Notes
+    -----
+    All fits of the estimators are supported, with one file each: a cross-validation, for example, needs a path for
+    each of its fits. :class:`~rffboost_ext.RFFBoostQuantileRegressor` appends the number of the level to the path.
+    Fits may use early stopping, folds, a stack, a refit, pools of rows, ``init_model``, and a warm start, if the
+    model that it starts from is available again. :func:`~rffboost_ext.boost` has no checkpoints by itself.
+
+    "The same bits" are those of an uninterrupted fit with checkpoints at the same rounds. They equal those of a
+    fit without checkpoints, up to the rounding of held-out scores, if learners keep state across rounds only in
+    ``Design.lasting``, as the Fourier learners do. The tree learner keeps an XGBoost booster with the sum of its
+    trees in float32, and bins that are found with the weights of its first round. Both begin anew after a
+    checkpoint, as after a warm start: a nearly tied split may then be decided differently, and with sample
+    weights, rows that occur several times, or pools, whose rows are weighted, other thresholds may be found.
+
+    Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
+
+    Raises
+    ------
+    ValueError
+        In fit, before any work: if the file belongs to another, unfinished fit, is damaged, or is not a
+        checkpoint; if a parameter, such as ``learning_rate``, or a part is or holds a function that cannot be
+        pickled by name, such as a lambda.
+    OSError
+        In fit, before any work: if the path is a folder, or not in one that exists. After the first round: if the
+        file cannot be written.
+    TypeError
+        In fit, after the first round: if a custom type of term is not registered for storage; see
+        :func:`~rffboost_ext.storable`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from rffboost_ext import Checkpoint, RFFBoostRegressor
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoint = Checkpoint(f"{folder}/sine.checkpoint", every=10)
+    ...     model = RFFBoostRegressor(n_estimators=30, callbacks=[checkpoint], random_state=0)
+    ...     _ = model.fit(X, np.sin(X[:, 0]))
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: int = 50) -> None:
+        require("Checkpoint", "every", every, Integer(1))
+        self.path = os.fspath(path)
+        self.every = every
+
+    def __call__(self, progress: Progress) -> None:
+        """A checkpoint is for an estimator, which knows the whole fit."""
+        raise TypeError("Checkpoint is for the callbacks of an estimator; boost() by itself has no checkpoints")
+
+    def part(self, number: int) -> Checkpoint:
+        """The checkpoint of one of several fits: the same, with the number appended to its path."""
+        return type(self)(f"{self.path}.{number}", self.every)
+
+    def __repr__(self) -> str:
+        return f"Checkpoint({self.path!r}, every={self.every})"
+
+
+class StoredJournal(Journal):
+    """A journal in a file.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        Where and when.
+    fit : dict of str to str
+        Identifies this fit: a hash of everything that its result depends on, by name.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, fit: dict[str, str]) -> None:
+        super().__init__()
+        self.every, self.path, self.fit = checkpoint.every, checkpoint.path, fit
+        self.models: list[dict[str, Any]] = []
+        self._begun, self._tried, self._finished = 0, False, False
+        self._seeds: tuple[int, int] | None = None
+        self._find()
+
+    def _find(self) -> None:
+        """Load the contents of the file, if it is there and belongs to this fit."""
+        from ..utils.files import leftovers, place_of
+
+        if place_of(self.path).exists():
+            self._read()
+        for file in leftovers(self.path):
+            file.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        from . import document
+
+        found = document.read(self.path, KIND)
+        differing = sorted(
+            name for name in self.fit.keys() | found["fit"] if self.fit.get(name) != found["fit"].get(name)
+        )
+        if not differing:
+            self.models, self._seeds, self._finished = found["models"], found["seeds"], found["finished"]
+        elif not found["finished"]:
+            raise ValueError(
+                f"Checkpoint: {self.path!r} is of another fit that is not done, which differs in "
+                f"{', '.join(differing)}; delete it or give another path"
+            )
+
+    def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
+        """The seeds of the fit: those of the file, if it has any."""
+        self._seeds = self._seeds or drawn
+        return self._seeds
+
+    def resume(self, growth: Growth) -> None:
+        """Restore the next model, if it is in the file."""
+        self._begun += 1
+        if self._begun <= len(self.models):
+            growth.restore(self.models[self._begun - 1])
+
+    def watch(self, progress: Progress) -> None:
+        """Write a new file after the first round; a TypeError if its term cannot be stored.
+
+        Not before it: the file of a fit that is done must survive one that is refused.
+        """
+        if not self._tried:
+            from .values import Packer
+
+            Packer().pack(progress.term.settled(), "the term of the first round")
+            if not self.models:
+                self._write()
+            self._tried = True
+
+    def note(self, growth: Growth) -> None:
+        """Write the state of the model that is being trained."""
+        self.models[self._begun - 1 :] = [growth.state()]
+        self._write()
+
+    def close(self) -> None:
+        """Write that the fit is done."""
+        if not self._finished:
+            self._finished = True
+            self._write()
+
+    def _write(self) -> None:
+        from . import document
+
+        held = {"fit": self.fit, "seeds": self._seeds, "models": self.models, "finished": self._finished}
+        document.write(self.path, KIND, held, "the checkpoint")
+
+
+def journal_of(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> Journal:
+    """The journal of a fit: in a file if there is a checkpoint among the callbacks of the estimator.
+
+    Raises
+    ------
+    ValueError
+        If there are several, or the file is not of this fit.
+    """
+    found = [one for one in model.callbacks or () if isinstance(one, Checkpoint)]
+    if not found:
+        return Journal()
+    if len(found) > 1:
+        raise ValueError(f"{type(model).__name__}: callbacks must hold one Checkpoint at most, got {found}")
+    for name, value in hyperparameters(model).items():
+        require_known_again(type(model).__name__, name, value)
+    return StoredJournal(found[0], fit_described(model, rows, held, init) | {"every": str(found[0].every)})
+
+
+def require_known_again(owner: str, name: str, value: Any) -> None:
+    """Raise a ValueError if a parameter holds a function that another process could not identify."""
+    import pickle
+
+    for one in value if isinstance(value, list | tuple) else [value]:
+        try:
+            pickle.dumps(one)
+        except Exception as error:  # whatever pickling a user's own object may raise
+            # A part of a class that pickle does not find is known by its hyperparameters.
+            if isinstance(one, Spec) and not ADDRESS.search(repr(one)):
+                continue
+            raise ValueError(
+                f"{owner}: {name} must be known again when a fit goes on from its Checkpoint: a function must be "
+                f"one that pickle finds by its name, got {one!r}"
+            ) from error
+
+
+def hyperparameters(model: Any) -> dict[str, Any]:
+    """The parameters of an estimator that the bits of its model depend on, by name."""
+    params: dict[str, Any] = model.get_params(deep=False)
+    return {name: value for name, value in params.items() if name not in FREE}
+
+
+def fit_described(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> dict[str, str]:
+    """A hash of everything that the result of a fit depends on, by name."""
+    from .._version import __version__
+
+    params = hyperparameters(model)
+    given = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "eval_set": held, "init_model": init}
+    return {name: digest(value) for name, value in (params | given).items()} | {"rffboost_ext": __version__}
+
+
+def digest(value: Any) -> str:
+    """A hash of a value; its repr if it cannot be hashed."""
+    from joblib import hash
+
+    try:
+        return str(hash(value))
+    except Exception:  # whatever pickling a user's own object may raise
+        return repr(value)

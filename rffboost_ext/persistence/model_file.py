@@ -1,0 +1,169 @@
+"""Model files: estimators and ensembles in one documented, versioned format that holds data only.
+
+The format is documented in :mod:`rffboost_ext.persistence.container` (bytes) and
+:mod:`rffboost_ext.persistence.values` (contents).
+No code from a file is run: classes are looked up by name among those that are registered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, TypeVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..terms.ensemble import Ensemble
+from ..utils.warnings import warn_user
+from . import document
+
+KIND = "model"
+E = TypeVar("E", bound="StoreMixin")
+
+
+class StoreMixin:
+    """Saves a fitted estimator as data, and loads it again."""
+
+    def save_model(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file that holds data only; see :func:`~rffboost_ext.save_model`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, written atomically.
+
+        Raises
+        ------
+        NotFittedError, TypeError, OSError
+            If the model is not fitted, holds what cannot be stored, or the file cannot be written.
+        """
+        save_model(self, path)
+
+    @classmethod
+    def load_model(cls: type[E], path: str | PathLike[str]) -> E:
+        """A new model from a file that :meth:`save_model` has written; see :func:`~rffboost_ext.load_model`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        model
+            Predicts, and continues fitting, with the same bits as the one that was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, incomplete, not a model file, from a later version, or holds another kind of
+            model.
+        OSError
+            If it cannot be read.
+        """
+        model: E = load_model(path, cls)
+        return model
+
+
+def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator, or an ensemble, to a file from which :func:`load_model` restores it.
+
+    The file is written atomically: an existing one stays as it is until the new one is complete.
+
+    Parameters
+    ----------
+    model : RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
+        What to write: of an estimator its parameters and fitted state, including what a warm start needs.
+        Parameters and arrays are stored exactly. Callbacks and functions in ``eval_metric``, which only observe a
+        fit, are left out, with a warning.
+    path : str or path
+        The file, with any extension; ``.rffboost`` is usual.
+
+    Raises
+    ------
+    NotFittedError
+        If the estimator is not fitted.
+    TypeError
+        If the model holds something that cannot be stored, such as a part that is not registered, or categories
+        that are neither text nor numbers; the message names the part, or the column. Nothing is written then. See
+        :func:`~rffboost_ext.storable`.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRegressor, load_model
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> model = RFFBoostRegressor(n_estimators=5, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save_model(f"{folder}/sine.rffboost")
+    ...     again = load_model(f"{folder}/sine.rffboost")
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    if isinstance(model, StoreMixin):
+        check_is_fitted(model)
+        warn_of_what_is_left_out(model)
+    document.write(path, KIND, model, type(model).__name__)
+
+
+def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
+    """The estimator or ensemble that :func:`save_model` has written.
+
+    It predicts, and continues fitting in a warm start, with the same bits as the one that was saved.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    cls : type, optional
+        The type that it must have.
+
+    Returns
+    -------
+    RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `path` is not a path, or the file is damaged, incomplete, not a model file, from a later version, or
+        holds a part that is not registered here, or not a `cls`.
+    OSError
+        If it cannot be read.
+
+    Notes
+    -----
+    A file is data: no class is imported for it and no code from it is run. Registered classes are called with the
+    values in the file, as if you had written the call yourself.
+    """
+    model = document.read(path, KIND)
+    if isinstance(model, StoreMixin) and is_unfitted(model):
+        raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")
+    if not isinstance(model, cls or StoreMixin | Ensemble):
+        wanted = "model" if cls is None else cls.__name__
+        raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__}, not a {wanted}")
+    return model
+
+
+def left_out(params: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that only observe a fit and are not stored, and their names in messages."""
+    metrics = params.get("eval_metric")
+    functions = any(map(callable, metrics if isinstance(metrics, list | tuple) else [metrics]))
+    found = {"callbacks": "callbacks"} if params.get("callbacks") is not None else {}
+    return found | ({"eval_metric": "functions of eval_metric"} if functions else {})
+
+
+def warn_of_what_is_left_out(model: Any) -> None:
+    """Warn of parameters of the model, or of boosters among them, that are not stored."""
+    boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, StoreMixin)]
+    for booster in boosters:
+        for name in left_out(booster.get_params(deep=False)).values():
+            warn_user(f"{name} are no part of a model file: the loaded model has None")
+
+
+def is_unfitted(model: Any) -> bool:
+    """Whether an estimator has parameters only."""
+    return not any(name.endswith("_") for name in vars(model))

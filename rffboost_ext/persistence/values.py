@@ -1,0 +1,319 @@
+"""Values as JSON and arrays, and back: plain ones by rule, parts and fitted functions by registered name.
+
+JSON has no tuple, no NaN, no array and no object, so these are written as a mapping with one tag:
+
+==================================  ==================================================================
+``{"tuple": [...]}``                a tuple; a list is a list
+``{"dict": [[key, value], ...]}``   a mapping
+``{"float": "nan"}``                a float that is not finite: "nan", "inf" or "-inf"
+``{"array": 3}``                    array number 3 of the file
+``{"scalar": 3}``                   NumPy's scalar in array number 3
+``{"objects": [[2], [...]]}``       an array of Python objects: its shape and its entries
+``{"class": "learner:tree"}``       a registered class itself, as in the key of a mapping
+``{"part": ["cosines", {...}]}``    an instance of a registered class, and its state
+==================================  ==================================================================
+
+A name is found in the registries of parts (``"loss:log_loss"``) or was given by :func:`storable`. No name is ever
+imported, and no code from a file is run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..boosting.steps import STEPS
+from ..core import Spec
+from ..learners import MATCHES, PLACEMENTS, SPECTRA, WEIGHTINGS
+from ..learners.optimizers import OPTIMIZERS
+from ..learners.registry import LEARNERS
+from ..losses.registry import LOSSES
+from ..utils.registry import Registry, path_of
+from ..utils.typing import Array
+
+C = TypeVar("C", bound=type)
+
+REGISTRIES: dict[str, Registry[Any]] = {
+    table.kind: table for table in (LOSSES, LEARNERS, STEPS, MATCHES, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS)
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How instances of a class are stored.
+
+    Parameters
+    ----------
+    name : str
+        What the class is called in files.
+    cls : type
+        The class.
+    state : callable
+        From an instance to its state, values by name.
+    build : callable
+        From a state to the instance.
+    """
+
+    name: str
+    cls: type
+    state: Callable[[Any], Mapping[str, Any]]
+    build: Callable[[dict[str, Any]], Any]
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def storable(
+    name: str,
+    state: Callable[[Any], Mapping[str, Any]] | None = None,
+    build: Callable[[dict[str, Any]], Any] | None = None,
+) -> Callable[[C], C]:
+    """Return a class decorator that lets instances be stored in model files under `name`.
+
+    The extension point for fitted functions (a custom :class:`~rffboost_ext.Term`) and for what a learner keeps
+    from round to round; the built-in ones use it too. A part in a registry needs no such name. To load a file, the
+    class must have been registered under the same name before; an installed package can name the module that does
+    so by the entry point group ``rffboost_ext.storable``.
+
+    Parameters
+    ----------
+    name : str
+        What the class is called in files, such as ``"mypackage.Linear"``.
+    state : callable, optional
+        From an instance to a mapping of names to numbers, texts, arrays, lists, tuples, mappings or other storable
+        instances. By default the fields of a dataclass, the hyperparameters of a part.
+    build : callable, optional
+        From that mapping to the instance; by default the class called with it. It should raise a ValueError for an
+        invalid state.
+
+    Raises
+    ------
+    TypeError
+        If `name` is not text or has a colon, or the class is neither a dataclass nor a part and `state` is not
+        given.
+    ValueError
+        If the name is taken by another class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from rffboost_ext import Term, storable
+    >>> @storable("example.Linear")
+    ... @dataclass(frozen=True, eq=False)
+    ... class Linear(Term):
+    ...     weight: np.ndarray
+    ...
+    ...     def __call__(self, X):
+    ...         return X @ self.weight
+    ...
+    ...     def scaled(self, factor):
+    ...         return Linear(factor * self.weight)
+    ...
+    ...     @classmethod
+    ...     def stack(cls, terms):
+    ...         return cls(sum(term.weight for term in terms))
+    """
+    if not isinstance(name, str) or ":" in name:
+        raise TypeError(
+            f"storable wants a name without a colon, as in @storable('mypackage.Linear'), got {name!r}"
+        )
+
+    def enter(cls: C) -> C:
+        taken = KINDS.get(name)
+        if taken is not None and path_of(taken.cls) != path_of(cls):
+            raise ValueError(f"the stored name {name!r} is taken by {path_of(taken.cls)}; choose another")
+        KINDS[name] = Kind(name, cls, state or _default_state(cls), build or (lambda given: cls(**given)))
+        return cls
+
+    return enter
+
+
+def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
+    if issubclass(cls, Spec):
+        return lambda part: part.get_params(deep=False)
+    if dataclasses.is_dataclass(cls):
+        names = [field.name for field in dataclasses.fields(cls) if field.init]
+        return lambda part: {name: getattr(part, name) for name in names}
+    raise TypeError(
+        f"storable: {path_of(cls)} is neither a dataclass nor a part, so state and build must be given"
+    )
+
+
+def kind_of(cls: type, where: str) -> Kind:
+    """How instances of a class are stored; a TypeError that names the value if they cannot be."""
+    kind = _entered(cls)
+    if kind is None:
+        _search()
+        kind = _entered(cls)
+    if issubclass(cls, FunctionType | BuiltinFunctionType | partial):
+        raise TypeError(f"{where} is a function, which is no data: set something else before, or use joblib")
+    if kind is None:
+        raise TypeError(
+            f"{where} is of type {path_of(cls)}, which has no name to be stored by: register the part, or enter "
+            f"the class with @rffboost_ext.storable('a name'); joblib keeps models that hold others' estimators"
+        )
+    return kind
+
+
+def kind_named(name: str) -> Kind:
+    """What a name in a file stands for; a ValueError if it is not known here."""
+    table, _, entry = name.partition(":")
+    if table in REGISTRIES and entry in REGISTRIES[table].names():
+        return _registered(REGISTRIES[table], entry)
+    if name not in KINDS:
+        _search()
+    if name not in KINDS:
+        raise ValueError(f"holds {name!r}, which is not known here: import what registers it before loading")
+    return KINDS[name]
+
+
+def _entered(cls: type) -> Kind | None:
+    """How instances of a class are stored, if it has been registered so far."""
+    for kind in KINDS.values():
+        if kind.cls is cls:
+            return kind
+    for table in REGISTRIES.values():
+        for name in table.names() if issubclass(cls, table.base) else ():
+            if table.get(name) is cls:
+                return _registered(table, name)
+    return None
+
+
+@cache
+def _search() -> None:
+    """Register on demand the classes of installed packages, those of the papers' systems among them.
+
+    A package names the module that registers its classes by the entry point group ``rffboost_ext.storable``.
+    """
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group="rffboost_ext.storable"):
+        entry.load()
+
+
+def _registered(table: Registry[Any], name: str) -> Kind:
+    cls = table.get(name)
+
+    def build(params: dict[str, Any]) -> Any:
+        return table.create(name, **params)
+
+    return Kind(f"{table.kind}:{name}", cls, lambda part: part.get_params(deep=False), build)
+
+
+class Packer:
+    """Converts values to JSON; ``arrays`` are those that it refers to, each stored once."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+        self._index: dict[Hashable, int] = {}
+        self._kinds: dict[type, Kind] = {}
+
+    def pack(self, value: Any, where: str) -> Any:
+        """`value` as JSON; a TypeError says by `where` what cannot be stored."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if type(value) is list:
+            return self._all(value, where)
+        if type(value) is tuple:
+            return {"tuple": self._all(value, where)}
+        if type(value) is dict:
+            pairs = [(key, value[key]) for key in value]
+            return {
+                "dict": [[self.pack(k, f"a key of {where}"), self.pack(v, f"{where}[{k!r}]")] for k, v in pairs]
+            }
+        if isinstance(value, np.ndarray | np.generic):
+            return self._array(value, where)
+        if isinstance(value, type):
+            return {"class": kind_of(value, where).name}
+        return self._part(value, where)
+
+    def _all(self, values: Sequence[Any], where: str) -> list[Any]:
+        return [self.pack(value, f"{where}[{index}]") for index, value in enumerate(values)]
+
+    def _part(self, value: Any, where: str) -> Any:
+        kind = self._kinds.get(type(value)) or kind_of(type(value), where)
+        self._kinds[type(value)] = kind
+        return {"part": [kind.name, {k: self.pack(v, f"{where}.{k}") for k, v in kind.state(value).items()}]}
+
+    def _array(self, value: Any, where: str) -> Any:
+        if isinstance(value, np.generic):
+            return {"scalar": self._stored(np.asarray(value), where)}
+        if value.dtype == object:
+            return {"objects": [list(value.shape), self._all(value.ravel().tolist(), where)]}
+        return {"array": self._stored(value, where)}
+
+    def _stored(self, array: Array, where: str) -> int:
+        from .container import DTYPE, order_of
+
+        if type(array) is np.memmap:
+            array = np.asarray(array)
+        if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
+            raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
+        # By content: rounds that share their frequencies have arrays of their own.
+        order = order_of(array)
+        key = array.dtype.str, array.shape, order, hashlib.sha256(array.tobytes(order)).digest()  # type: ignore[arg-type]
+        if key not in self._index:
+            self._index[key] = len(self.arrays)
+            self.arrays.append(array)
+        return self._index[key]
+
+
+class Unpacker:
+    """Converts the JSON of a :class:`Packer` back to values."""
+
+    def __init__(self, arrays: Sequence[Array]) -> None:
+        self.arrays = arrays
+
+    def unpack(self, data: Any) -> Any:
+        """The value encoded by `data`; a ValueError if there is none."""
+        if isinstance(data, list):
+            return [self.unpack(item) for item in data]
+        if not isinstance(data, dict):
+            return data
+        if len(data) != 1:
+            raise ValueError(f"holds a value with the tags {sorted(data)}, where there must be one")
+        ((tag, given),) = data.items()
+        if tag not in READERS:
+            raise ValueError(f"holds a value with the unknown tag {tag!r}")
+        return READERS[tag](self, given)
+
+    def array(self, index: Any) -> Array:
+        """An array of the file."""
+        if type(index) is not int or not 0 <= index < len(self.arrays):
+            raise ValueError(f"speaks of array {index!r}, of {len(self.arrays)}")
+        return self.arrays[index]
+
+    def objects(self, data: Any) -> Array:
+        """An array of Python objects."""
+        shape, entries = data
+        values = np.empty(len(entries), dtype=object)
+        values[:] = [self.unpack(entry) for entry in entries]
+        return values.reshape([int(size) for size in shape])
+
+    def part(self, data: Any) -> Any:
+        """An instance of a registered class."""
+        name, state = data
+        return kind_named(name).build({key: self.unpack(value) for key, value in state.items()})
+
+
+READERS: dict[str, Callable[[Unpacker, Any], Any]] = {
+    "tuple": lambda reader, data: tuple(reader.unpack(list(data))),
+    "dict": lambda reader, data: {reader.unpack(key): reader.unpack(value) for key, value in data},
+    "float": lambda reader, data: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[data],
+    "array": Unpacker.array,
+    "scalar": lambda reader, data: reader.array(data)[()],
+    "objects": Unpacker.objects,
+    "class": lambda reader, data: kind_named(data).cls,
+    "part": Unpacker.part,
+}

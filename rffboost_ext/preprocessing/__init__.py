@@ -1,0 +1,1 @@
+"""From tables to numbers: features, categories, missing values, scaling and targets."""

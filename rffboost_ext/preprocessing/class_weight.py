@@ -1,0 +1,71 @@
+"""Weights of classes, as factors on the weights of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..utils.param_validation import POSITIVE, Check
+from ..utils.typing import Array
+
+
+class ClassWeight(Check):
+    """What ``class_weight`` may be: None, "balanced", or positive numbers by class label."""
+
+    def fits(self, value: object) -> bool:
+        return value is None or isinstance(value, str | Mapping)
+
+    def accepts(self, value: object) -> bool:
+        if isinstance(value, Mapping):
+            return all(POSITIVE.fits(weight) and POSITIVE.accepts(weight) for weight in value.values())
+        return value is None or value == "balanced"
+
+    def __str__(self) -> str:
+        return "None, 'balanced', or a mapping of class labels to numbers > 0"
+
+
+def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: Array) -> Array | None:
+    """The factor of each class (K,) on the weights of its rows; None where there are none.
+
+    Parameters
+    ----------
+    owner : str
+        Whose parameter it is.
+    given : None, "balanced" or mapping of labels to numbers
+        ``class_weight``. "balanced" gives every class the same total weight, and keeps the overall sum; a class
+        that a mapping leaves out keeps its weight.
+    classes : ndarray of shape (K,)
+        Class labels.
+    codes : ndarray of shape (n,)
+        Class index of each row.
+    weight : ndarray of shape (n,)
+        Sample weights.
+
+    Raises
+    ------
+    ValueError
+        If a mapping names a class that does not occur, and leaves out one that does.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str):
+        share = np.bincount(codes, weight, len(classes))
+        return share.sum() / (len(classes) * share)
+    if classes.dtype.kind in "mM":
+        # Times that are equal may be of many types and units, whose hashes differ.
+        labels = list(classes)
+        given = {next((one for one in labels if one == label), label): given[label] for label in given}
+    else:
+        labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    left_out = [label for label in labels if label not in given]
+    # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to one left out is a
+    # typo.
+    if unknown and left_out:
+        raise ValueError(
+            f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "
+            f"{left_out[0]!r}"
+        )
+    return np.array([float(given.get(label, 1.0)) for label in labels])

@@ -1,0 +1,103 @@
+"""Encoding of targets for losses, and decoding of raw scores for the user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ..utils.typing import Array
+from .category_encoding import is_gap
+
+# Integer labels within a range of this length are counted rather than sorted.
+MOST_COUNTED = 1024
+# Squares of larger numbers, and sums of these, overflow; those of smaller ones vanish.
+LARGEST = 1e150
+
+
+def encoded(y: Array) -> tuple[Array, Array]:
+    """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
+    if y.dtype.kind in "iu" and y.ndim == 1:
+        low, high = int(y.min()), int(y.max())
+        if high - low < MOST_COUNTED and high <= np.iinfo(np.int64).max:
+            # Differences may be too large for the type of the labels.
+            place = y.astype(np.int64) - low
+            found = np.bincount(place) > 0
+            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[place]
+    text = [isinstance(label, str) for label in y.ravel()] if y.dtype == object else []
+    if any(text) and not all(text):
+        kinds = sorted({type(label).__name__ for label in y.ravel().tolist()})
+        raise TypeError(f"y must hold labels of one type, got {' and '.join(kinds)}")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def require_labels(y: Any) -> None:
+    """Raise a ValueError if a label is missing, whatever stands for it: None, NaN, NaT or pandas' NA."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        # Of no shape at all, which is told by whoever checks that.
+        return
+    if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
+        return
+    labels = labels.ravel()
+    gaps = np.array(list(map(is_gap, labels)), dtype=bool) if labels.dtype == object else labels != labels
+    if gaps.any():
+        place = int(gaps.argmax())
+        raise ValueError(f"y must hold labels, got {labels[place]!r} as entry {place}, a missing value")
+
+
+def codes_of(classes: Array, y: Array) -> Array:
+    """The index of each label's class, (n, 1), float64, or a ValueError if one is not among the classes."""
+    require_labels(y)
+    y = column_or_1d(y, warn=True)
+    try:
+        codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+        unknown = np.flatnonzero(classes[codes] != y)
+    except TypeError:
+        # Labels of several kinds are in no order.
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([place.get(label, -1) for label in y.tolist()])
+        unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        raise ValueError(
+            f"y must have the classes of the fit, {classes.tolist()}, got {y.tolist()[unknown[0]]!r} too"
+        )
+    return codes.astype(np.float64)[:, None]
+
+
+def real_numbers(y: Array) -> Array:
+    """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers, or none to square."""
+    odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
+    if odd or y.dtype.kind not in "biufO":
+        raise ValueError(f"y must be real numbers, got {y.ravel()[:1].tolist()[0]!r} of type {y.dtype}")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    targets = y.astype(np.float64).reshape(len(y), -1)
+    if y.dtype == object:
+        # scikit-learn checks arrays of a numeric type only.
+        assert_all_finite(targets, input_name="y")
+    for size in np.abs(targets).max(axis=0, initial=0.0):
+        # What is not finite is told by whoever checks that.
+        if 0.0 < size < 1.0 / LARGEST or LARGEST < size < np.inf:
+            raise ValueError(
+                f"y must be 0 or have a largest magnitude between {1.0 / LARGEST:g} and {LARGEST:g}, got "
+                f"{size:g}: give it in other units"
+            )
+    return targets
+
+
+def labels_of(raw: Array, classes: Array) -> Array:
+    """The most probable class of each row, (n,), by raw scores (n, 1) of two classes or (n, K) of more."""
+    codes = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
+    return np.asarray(classes[codes])
+
+
+def squeeze(values: Array) -> Array:
+    """(n,) for one column, else (n, C)."""
+    return values[:, 0] if values.shape[1] == 1 else values

@@ -1,0 +1,1 @@
+"""Shared tools: parameter validation, registries, threads, files, warnings."""
