@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rffboost_ext import LEARNERS, LOSSES, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext.boosting import validation_split
+from rffboost_ext.boosting import stacking, validation_split
 from rffboost_ext.boosting.early_stopping import Patience
 from rffboost_ext.boosting.fit_plan import BEYOND, Plan
 from rffboost_ext.boosting.stacking import joined
@@ -245,7 +245,7 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatc
     def equal(loss, y, weight, raw, start):
         return np.full(len(raw), 1.0 / len(raw))
 
-    monkeypatch.setattr(stopping, "simplex_weights", equal)
+    monkeypatch.setattr(stacking, "simplex_weights", equal)
     X = np.random.default_rng(0).normal(size=(n, 3))
     target = X[:, 0] > 0.0 if make is RFFBoostClassifier else np.sin(X[:, 0])
     params = {"n_estimators": 5, "n_folds": 1, "random_state": 0}
