@@ -15,7 +15,7 @@ from sklearn.datasets import make_classification
 from xgboost import Booster, XGBClassifier
 
 from onnx_export import to_onnx
-from rffboost_ext import LOSSES, MATCHES, RFF1, Design, RFFBoostRegressor, Round
+from rffboost_ext import FIT_CRITERIA, LOSSES, RFF1, Design, RFFBoostRegressor, Round
 from rffboost_ext.kernels.vector_math import sincos_array
 from rffboost_ext.learners.fourier.objectives import TiledObjective, cosine_objective
 from rffboost_ext.utils.parallel import threads as threads_for_predictions
@@ -80,7 +80,7 @@ def passes(sizes: Sizes, threads: int) -> list[Row]:
 def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Row:
     """The pass over n rows of d features; as its reads are those of the sum, the ratio is one of bandwidths.
 
-    It reads the features and, of each row, the two numbers of the match; what it writes is not counted.
+    It reads the features and, of each row, the two numbers of the fit criterion; what it writes is not counted.
     """
     objective, omega = exponential_objective(n, d, threads)
     tiles = objective.tiles
@@ -114,12 +114,12 @@ def sum_tiles(tiles, p, q, sums, first, last):  # type: ignore[no-untyped-def]
 
 
 def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[TiledObjective, Array]:
-    """The exponential match of k cosines in the first round on float32 tiles, and their frequencies."""
+    """The exponential fit criterion of k cosines in the first round on float32 tiles, and their frequencies."""
     X, classes = wave_data(n, d)
     loss, y, raw = LOSSES.create("exponential"), classes[:, None].astype(np.float64), np.zeros((n, 1))
     design = Design(X, np.zeros(d), np.ones(d), threads, "float32")
     round = Round(design, loss, y, raw, *loss.derivatives(y, raw), np.ones(n), 0, np.random.default_rng(0))
-    objective = cosine_objective(round, MATCHES.create("exponential"))
+    objective = cosine_objective(round, FIT_CRITERIA.create("exponential"))
     assert isinstance(objective, TiledObjective)
     omega = np.sqrt(2.0 / d) * np.random.default_rng(2).standard_normal((k, d))
     objective.project(omega)

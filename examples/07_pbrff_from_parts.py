@@ -2,9 +2,9 @@
 
 PBRFF learns a similarity to each of L landmarks: random frequencies, weighted by how well each alone tells the
 landmark's class from the others; then a linear SVM on the L similarities. In the words of this package that is one
-round per landmark: a placement that is given, a match that is the paper's loss, the posterior weighting, and the
-step "zero", which leaves the scores where they are, so that every landmark sees the same labels. Two small classes
-are new.
+round per landmark: a placement that is given, a fit criterion that is the paper's loss, the posterior weighting,
+and the step "zero", which leaves the scores where they are, so that every landmark sees the same labels. Two small
+classes are new.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from rffboost_ext import RFFK, boost
 from rffboost_ext.experiments import baselines
-from rffboost_ext.learners import Match, Placement
+from rffboost_ext.learners import FitCriterion, Placement
 
 
 class AtRow(Placement):
@@ -28,7 +28,7 @@ class AtRow(Placement):
         return round.design.X[self.rows[round.index]]
 
 
-class Alignment(Match):
+class Alignment(FitCriterion):
     """``(1 - s h) / 2``, where s is 1 on rows of the landmark's class and -1 on the others."""
 
     def __init__(self, rows):
@@ -45,7 +45,9 @@ scaler = StandardScaler().fit(X_train)
 A, B = scaler.transform(X_train), scaler.transform(X_test)
 
 rows = np.random.default_rng(0).choice(len(A), 100)
-learner = RFFK(n_components=10, placement=AtRow(rows), match=Alignment(rows), weighting="posterior", beta=1.0)
+learner = RFFK(
+    n_components=10, placement=AtRow(rows), fit_criterion=Alignment(rows), weighting="posterior", beta=1.0
+)
 landmarks = boost(
     A,
     y_train[:, None].astype(float),

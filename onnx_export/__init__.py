@@ -9,7 +9,7 @@ from .links import Exp, HalfWay, Identity, Link, Logistic, Sigmoid, Softmax, low
 from .lowering import lower
 from .predictor import OnnxPredictor
 from .tolerance import rounding
-from .uncertainty import Placed
+from .uncertainty import OutputProjection
 from .verify import MismatchError, Report, verify_onnx
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "Logistic",
     "MismatchError",
     "OnnxPredictor",
+    "OutputProjection",
     "Parts",
-    "Placed",
     "Report",
     "Sigmoid",
     "Softmax",

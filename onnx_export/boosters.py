@@ -12,8 +12,8 @@ from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.learners.trees.xgboost_model import categories_of, number_of_outputs, parsed
-from rffboost_ext.preprocessing.category_encoding import Coding, is_categorical, is_table
-from rffboost_ext.preprocessing.category_recoding import with_coding
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, is_categorical, is_table
+from rffboost_ext.preprocessing.category_recoding import sorted_codes
 from rffboost_ext.utils.typing import Array
 
 from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
@@ -109,7 +109,7 @@ def source(
     booster = rxgb.booster_of(model)
     known = categories_of(parsed(booster))
     plain = rxgb.to_ensemble(model)
-    ensemble, coding = with_coding(plain, known)
+    ensemble, coding = sorted_codes(plain, known)
     rounds = {"iteration_range": (0, len(plain)), "validate_features": False, "output_margin": True}
     return Source(
         estimator=name,
@@ -123,7 +123,7 @@ def source(
     )
 
 
-def matrix(X: Any, known: Sequence[Array | None], coding: Coding | None) -> DMatrix:
+def matrix(X: Any, known: Sequence[Array | None], coding: CategoryEncoding | None) -> DMatrix:
     """X for XGBoost: a table of categories as it is, else with the host's codes in their place."""
     if coding is None:
         return DMatrix(np.asarray(X))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, ValueInfoProto
 
-from rffboost_ext.preprocessing.category_encoding import Coding
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.utils.typing import Array
 
 from .expanded import require_opset
@@ -31,7 +31,7 @@ class Coded:
 
     Parameters
     ----------
-    coding : Coding
+    coding : CategoryEncoding
         The categories.
     names : tuple of str
         The columns, if they have names.
@@ -39,7 +39,7 @@ class Coded:
         "float32", "float64" or "mixed".
     """
 
-    coding: Coding
+    coding: CategoryEncoding
     names: tuple[str, ...]
     dtype: str
 

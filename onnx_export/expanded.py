@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Trees
-from rffboost_ext.terms import Expanded, Expansion
+from rffboost_ext.terms import Expanded, ImputeAndEncode
 from rffboost_ext.utils.typing import Array
 
 from .graph import BOOL, INT64, Graph
@@ -36,9 +36,9 @@ def moved(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]
     p = len(expansion.numbers)
     origin = cosines.center[:p].astype(dtype).astype(np.float64)
     shift = np.append(origin, np.zeros(expansion.n_expanded - p))
-    extent = None if cosines.extent is None else cosines.extent.moved(-shift)
+    clipping = None if cosines.clipping is None else cosines.clipping.moved(-shift)
     near = replace(expansion, fill=expansion.fill - origin)
-    return Expanded(replace(cosines, center=cosines.center - shift, extent=extent), near), origin
+    return Expanded(replace(cosines, center=cosines.center - shift, clipping=clipping), near), origin
 
 
 def require_opset(graph: Graph, lowest: int, what: str) -> None:
@@ -47,7 +47,7 @@ def require_opset(graph: Graph, lowest: int, what: str) -> None:
         raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")
 
 
-def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = None) -> str:
+def expanded(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
     """The columns of an expansion, (n, e), with numbers relative to `origin` (p,)."""
     parts = []
     if len(expansion.numbers):
@@ -66,7 +66,7 @@ def expanded(expansion: Expansion, graph: Graph, x: str, origin: Array | None = 
     return parts[0] if len(parts) == 1 else graph.node("Concat", *parts, axis=1)
 
 
-def filled(expansion: Expansion, graph: Graph, numbers: str) -> str:
+def filled(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
     """Numbers (n, p) with missing values imputed."""
     gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.fill, "fill")
     out = graph.node("Where", gap, fill, numbers, dtype=graph.dtype)

@@ -10,7 +10,7 @@ import onnx
 from onnx import ModelProto, ValueInfoProto
 from onnx.defs import onnx_opset_version
 
-from rffboost_ext.utils.param_validation import Exactly, Integer, require
+from rffboost_ext.utils.param_validation import Integer, OneOf, require
 from rffboost_ext.utils.typing import Array
 
 from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
@@ -72,7 +72,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     >>> [node.op_type for node in model.graph.node][:6]
     ['Sub', 'Max', 'Min', 'MatMul', 'Add', 'Cos']
     """
-    require("to_onnx", "dtype", dtype, Exactly(DTYPES))
+    require("to_onnx", "dtype", dtype, OneOf(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
     newest = min(HIGHEST_OPSET, onnx_opset_version())
     if opset > newest:

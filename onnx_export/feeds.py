@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext.preprocessing.category_encoding import (
-    is_gap,
+    is_missing,
     require_no_times,
     require_unmasked,
     values_of,
@@ -148,7 +148,7 @@ def words_of(values: Array, categories: Sequence[Any] | None) -> Array:
     """A column of text, (n,), with texts that are no category in the place of missing and of unseen values."""
     known, gap, other = set(categories or ()), unlike(categories, GAP), unlike(categories, OTHER)
     words = [
-        value if isinstance(value, str) and value in known else gap if is_gap(value) else other
+        value if isinstance(value, str) and value in known else gap if is_missing(value) else other
         for value in values.tolist()
     ]
     return np.array(words, dtype=object)
@@ -163,7 +163,7 @@ def unlike(categories: Sequence[Any] | None, text: str) -> str:
 
 def require_text(values: Array, name: str) -> None:
     """Raise a TypeError for a column, (n,), that holds values other than missing ones but no text."""
-    known = [value for value in values.tolist() if not is_gap(value)]
+    known = [value for value in values.tolist() if not is_missing(value)]
     if known and not any(isinstance(v, str) for v in known):
         raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
 

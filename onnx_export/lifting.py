@@ -12,7 +12,7 @@ from onnx import ModelProto, NodeProto, helper, numpy_helper
 from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
-from rffboost_ext.terms import Expanded, Expansion, Extent, Standardized
+from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardized
 from rffboost_ext.terms.validation import check_sound, require_range, require_shape
 from rffboost_ext.utils.typing import Array
 
@@ -149,8 +149,8 @@ def lift_cosines(parts: Parts) -> Cosines:
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
     center, low, high, bend = (parts.array(name) for name in ("center", "low", "high", "bend"))
-    extent = None if low is None else Extent(low, high, bend).moved(0.0 if center is None else center)
-    return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, extent)
+    clipping = None if low is None else ClipAndLog(low, high, bend).moved(0.0 if center is None else center)
+    return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, clipping)
 
 
 def lift_standardized(parts: Parts) -> Standardized:
@@ -192,7 +192,7 @@ def lift_expanded(parts: Parts) -> Expanded:
     numbers, gaps = parts.array("numbers", none), parts.array("gaps", none)
     coded, tables = np.array(parts.arrays("coded"), dtype=np.int64), tuple(parts.arrays("table"))
     fill, sweeps = parts.array("fill", np.empty(0)), tuple(parts.arrays("sweep"))
-    expansion = Expansion(parts.n_features, numbers, fill, gaps, coded, tables, sweeps=sweeps)
+    expansion = ImputeAndEncode(parts.n_features, numbers, fill, gaps, coded, tables, sweeps=sweeps)
     term = replace(parts, n_features=expansion.n_expanded).inner("inner")
     origin = parts.array("origin")
     if origin is None or not isinstance(term, Cosines):
@@ -200,8 +200,8 @@ def lift_expanded(parts: Parts) -> Expanded:
     # Numbers are relative to the origin.
     center = np.zeros(expansion.n_expanded) if term.center is None else term.center
     shift = np.append(origin, np.zeros(expansion.n_expanded - len(origin)))
-    extent = None if term.extent is None else term.extent.moved(shift)
-    cosines = replace(term, center=center + shift, extent=extent)
+    clipping = None if term.clipping is None else term.clipping.moved(shift)
+    cosines = replace(term, center=center + shift, clipping=clipping)
     return Expanded(cosines, replace(expansion, fill=expansion.fill + origin))
 
 

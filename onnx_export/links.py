@@ -16,17 +16,17 @@ from rffboost_ext.losses import (
     AbsoluteError,
     Gamma,
     Huber,
+    LabelRegression,
     LogLoss,
     MultinomialLogLoss,
     Poisson,
     Quantile,
-    Signed,
     SquaredError,
     Tweedie,
 )
 from rffboost_ext.losses import Exponential as ExponentialLoss
 from rffboost_ext.losses.binary import sigmoid, two_columns
-from rffboost_ext.losses.wrapper import Around
+from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.utils.typing import Array
 
 from .graph import FLOAT64, Graph
@@ -187,12 +187,12 @@ def _(loss: Poisson | Gamma | Tweedie) -> Link:
 
 
 @lower_link.register
-def _(loss: Around) -> Link:
+def _(loss: LossWrapper) -> Link:
     return lower_link(loss.loss)
 
 
 @lower_link.register
-def _(loss: Signed) -> Link:
+def _(loss: LabelRegression) -> Link:
     return HalfWay(lower_link(loss.loss))
 
 

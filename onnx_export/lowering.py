@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext import Cosines, Ensemble, Term
-from rffboost_ext.terms import Extent, Standardized
+from rffboost_ext.terms import ClipAndLog, Standardized
 from rffboost_ext.terms.dispatch import base_of
 from rffboost_ext.utils.typing import Array
 
@@ -62,9 +62,9 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     center, bias = placed(term, graph.dtype)
     if center is not None:
         x = graph.node("Sub", x, graph.constant(center, "center"))
-    if term.extent is not None:
+    if term.clipping is not None:
         # Bounds relative to the center are as precise as the centered features.
-        x = held(term.extent if center is None else term.extent.moved(-center), graph, x)
+        x = held(term.clipping if center is None else term.clipping.moved(-center), graph, x)
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
     # ONNX Runtime before 1.29 has no float64 Cos, but has Sin.
     wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
@@ -72,16 +72,16 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
 
 
-def held(extent: Extent, graph: Graph, x: str) -> str:
+def held(clipping: ClipAndLog, graph: Graph, x: str) -> str:
     """x clipped to a range per feature, and bent; the operator Clip has one range for all."""
-    x = graph.node("Max", x, graph.constant(extent.low, "low"))
-    x = graph.node("Min", x, graph.constant(extent.high, "high"))
-    return x if extent.bend is None else bent(extent, extent.bend, graph, x)
+    x = graph.node("Max", x, graph.constant(clipping.low, "low"))
+    x = graph.node("Min", x, graph.constant(clipping.high, "high"))
+    return x if clipping.bend is None else bent(clipping, clipping.bend, graph, x)
 
 
-def bent(extent: Extent, bend: Array, graph: Graph, x: str) -> str:
+def bent(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
     """x, clipped, with logarithms in the place of the columns that are bent, and the others as they are."""
-    is_bent, (columns, ends, _) = bend != 0.0, extent.bent
+    is_bent, (columns, ends, _) = bend != 0.0, clipping.bent
     anchor = np.zeros(len(bend))
     anchor[columns] = ends
     past = graph.node("Sub", x, graph.constant(anchor, "anchor"))
@@ -128,7 +128,7 @@ def lower_term(term: Term, graph: Graph, x: str, name: str) -> str:
             f"not fit it. {HOW_TO_LOWER.format(name=kind.__name__)}"
         )
     with graph.scope(name) as scope:
-        graph.kinds[scope.rstrip(".")] = known.__name__
+        graph.kinds[scope.rstrip(".")] = getattr(known, "name_in_files", known.__name__)
         return lower(term, graph, x)
 
 

@@ -12,7 +12,7 @@ import onnx
 from onnx import ModelProto, helper
 
 import rffboost_ext
-from rffboost_ext.preprocessing.category_encoding import listed
+from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.utils.typing import Array
 
 from .source import Source
@@ -94,7 +94,7 @@ def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -
         terms=terms,
         standalone=source.front is None,
         steps=steps,
-        categories=tuple(listed(source.coding)),
+        categories=tuple(category_lists(source.coding)),
         gaps=source.gaps,
         tolerance=explained(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term
 from rffboost_ext.estimators.base import BaseRFFBoost
-from rffboost_ext.preprocessing.category_encoding import Coding, with_nan
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, with_nan
 from rffboost_ext.terms import Standardized
 from rffboost_ext.utils.typing import Array
 
@@ -81,7 +81,7 @@ class Source:
         Further outputs.
     width : int, optional
         Columns of a regressor's response, where that is not one for each raw score.
-    coding : Coding, optional
+    coding : CategoryEncoding, optional
         The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
     gaps : tuple of int, optional
         The columns in which the estimator takes missing values, of X or of the output of `front` if there is one;
@@ -102,7 +102,7 @@ class Source:
     eps: float = float(np.finfo(np.float64).eps)
     extras: tuple[Extra, ...] = ()
     width: int | None = None
-    coding: Coding | None = None
+    coding: CategoryEncoding | None = None
     gaps: tuple[int, ...] | None = None
 
     def features(self, X: Any) -> Array:

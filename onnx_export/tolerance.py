@@ -82,9 +82,9 @@ def largest_argument(term: Cosines, X: Array) -> float:
     moved = X if term.center is None else X - term.center
     whole = max(float(np.nanmax(np.abs(rows @ term.omega.T - term.phase), initial=0.0)) for rows in blocks(moved))
     size = np.nanmax(np.abs(moved), axis=0, initial=0.0)
-    if term.extent is not None and term.extent.bend is not None:
+    if term.clipping is not None and term.clipping.bend is not None:
         # Logarithms are rounded in units of the bends.
-        size = np.maximum(size, np.abs(term.extent.bend))
+        size = np.maximum(size, np.abs(term.clipping.bend))
     reach = size * np.abs(term.omega).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -23,7 +23,7 @@ from .tolerance import rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Placed(Term):
+class OutputProjection(Term):
     """``x -> term(x) @ matrix``: a term whose outputs are some columns of several.
 
     Parameters
@@ -34,6 +34,7 @@ class Placed(Term):
         Weights of the term's outputs in the Q outputs.
     """
 
+    name_in_files: ClassVar[str] = "Placed"
     term: Term
     matrix: Array
 
@@ -43,25 +44,25 @@ class Placed(Term):
     def features(self, X: Array) -> Array:
         return self.term.features(X)
 
-    def merged(self) -> Placed:
+    def merged(self) -> OutputProjection:
         return replace(self, term=self.term.merged())
 
-    def scaled(self, factor: float) -> Placed:
+    def scaled(self, factor: float) -> OutputProjection:
         return replace(self, term=self.term.scaled(factor))
 
     @classmethod
-    def stack(cls, terms: Sequence[Placed]) -> Placed:
+    def stack(cls, terms: Sequence[OutputProjection]) -> OutputProjection:
         return replace(terms[0], term=type(terms[0].term).stack([one.term for one in terms]))
 
     @property
     def family(self) -> Hashable:
-        return Placed, self.term.family, self.matrix.tobytes()
+        return OutputProjection, self.term.family, self.matrix.tobytes()
 
 
 @singledispatch
 def placed(term: Term, matrix: Array) -> Term:
     """``x -> term(x) @ matrix``, in closed form where there is one."""
-    return Placed(term, matrix)
+    return OutputProjection(term, matrix)
 
 
 @placed.register
@@ -80,19 +81,19 @@ def _(term: Standardized | Expanded, matrix: Array) -> Term:
 
 
 @lower.register
-def _(term: Placed, graph: Graph, x: str) -> str:
+def _(term: OutputProjection, graph: Graph, x: str) -> str:
     inner = lower_term(term.term, graph, x, "inner")
     return graph.node("MatMul", inner, graph.constant(term.matrix, "matrix"))
 
 
 @rounding.register
-def _(term: Placed, X: Array, eps: float) -> float:
+def _(term: OutputProjection, X: Array, eps: float) -> float:
     return rounding(term.term, X, eps)
 
 
-def lift_placed(parts: Parts) -> Placed:
-    """Inverse of the lowering of :class:`Placed`."""
-    return Placed(parts.inner("inner"), parts.array("matrix"))
+def lift_placed(parts: Parts) -> OutputProjection:
+    """Inverse of the lowering of :class:`OutputProjection`."""
+    return OutputProjection(parts.inner("inner"), parts.array("matrix"))
 
 
 LIFTS["Placed"] = lift_placed
@@ -131,7 +132,7 @@ class Sorted(Link):
 
 
 @dataclass(frozen=True)
-class Middle(Link):
+class Median(Link):
     """The median of the sorted columns of a response.
 
     Parameters
@@ -220,7 +221,7 @@ def _(model: ConformalRegressor) -> Source:
     return replace(
         source,
         estimator=f"{type(model).__name__}({source.estimator})",
-        link=columns if size == 1 else Middle(in_order(columns, size), size),
+        link=columns if size == 1 else Median(in_order(columns, size), size),
         response=lambda raw: np.median(source.response(raw), axis=1, keepdims=True),
         extras=(*source.extras, interval),
         width=1,

@@ -12,7 +12,7 @@ import onnx
 from onnx import ModelProto
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext.utils.param_validation import Exactly, require
+from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
 from .feeds import feeds
@@ -158,7 +158,7 @@ def verify_onnx(
     ValueError, TypeError
         If the file is not readable or does not match the estimator or X, or X has no row.
     """
-    require("verify_onnx", "runtime", runtime, Exactly(RUNTIMES))
+    require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
     source, proto = read(estimator), load(model)
     metadata = metadata_of(proto)
     feed = feeds(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)

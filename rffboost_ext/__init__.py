@@ -15,14 +15,14 @@ from .estimators.conformal import ConformalRegressor
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.regressor import RFFBoostRegressor
 from .learners import (
-    MATCHES,
+    FIT_CRITERIA,
     PLACEMENTS,
     RFF1,
     RFFIRLS,
     RFFK,
     SPECTRA,
     WEIGHTINGS,
-    Match,
+    FitCriterion,
     Mixture,
     Placement,
     RFFNewton,
@@ -43,9 +43,9 @@ from .terms.ensemble import Ensemble
 from .utils.registry import Registry
 
 __all__ = [
+    "FIT_CRITERIA",
     "LEARNERS",
     "LOSSES",
-    "MATCHES",
     "OPTIMIZERS",
     "PLACEMENTS",
     "RFF1",
@@ -60,9 +60,9 @@ __all__ = [
     "Decay",
     "Design",
     "Ensemble",
+    "FitCriterion",
     "Learner",
     "Loss",
-    "Match",
     "Mixture",
     "Optimizer",
     "Placement",

@@ -35,7 +35,7 @@ class DesignLike(Protocol):
     center: Array | None
     scale: Array | None
     expansion: Any
-    extent: Any
+    clipping: Any
 
     @property
     def n_samples(self) -> int:
@@ -53,13 +53,13 @@ class DesignLike(Protocol):
     def tiles(self) -> Any:
         """The same as the compiled passes read them."""
 
-    def view(self, key: Hashable, build: Callable[[], V]) -> V:
+    def cache(self, key: Hashable, build: Callable[[], V]) -> V:
         """What was built under `key` in this fit, built on first use."""
 
-    def lasting(self, key: Hashable, build: Callable[[], V]) -> V:
+    def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
         """The same, shared by designs of other rows."""
 
-    def remember(self, term: Term, output: Array) -> None:
+    def cache_output(self, term: Term, output: Array) -> None:
         """Cache the output of the newest term on these rows."""
 
     def output(self, term: Term) -> Array:
@@ -113,8 +113,8 @@ class Loss(Spec, ABC):
 
     task: ClassVar[str] = "regression"
     """``"classification"`` (targets are class indices 0 .. K-1) or ``"regression"`` (targets are real)."""
-    match: ClassVar[str] = "newton"
-    """The registered match that learners use for this loss by default."""
+    fit_criterion: ClassVar[str] = "newton"
+    """The registered fit criterion that learners use for this loss by default."""
     exact_hessian: ClassVar[bool] = True
     """Whether ``derivatives`` yields the second derivative itself, rather than an upper bound on it."""
     bounded_ratio: ClassVar[bool] = False
@@ -297,11 +297,11 @@ class Learner(Spec, ABC):
     """Whether estimators use early stopping with this learner by default."""
     pool_size: ClassVar[int | None] = None
     """Size of the row sample that a fit on far more rows sees, redrawn periodically; None for all rows."""
-    bends: bool = False
+    supports_log_transform: bool = False
     """Whether all terms are cosines without a range, or trees of ``design.original``, so that it may be bent."""
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def active_constraints(self) -> tuple[str, ...]:
         """The names of hyperparameters that are set and constrain every term, such as monotone constraints.
 
         A model keeps to them only if all learners whose terms it sums do; by default there are none.

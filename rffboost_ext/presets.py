@@ -53,7 +53,7 @@ def gbrff(
     -------
     RFFBoostClassifier
     """
-    learner = RFFK(n_components, gamma, weighting="gibbs", beta=c, match="squared")
+    learner = RFFK(n_components, gamma, weighting="gibbs", beta=c, fit_criterion="squared")
     shared = PUBLISHED | {"step": "newton", "learning_rate": learning_rate, "random_state": random_state}
     return RFFBoostClassifier("squared_error", learner, n_estimators=n_estimators, **(shared | params))
 
@@ -77,7 +77,7 @@ def gbrff05(
     -------
     RFFBoostClassifier
     """
-    learner = RFFK(n_components, gamma, placement="random", beta=beta, match="exponential")
+    learner = RFFK(n_components, gamma, placement="random", beta=beta, fit_criterion="exponential")
     return _exponential(learner, n_estimators, random_state, params)
 
 
@@ -110,7 +110,7 @@ def gbrff1(
     -------
     RFFBoostClassifier
     """
-    learner = RFFK(n_components, gamma, beta=beta, match="exponential")
+    learner = RFFK(n_components, gamma, beta=beta, fit_criterion="exponential")
     return _exponential(learner, n_estimators, random_state, params)
 
 
@@ -129,7 +129,7 @@ def gbrff15(
     RFFBoostClassifier
     """
     return _exponential(
-        RFF1(gamma, learn_frequency=False, match="exponential"), n_estimators, random_state, params
+        RFF1(gamma, learn_frequency=False, fit_criterion="exponential"), n_estimators, random_state, params
     )
 
 
@@ -167,7 +167,7 @@ def gbrff2(
     >>> bool(presets.gbrff2(random_state=0).fit(X, y).score(X, y) > 0.97)
     True
     """
-    return _exponential(RFF1(gamma, l2, match="exponential"), n_estimators, random_state, params)
+    return _exponential(RFF1(gamma, l2, fit_criterion="exponential"), n_estimators, random_state, params)
 
 
 def _exponential(learner: Any, n_estimators: int, random_state: Any, params: dict[str, Any]) -> RFFBoostClassifier:

@@ -23,8 +23,8 @@ def skewed_data():
 def extents_of(model):
     """The distinct ranges of the cosines of a model."""
     terms = (getattr(term, "term", term) for term in model.ensemble_.terms)
-    return {term.extent.key: term.extent for term in terms if isinstance(term, Cosines)}.values()
+    return {term.clipping.key: term.clipping for term in terms if isinstance(term, Cosines)}.values()
 
 
 def is_bent(model) -> bool:
-    return any(extent.bend is not None for extent in extents_of(model))
+    return any(clipping.bend is not None for clipping in extents_of(model))

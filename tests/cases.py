@@ -27,10 +27,10 @@ from rffboost_ext import (
     Round,
     Tree,
 )
-from rffboost_ext.boosting.steps import natural_step
+from rffboost_ext.boosting.steps import default_step
 from rffboost_ext.learners.composition import check_composition
-from rffboost_ext.losses import Signed
-from rffboost_ext.losses.validation import in_units
+from rffboost_ext.losses import LabelRegression
+from rffboost_ext.losses.validation import scale_derivatives
 
 Array = np.ndarray
 Targets = Callable[[np.random.Generator, int], Array]
@@ -143,8 +143,8 @@ LOSS_CASES = [
     LossCase("poisson", lambda: LOSSES.create("poisson"), counts),
     LossCase("gamma", lambda: LOSSES.create("gamma"), positive),
     LossCase("tweedie", lambda: LOSSES.create("tweedie"), counts),
-    LossCase("signed squared_error", lambda: Signed(LOSSES.create("squared_error")), binary),
-    LossCase("signed huber", lambda: Signed(LOSSES.create("huber")), binary),
+    LossCase("signed squared_error", lambda: LabelRegression(LOSSES.create("squared_error")), binary),
+    LossCase("signed huber", lambda: LabelRegression(LOSSES.create("huber")), binary),
     LossCase("log_loss of 3 classes", lambda: LOSSES.create("log_loss"), ternary),
     LossCase("squared_error of 2 targets", lambda: LOSSES.create("squared_error"), pairs),
     LossCase("quantile 0.8", lambda: LOSSES.create("quantile", quantile=0.8), real),
@@ -171,7 +171,7 @@ LEARNER_CASES = [
         of_rows=True,
     ),
     LearnerCase("rff_k random uniform", lambda: RFFK(4, placement="random", weighting="uniform")),
-    LearnerCase("rff_k gibbs", lambda: RFFK(4, weighting="gibbs", beta=3.0, match="linear"), tol=1e-6),
+    LearnerCase("rff_k gibbs", lambda: RFFK(4, weighting="gibbs", beta=3.0, fit_criterion="linear"), tol=1e-6),
     LearnerCase("rff_1 phase only", lambda: RFF1(learn_frequency=False)),
 ]
 
@@ -179,7 +179,7 @@ LEARNER_CASES = [
 def goes_with(loss: Loss, learner: Learner, n_outputs: int = 1) -> bool:
     """Whether the loss and the learner can be composed."""
     try:
-        check_composition(loss, learner, natural_step(loss, learner), n_outputs)
+        check_composition(loss, learner, default_step(loss, learner), n_outputs)
     except ValueError:
         return False
     return True
@@ -187,7 +187,8 @@ def goes_with(loss: Loss, learner: Learner, n_outputs: int = 1) -> bool:
 
 # Those that take every loss, and see nothing of it but its derivatives; one of them grows trees, one cosines.
 OF_ALL_LOSSES = ("rff_newton", "tree")
-# What learners that search by a match tell apart: the losses of the papers, and two that bound their hessian.
+# What learners that search by a fit criterion tell apart: the losses of the papers, and two that bound their
+# hessian.
 SEARCHED = [*OF_THE_PAPERS, LOSS_NAMED["absolute_error"], LOSS_NAMED["poisson"]]
 
 
@@ -230,7 +231,7 @@ def make_round(
     weight = rng.uniform(0.5, 2.0, n) if weight is None else weight
     made = loss.prepared(y, weight)
     design = Design(X, np.full(d, 0.1), np.full(d, 1.3))
-    derivatives = in_units(made, made.derivatives(y, raw))
+    derivatives = scale_derivatives(made, made.derivatives(y, raw))
     return Round(design, made, y, raw, *derivatives, weight, 0, np.random.default_rng(seed + 1))
 
 

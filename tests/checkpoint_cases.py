@@ -13,7 +13,7 @@ from .killed_fit import X, Y
 LABELS = np.digitize(Y, [-0.2, 0.8])
 ROUNDS = {"n_estimators": 12, "early_stopping": False}
 STOPPED = {"early_stopping": True, "n_estimators": 12, "n_iter_no_change": 4}
-# Learners that keep nothing of earlier rounds but by Design.lasting.
+# Learners that keep nothing of earlier rounds but by Design.learner_state.
 WITHOUT_HISTORY = ("rff_newton", "rff_ridge", "rff_1", "rff_k")
 
 

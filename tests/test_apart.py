@@ -44,7 +44,7 @@ def test_placements_that_differ_keep_their_own_landmarks():
     round, placements = make_round(BINARY), [Apart(strength=0.1), Apart(strength=0.2)]
     for placement in (*placements, placements[1]):
         RFFK(6, placement=placement).fit(round)
-    kept = [round.design.lasting((Apart, repr(placement), "landmarks"), list) for placement in placements]
+    kept = [round.design.learner_state((Apart, repr(placement), "landmarks"), list) for placement in placements]
     assert [len(landmarks) for landmarks in kept] == [1, 2]
 
 

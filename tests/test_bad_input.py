@@ -85,7 +85,11 @@ PARAMETERS = [
     ({"learner": RFFK(beta=-1.0)}, ValueError, "beta must be a number >= 0, got -1"),
     ({"learner": RFFK(placement="lerned")}, ValueError, "unknown placement 'lerned'. Did you mean 'learned'?"),
     ({"learner": RFFK(weighting="unifrom")}, ValueError, "unknown weighting 'unifrom'. Did you mean 'uniform'?"),
-    ({"learner": RFF1(match="squares")}, ValueError, "unknown match 'squares'. Did you mean 'squared'?"),
+    (
+        {"learner": RFF1(fit_criterion="squares")},
+        ValueError,
+        "unknown fit_criterion 'squares'. Did you mean 'squared'?",
+    ),
     ({"learner": RFF1(spectrum="gauss")}, ValueError, "unknown spectrum 'gauss'. Did you mean 'gaussian'?"),
     ({"learner": RFF1(optimizer="bfgs")}, ValueError, "unknown optimizer 'bfgs'. Did you mean 'lbfgs'?"),
     ({"learner": RFF1(optimizer=LBFGS(max_iter=0))}, ValueError, "max_iter must be an integer >= 1"),

@@ -21,13 +21,20 @@ from rffboost_ext import (
     RFFNewton,
     presets,
 )
-from rffboost_ext.data.dataset import Rows
+from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.inspection.shapley import shapley_values
 from rffboost_ext.losses.registry import LOSSES
-from rffboost_ext.preprocessing.log_transform import GAMMAS, PENALTIES, bends_of, missed, target_of, with_bends
-from rffboost_ext.terms import Extent, Trees
+from rffboost_ext.preprocessing.log_transform import (
+    GAMMAS,
+    PENALTIES,
+    candidate_log_scales,
+    choose_log_transform,
+    loo_error,
+    regression_target,
+)
+from rffboost_ext.terms import ClipAndLog, Trees
 from rffboost_ext.terms.gradients import gradient
-from rffboost_ext.utils.kernel_ridge import walked
+from rffboost_ext.utils.kernel_ridge import local_search
 
 from .bending_cases import PLAIN, N, extents_of, is_bent, skewed_data
 from .cases import LOSS_CASES
@@ -76,8 +83,8 @@ def test_units_and_origins_of_features_do_not_matter():
 
 
 def test_rounded_ends_do_not_lead_beyond_the_logarithm():
-    extent = Extent(np.array([1e8 + 0.3]), np.array([1e8 + 9.0]), np.array([0.1]))
-    assert np.isfinite(extent(np.array([[1e8], [2e8]], dtype=np.float32))).all()
+    clipping = ClipAndLog(np.array([1e8 + 0.3]), np.array([1e8 + 9.0]), np.array([0.1]))
+    assert np.isfinite(clipping(np.array([[1e8], [2e8]], dtype=np.float32))).all()
 
 
 def test_ranges_with_bends_are_not_combined():
@@ -90,7 +97,7 @@ def test_ranges_with_bends_are_not_combined():
 def test_bent_cosines_are_those_of_bent_features(outputs):
     rng = np.random.default_rng(3)
     term = cosines(rng, outputs, centered=True)
-    held, X = replace(term, extent=BENT), rng.uniform(-1.5, 2.5, (300, 4))
+    held, X = replace(term, clipping=BENT), rng.uniform(-1.5, 2.5, (300, 4))
     np.testing.assert_allclose(held(X), term(BENT(X)), atol=1e-12)
     np.testing.assert_allclose(held(X.astype(np.float32)), held(X), atol=1e-4)
     np.testing.assert_allclose(held.features(X), term.features(BENT(X)), atol=1e-12)
@@ -116,16 +123,16 @@ def numbers(seed=4):
     Z = np.random.default_rng(seed).standard_normal((500, 6))
     even, two, one = Z[:, 2], Z[:, 3] > 1.5, np.ones(500)
     X = np.column_stack([np.exp(Z[:, 0]), -np.exp(2.0 * Z[:, 1]), even, two, one, Z[:, 5] ** 2])
-    return X, Extent(X.min(axis=0), X.max(axis=0))
+    return X, ClipAndLog(X.min(axis=0), X.max(axis=0))
 
 
 def test_bends_take_away_skewness():
-    X, extent = numbers()
-    mild, bend = bends_of(X, np.ones(500), extent, ((1.0,), (0.3, 0.1)))
-    (at_once,) = bends_of(X, np.ones(500), extent, ((1.0, 0.3, 0.1),))
+    X, clipping = numbers()
+    mild, bend = candidate_log_scales(X, np.ones(500), clipping, ((1.0,), (0.3, 0.1)))
+    (at_once,) = candidate_log_scales(X, np.ones(500), clipping, ((1.0, 0.3, 0.1),))
     np.testing.assert_array_equal(bend, at_once)
     assert (np.abs(mild) >= np.abs(bend)).all()
-    skewed, bent = [0, 1, 5], replace(extent, bend=bend)(X)
+    skewed, bent = [0, 1, 5], replace(clipping, bend=bend)(X)
     assert bend[0] > 0.0 > bend[1]
     assert (np.abs(skew(bent[:, skewed])) < 0.6 * np.abs(skew(X[:, skewed]))).all()
     # Even, of two values, and constant.
@@ -133,28 +140,30 @@ def test_bends_take_away_skewness():
 
 
 def test_bends_follow_units_mirrors_and_weights():
-    X, extent = numbers()
+    X, clipping = numbers()
     strengths = ((1.0, 0.3, 0.1),)
-    (bend,) = bends_of(X, np.ones(500), extent, strengths)
+    (bend,) = candidate_log_scales(X, np.ones(500), clipping, strengths)
     factor = np.array([-2.0, 0.5, 3.0, 1.0, 1.0, -1e3])
-    ends = np.sort([factor * extent.low, factor * extent.high], axis=0)
-    np.testing.assert_allclose(bends_of(factor * X, np.ones(500), Extent(*ends), strengths), [factor * bend])
+    ends = np.sort([factor * clipping.low, factor * clipping.high], axis=0)
+    np.testing.assert_allclose(
+        candidate_log_scales(factor * X, np.ones(500), ClipAndLog(*ends), strengths), [factor * bend]
+    )
     twice = np.arange(500) % 3
     np.testing.assert_allclose(
-        bends_of(X, twice.astype(float), extent, strengths),
-        bends_of(np.repeat(X, twice, axis=0), np.ones(twice.sum()), extent, strengths),
+        candidate_log_scales(X, twice.astype(float), clipping, strengths),
+        candidate_log_scales(np.repeat(X, twice, axis=0), np.ones(twice.sum()), clipping, strengths),
     )
 
 
 def test_kernels_are_compared_by_refits_without_each_row(skewed):
     X, y = (part[:40] for part in skewed)
-    rows, extent = (
-        Rows(X, y[:, None], np.ones(40)),
-        Extent(X.min(axis=0), X.max(axis=0), np.array([1.0, -2.0, 0.0])),
+    rows, clipping = (
+        Dataset(X, y[:, None], np.ones(40)),
+        ClipAndLog(X.min(axis=0), X.max(axis=0), np.array([1.0, -2.0, 0.0])),
     )
-    target = target_of(rows, LOSSES.create("squared_error"), np.array([y.mean()]))
+    target = regression_target(rows, LOSSES.create("squared_error"), np.array([y.mean()]))
     np.testing.assert_allclose(target[:, 0], (y - y.mean()) / np.abs(y - y.mean()).max())
-    Z = StandardScaler().fit_transform(extent(X))
+    Z = StandardScaler().fit_transform(clipping(X))
     squares = np.square(Z[:, None] - Z).mean(axis=2)
     errors = []
     for gamma in GAMMAS:
@@ -168,10 +177,10 @@ def test_kernels_are_compared_by_refits_without_each_row(skewed):
             errors.append(left)
     table = np.reshape(errors, (len(GAMMAS), len(PENALTIES)))
     for start in np.ndindex(table.shape):
-        error, place = missed(rows, target, extent, None, start)
+        error, place = loo_error(rows, target, clipping, None, start)
         assert error == pytest.approx(table[place], rel=1e-6)
-        assert place == walked(lambda *place: table[place], table.shape, start)[1]
-    assert missed(rows, target, extent, None)[0] == pytest.approx(table.min(), rel=1e-6)
+        assert place == local_search(lambda *place: table[place], table.shape, start)[1]
+    assert loo_error(rows, target, clipping, None)[0] == pytest.approx(table.min(), rel=1e-6)
 
 
 @pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])
@@ -181,10 +190,10 @@ def test_features_are_bent_where_that_helps(task, skewed):
         model: Any = RFFBoostRegressor(**PLAIN)
     else:
         model, y = RFFBoostClassifier(**PLAIN), np.digitize(y, [0.0] if task == "two classes" else [-0.7, 0.7])
-    (extent,) = extents_of(model.fit(X, y))
-    assert extent.bend is not None
-    assert extent.bend[0] > 0.0 > extent.bend[1]
-    assert extent.bend[2] == 0.0
+    (clipping,) = extents_of(model.fit(X, y))
+    assert clipping.bend is not None
+    assert clipping.bend[0] > 0.0 > clipping.bend[1]
+    assert clipping.bend[2] == 0.0
 
 
 def test_features_are_not_bent_where_that_does_harm():
@@ -208,20 +217,20 @@ def test_bent_features_are_learned_from_with_fewer_errors(skewed):
 def test_a_fit_is_that_of_features_that_are_bent_by_hand(learner, precision, skewed):
     X, y = skewed
     model = RFFBoostRegressor(**PLAIN | {"learner": learner, "precision": precision}).fit(X, y)
-    (extent,) = extents_of(model)
-    by_hand = clone(model).set_params(standardize=True).fit(extent(X), y)
+    (clipping,) = extents_of(model)
+    by_hand = clone(model).set_params(standardize=True).fit(clipping(X), y)
     assert not is_bent(by_hand)
     Z = 2.0 * np.random.default_rng(6).standard_normal((50, 3)) + X[:50]
-    np.testing.assert_allclose(model.predict(Z), by_hand.predict(extent(Z)), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.predict(Z), by_hand.predict(clipping(Z)), rtol=1e-6, atol=1e-8)
 
 
 def test_trees_see_the_features_as_they_are():
     x = np.exp(np.random.default_rng(8).standard_normal((N, 1)))
     y, params = np.sin(2.0 * np.log(x[:, 0])), PLAIN | {"learner": "mixture", "n_estimators": 40}
     model = RFFBoostRegressor(**params).fit(x, y)
-    (extent,) = extents_of(model)
+    (clipping,) = extents_of(model)
     grown = [term for term in model.ensemble_.terms if isinstance(term, Trees)]
-    assert max(term.threshold[term.left >= 0].max() for term in grown) > extent(x).max()
+    assert max(term.threshold[term.left >= 0].max() for term in grown) > clipping(x).max()
 
 
 class Own(Learner):
@@ -248,7 +257,7 @@ class Own(Learner):
 )
 def test_who_does_not_ask_for_bends_gets_none(params, skewed):
     model = RFFBoostRegressor(**PLAIN | params).fit(*skewed)
-    assert all(extent is None or extent.bend is None for extent in ranges_or_none(model))
+    assert all(clipping is None or clipping.bend is None for clipping in ranges_or_none(model))
 
 
 class Wave(Cosines):
@@ -275,7 +284,7 @@ def test_terms_that_know_no_bends_are_refused(skewed):
 
 
 def ranges_or_none(model):
-    return [term.extent for term in model.ensemble_.terms if isinstance(term, Cosines)]
+    return [term.clipping for term in model.ensemble_.terms if isinstance(term, Cosines)]
 
 
 @pytest.mark.parametrize("make", [presets.gbrff1, presets.gbrff2])
@@ -291,17 +300,17 @@ def test_every_loss_takes_bends(case):
     y = case.targets(rng, 120)
     weight = np.ones(120)
     loss = case.make().prepared(np.asarray(y, dtype=float).reshape(120, -1), weight)
-    rows = Rows(X, np.asarray(y, dtype=float).reshape(120, -1), weight)
-    extent = Extent(X.min(axis=0), X.max(axis=0))
-    found = with_bends(extent, rows, loss, None, 0)
-    assert found is extent or np.isfinite(found.bend).all()
+    rows = Dataset(X, np.asarray(y, dtype=float).reshape(120, -1), weight)
+    clipping = ClipAndLog(X.min(axis=0), X.max(axis=0))
+    found = choose_log_transform(clipping, rows, loss, None, 0)
+    assert found is clipping or np.isfinite(found.bend).all()
 
 
 def test_what_cannot_be_told_is_left_alone(skewed):
     X, y = skewed
-    extent, loss = Extent(X.min(axis=0), X.max(axis=0)), LOSSES.create("squared_error")
-    for rows in (Rows(X, np.ones((N, 1)), np.ones(N)), Rows(X[:10], y[:10, None], np.ones(10))):
-        assert with_bends(extent, rows, loss, None, 0) is extent
+    clipping, loss = ClipAndLog(X.min(axis=0), X.max(axis=0)), LOSSES.create("squared_error")
+    for rows in (Dataset(X, np.ones((N, 1)), np.ones(N)), Dataset(X[:10], y[:10, None], np.ones(10))):
+        assert choose_log_transform(clipping, rows, loss, None, 0) is clipping
 
 
 def test_rows_of_weight_2_are_two_rows(skewed):

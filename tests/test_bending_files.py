@@ -60,7 +60,7 @@ def test_scalers_before_bends_become_part_of_the_file(skewed):
 def test_small_models_and_averages(skewed):
     X, y = skewed
     models = [RFFBoostRegressor(random_state=seed).fit(X[seed::2], y[seed::2]) for seed in range(2)]
-    assert len({extent.key for model in models for extent in extents_of(model)}) == 2
+    assert len({clipping.key for model in models for clipping in extents_of(model)}) == 2
     both = average(models)
     np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0))
     verify_onnx(both, to_onnx(both), X, raise_on_mismatch=True)
@@ -72,7 +72,7 @@ def test_small_models_and_averages(skewed):
 def test_bends_that_lead_nowhere_are_refused(bend, skewed, tmp_path):
     model = RFFBoostRegressor(**PLAIN | {"n_estimators": 1}).fit(*skewed)
     term = model.ensemble_.terms[0]
-    bad = replace(term, extent=replace(term.extent, bend=np.array(bend)))
+    bad = replace(term, clipping=replace(term.clipping, bend=np.array(bend)))
     model.ensemble_ = replace(model.ensemble_, terms=(bad,))
     model.save_model(tmp_path / "model")
     with pytest.raises(ValueError, match="bend"):

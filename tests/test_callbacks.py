@@ -132,7 +132,7 @@ def test_a_warm_start_goes_on_with_the_schedule():
 
 @pytest.mark.parametrize("rate", [halving, Decay(0.5, 0.9)], ids=["function", "Decay"])
 def test_a_checkpoint_goes_on_with_the_schedule(rate, tmp_path, monkeypatch):
-    plain, left = boosting.in_units, [5]
+    plain, left = boosting.scale_derivatives, [5]
 
     def counted(*given):
         left[0] -= 1
@@ -141,7 +141,7 @@ def test_a_checkpoint_goes_on_with_the_schedule(rate, tmp_path, monkeypatch):
         return plain(*given)
 
     params = PLAIN | {"learning_rate": rate}
-    monkeypatch.setattr(boosting, "in_units", counted)
+    monkeypatch.setattr(boosting, "scale_derivatives", counted)
     with pytest.raises(MemoryError):
         RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)
     again = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)

@@ -21,10 +21,10 @@ from rffboost_ext import (
     boost,
     load_model,
 )
-from rffboost_ext.preprocessing.category_encoding import listed
+from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.preprocessing.feature_expansion import MOST_COLUMNS, one_hot
 from rffboost_ext.preprocessing.scaling import OF_GAPS
-from rffboost_ext.terms import Expanded, Expansion
+from rffboost_ext.terms import Expanded, ImputeAndEncode
 
 from .cases import make_estimator
 from .oracles.shapley import by_definition
@@ -104,7 +104,7 @@ def test_a_category_of_rows_of_weight_zero_is_unknown(loss, learner):
     kept = weight > 0.0
     everything = make_estimator(loss, learner).fit(table, y, sample_weight=weight)
     rest = make_estimator(loss, learner).fit(table[kept], y[kept])
-    assert listed(everything._coding) == listed(rest._coding) == [list("bcde"), None, [5, 15]]
+    assert category_lists(everything._coding) == category_lists(rest._coding) == [list("bcde"), None, [5, 15]]
     np.testing.assert_array_equal(scores(everything, table), scores(rest, table))
 
 
@@ -241,7 +241,7 @@ def test_constraints_are_of_the_columns_of_the_table():
 
 
 def test_a_users_term_sees_the_expanded_columns():
-    expansion = Expansion(1, *(np.empty(0, dtype=int),) * 3, np.array([0]), (np.eye(3),))
+    expansion = ImputeAndEncode(1, *(np.empty(0, dtype=int),) * 3, np.array([0]), (np.eye(3),))
     design = Design(np.array([[0.0], [1.0], [np.nan]]), expansion=expansion)
     fitted = boost(design, np.array([[0.0], [1.0], [2.0]]), loss="squared_error", learner="rff_1", n_estimators=40)
     np.testing.assert_allclose(fitted.raw(design.original)[:, 0], [0.0, 1.0, 2.0], atol=0.1)

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostRegressor
-from rffboost_ext.preprocessing.category_encoding import coding_of, listed
-from rffboost_ext.preprocessing.category_recoding import joint
+from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
+from rffboost_ext.preprocessing.category_recoding import joint_encoding
 
 from .tables import COLUMNS, TABLE, Y, by_hand, classifier
 
@@ -73,7 +73,7 @@ def test_categories_may_be_of_any_kind_that_sorts(kind):
 def test_codes_in_an_array_of_floats():
     codes = np.column_stack([TABLE["whole"].astype(float), np.arange(150.0) % 7])
     model = classifier("tree", categorical_features=[0]).fit(codes, Y)
-    assert listed(model._coding) == [[5.0, 15.0, 25.0], None]
+    assert category_lists(model._coding) == [[5.0, 15.0, 25.0], None]
     frame = pd.DataFrame(codes, columns=["a", "b"]).astype({"a": "category"})
     np.testing.assert_array_equal(
         classifier("tree").fit(frame, Y).decision_function(frame), model.decision_function(codes)
@@ -138,8 +138,8 @@ def test_columns_are_checked_by_name_and_order():
 
 
 def test_codings_say_what_they_know():
-    coding = coding_of("test", "from_dtype", TABLE)
-    assert listed(coding) == [list("abcdef"), None, [5, 15, 25]]
+    coding = fit_category_encoding("test", "from_dtype", TABLE)
+    assert category_lists(coding) == [list("abcdef"), None, [5, 15, 25]]
     codes, gaps = coding(TABLE)
     np.testing.assert_array_equal(gaps, [True, True, False])
     np.testing.assert_array_equal(np.isnan(codes).any(axis=0), gaps)
@@ -209,8 +209,8 @@ def large_columns():
 @pytest.mark.parametrize("column", [pytest.param(column, id=name) for name, column in large_columns()])
 def test_large_integers_beside_gaps_are_categories_of_their_own(column):
     frame = pd.DataFrame({"number": 0.0, "id": column})
-    coding = coding_of("", ["id"], frame)
-    assert listed(coding) == [None, LARGE]
+    coding = fit_category_encoding("", ["id"], frame)
+    assert category_lists(coding) == [None, LARGE]
     np.testing.assert_array_equal(coding(frame)[0][:, 1], [np.nan, 0.0, 1.0, 2.0] * 10)
     # As in the fit, in a table without gaps.
     whole = pd.DataFrame({"number": 0.0, "id": LARGE})
@@ -220,16 +220,16 @@ def test_large_integers_beside_gaps_are_categories_of_their_own(column):
 def test_large_integers_beside_gaps_in_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": [None, *LARGE]})
-    coding = coding_of("", ["id"], frame)
+    coding = fit_category_encoding("", ["id"], frame)
     np.testing.assert_array_equal(coding(frame)[0][:, 0], [np.nan, 0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])
 def test_categories_that_no_numeric_type_holds_together_stay_apart(known):
     table = np.array([known], dtype=object).T
-    coding = coding_of("", [0], table)
-    assert listed(coding) == [known]
+    coding = fit_category_encoding("", [0], table)
+    assert category_lists(coding) == [known]
     np.testing.assert_array_equal(coding(table)[0][:, 0], np.arange(len(known)))
     # And so in one of several codings.
-    parts = [coding_of("", [0], np.array([[value]], dtype=object)) for value in known]
-    assert listed(joint(parts)) == [known]
+    parts = [fit_category_encoding("", [0], np.array([[value]], dtype=object)) for value in known]
+    assert category_lists(joint_encoding(parts)) == [known]

@@ -131,10 +131,10 @@ def test_averages_of_models_of_different_ranges():
     small = compress(model, X, random_state=0)
     assert len(model.ensemble_.compact().terms) == 3
     assert len(small.ensemble_.terms) == 1
-    extents = [term.extent for one in models for term in one.ensemble_.compact().terms]
-    found = small.ensemble_.terms[0].extent
-    np.testing.assert_array_equal(found.low, np.min([extent.low for extent in extents], axis=0))
-    np.testing.assert_array_equal(found.high, np.max([extent.high for extent in extents], axis=0))
+    extents = [term.clipping for one in models for term in one.ensemble_.compact().terms]
+    found = small.ensemble_.terms[0].clipping
+    np.testing.assert_array_equal(found.low, np.min([clipping.low for clipping in extents], axis=0))
+    np.testing.assert_array_equal(found.high, np.max([clipping.high for clipping in extents], axis=0))
     assert missed(small, model, X) < 0.01
 
 

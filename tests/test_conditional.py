@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
-from rffboost_ext.preprocessing.feature_expansion import expansion_of
-from rffboost_ext.preprocessing.imputation import MOST_COLUMNS, MOST_ROWS, sweeps_of
-from rffboost_ext.terms import Expanded, Expansion
+from rffboost_ext.preprocessing.feature_expansion import fit_feature_expansion
+from rffboost_ext.preprocessing.imputation import MOST_COLUMNS, MOST_ROWS, imputation_regressions
+from rffboost_ext.terms import Expanded, ImputeAndEncode
 from rffboost_ext.terms.validation import check_sound
 
 from .oracles import gaps as oracle
@@ -27,7 +27,7 @@ Y = (WHOLE[:, 0] / UNITS[0] * (WHOLE[:, 3] - ORIGIN[3]) / UNITS[3] > 0.1).astype
 def expansion(X, weight=None, fills_trees=False):
     """What learners would see of X."""
     weight = np.ones(len(X)) if weight is None else weight
-    return expansion_of(X, weight, [], np.isnan(X).any(axis=0), fills_trees)
+    return fit_feature_expansion(X, weight, [], np.isnan(X).any(axis=0), fills_trees)
 
 
 def test_gaps_hold_what_a_regression_predicts():
@@ -71,7 +71,7 @@ def test_weight_2_is_the_row_twice():
 
 def test_where_there_is_nothing_to_predict():
     ones = np.ones(len(X))
-    assert sweeps_of(WHOLE, ones, WHOLE.mean(axis=0)) == ()
+    assert imputation_regressions(WHOLE, ones, WHOLE.mean(axis=0)) == ()
     assert expansion(X[:, :1]).sweeps == ()
     wide = gapped(RNG.standard_normal((30, MOST_COLUMNS + 1)))
     assert expansion(wide).sweeps == ()
@@ -90,7 +90,10 @@ def test_columns_without_values_or_of_one_value():
 def test_many_rows_are_learned_from_some_of_them():
     long, fill = np.tile(X, (2 * MOST_ROWS // len(X), 1)), np.nanmean(X, axis=0)
     weight = RNG.uniform(0.5, 2.0, len(long))
-    found, wanted = sweeps_of(long, weight, fill), sweeps_of(long[::2], weight[::2], fill)
+    found, wanted = (
+        imputation_regressions(long, weight, fill),
+        imputation_regressions(long[::2], weight[::2], fill),
+    )
     np.testing.assert_array_equal(found, wanted)
 
 
@@ -146,7 +149,7 @@ def test_damaged_sweeps_are_refused(sweeps):
     model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
     term = model.ensemble_.compact().terms[0]
     known = vars(term.expansion) | {"sweeps": sweeps}
-    damaged = Expansion(**{name: known[name] for name in Expansion.__dataclass_fields__})
+    damaged = ImputeAndEncode(**{name: known[name] for name in ImputeAndEncode.__dataclass_fields__})
     check_sound(term, 5, 1)
     with pytest.raises(ValueError, match="sweeps must have shape"):
         check_sound(Expanded(term.term, damaged), 5, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Learner, boost
-from rffboost_ext.preprocessing.column_statistics import moments, ranges
+from rffboost_ext.preprocessing.column_statistics import clip_to_range, mean_and_scale
 
 X = np.random.default_rng(0).normal(3.0, 2.0, (60, 2))
 Y = np.sin(X[:, :1])
@@ -18,7 +18,7 @@ Y = np.sin(X[:, :1])
 def test_a_column_of_two_large_numbers_is_not_constant(n) -> None:
     """Their means are exact to a few roundings, however many rows there are."""
     column = 1.7e9 + (np.arange(n) % 2.0)[:, None]
-    mean, scale = moments(column, np.ones(n), np.inf)
+    mean, scale = mean_and_scale(column, np.ones(n), np.inf)
     np.testing.assert_allclose([mean[0] - 1.7e9, scale[0]], 0.5, rtol=1e-6)
 
 
@@ -27,7 +27,7 @@ def test_a_column_of_two_large_numbers_is_not_constant(n) -> None:
 def test_moments_are_those_of_numpy(n, order) -> None:
     rng = np.random.default_rng(n)
     rows, weight = np.asarray(rng.normal(3.0, 2.0, (n, 3)), order=order), rng.uniform(0.1, 4.0, n)
-    mean, scale = moments(rows, weight)
+    mean, scale = mean_and_scale(rows, weight)
     expected = np.average(rows, axis=0, weights=weight)
     np.testing.assert_allclose(mean, expected, rtol=1e-13)
     spread = np.sqrt(np.average(np.square(rows - expected), axis=0, weights=weight))
@@ -40,7 +40,7 @@ def test_ranges_are_those_of_all_rows(n) -> None:
     for place in (0, n // 2, min(n - 1, 1023), n - 1):
         rows = rng.normal(size=(n, 2))
         rows[place] = [9.0, -9.0]
-        found = ranges(rows)
+        found = clip_to_range(rows)
         np.testing.assert_array_equal(found.low, rows.min(axis=0))
         np.testing.assert_array_equal(found.high, rows.max(axis=0))
 
@@ -84,7 +84,7 @@ class Keeper(Learner):
     step = "unit"
 
     def fit(self, round):
-        kept = round.design.view("frequencies", lambda: ["mine"])
+        kept = round.design.cache("frequencies", lambda: ["mine"])
         assert kept == ["mine"]
         return Cosines(np.ones((2, 2)), np.zeros(2), np.full((2, 1), 0.1))
 

@@ -126,7 +126,7 @@ def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):
     assert points.shape == (8, 2)
     for point, term in zip(points, model.ensemble_.terms, strict=True):
         # Some lie beyond the range of the data, in which cosines are held.
-        np.testing.assert_allclose(replace(term, extent=None).features(point[None]), 1.0, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(replace(term, clipping=None).features(point[None]), 1.0, rtol=0, atol=1e-12)
     display = LandmarkDisplay.from_estimator(model, X, grid_resolution=20)
     np.testing.assert_allclose(display.dots_.get_offsets(), points)
     filling = RFFBoostClassifier("exponential", "rff_k", n_estimators=8, random_state=0, missing="mean").fit(

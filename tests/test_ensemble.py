@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Design, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Step, average, boost
-from rffboost_ext.terms.ensemble import mean
+from rffboost_ext.terms.ensemble import mean_ensemble
 
 from .cases import LEARNER_CASES, LOSS_CASES, make_data
 from .test_terms import Linear, cosines, trees
@@ -83,7 +83,7 @@ def test_algebra(keep, X):
         (a * np.float64(-2.0), -2.0 * a.raw(X)),
         (a + b + a, 2.0 * a.raw(X) + b.raw(X)),
         (0.3 * (a + b) + 0.7 * b, 0.3 * a.raw(X) + b.raw(X)),
-        (mean([a, b]), 0.5 * (a.raw(X) + b.raw(X))),
+        (mean_ensemble([a, b]), 0.5 * (a.raw(X) + b.raw(X))),
         (sum([a, b, b]), a.raw(X) + 2.0 * b.raw(X)),
         (sum([a, b]) / 2, 0.5 * (a.raw(X) + b.raw(X))),
         (a - b, a.raw(X) - b.raw(X)),
@@ -188,7 +188,7 @@ def test_only_numbers_scale_an_ensemble():
         with pytest.raises(ValueError, match="divided by a finite number other than 0"):
             random_ensemble(1) / divisor
     with pytest.raises(ValueError, match="ensembles"):
-        mean([])
+        mean_ensemble([])
 
 
 @pytest.mark.parametrize("learner", LEARNER_CASES, ids=str)

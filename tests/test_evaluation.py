@@ -193,7 +193,7 @@ def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
     whole, params = None, PLAIN | {"n_estimators": 9}
     for path, deadline in (("whole", 0), ("killed", 6), ("killed", 0)):
         left = [deadline]
-        plain = boosting.in_units
+        plain = boosting.scale_derivatives
 
         def counted(*given, left=left, plain=plain):
             left[0] -= 1
@@ -201,13 +201,13 @@ def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
                 raise MemoryError
             return plain(*given)
 
-        monkeypatch.setattr(boosting, "in_units", counted)
+        monkeypatch.setattr(boosting, "scale_derivatives", counted)
         model = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / path, every=2)], **params)
         try:
             model.fit(X, y, eval_set=[(X_other, y_other)])
         except MemoryError:
             assert deadline
-        monkeypatch.setattr(boosting, "in_units", plain)
+        monkeypatch.setattr(boosting, "scale_derivatives", plain)
         whole = whole or model
     assert model.evals_result_ == whole.evals_result_
     assert len(model.evals_result_["validation_0"]["squared_error"]) == 9

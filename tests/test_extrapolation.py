@@ -22,7 +22,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.inspection.importance import importances
 from rffboost_ext.inspection.shapley import shapley_values
-from rffboost_ext.terms import Expanded, Extent, Standardized, hold
+from rffboost_ext.terms import ClipAndLog, Expanded, Standardized, clip
 from rffboost_ext.terms.gradients import gradient
 
 from .cases import PAIRS, make_data, make_estimator
@@ -60,7 +60,7 @@ def test_what_is_fitted_is_the_same_either_way(loss, learner):
         for kind in ("constant", "continue")
     )
     np.testing.assert_array_equal(held.raw(X), free.raw(X))
-    assert all(term.extent is None for term in free.terms if isinstance(term, Cosines))
+    assert all(term.clipping is None for term in free.terms if isinstance(term, Cosines))
     if any(isinstance(term, Cosines) for term in free.terms):
         assert np.abs(held.raw(3.0 * X) - free.raw(3.0 * X)).max() > 1e-3
 
@@ -79,8 +79,8 @@ def test_held_out_rows_belong_to_the_range(data):
     X = X.copy()
     X[:5] *= 3.0
     model = RFFBoostRegressor(random_state=0).fit(X, y)
-    found = {term.extent.key for term in model.ensemble_.terms if isinstance(term, Cosines)}
-    assert found == {Extent(X.min(axis=0), X.max(axis=0)).key}
+    found = {term.clipping.key for term in model.ensemble_.terms if isinstance(term, Cosines)}
+    assert found == {ClipAndLog(X.min(axis=0), X.max(axis=0)).key}
 
 
 def test_rows_of_weight_0_do_not(data):
@@ -168,21 +168,21 @@ def test_model_files_keep_it(tmp_path, data):
 
 def test_slopes_end_with_the_range():
     rng = np.random.default_rng(0)
-    term = hold(cosines(rng, 2), EXTENT)
+    term = clip(cosines(rng, 2), EXTENT)
     low, high = np.maximum(EXTENT.low, -9.0), EXTENT.high
     at_end, beyond = high[None], high[None] + [[0.5, 0.0, 0.0, 0.0]]
     slopes = gradient(term, beyond)
     np.testing.assert_array_equal(slopes[:, :, 0], 0.0)
     np.testing.assert_array_equal(slopes[:, :, 1:], gradient(term, at_end)[:, :, 1:])
-    free = gradient(replace(term, extent=None), at_end)
+    free = gradient(replace(term, clipping=None), at_end)
     np.testing.assert_array_equal(gradient(term, at_end), free)
-    np.testing.assert_array_equal(gradient(term, low[None]), gradient(replace(term, extent=None), low[None]))
+    np.testing.assert_array_equal(gradient(term, low[None]), gradient(replace(term, clipping=None), low[None]))
     assert np.abs(free[:, :, 0]).min() > 0.0
 
 
 def test_shares_beyond_the_range():
     rng = np.random.default_rng(0)
-    ensemble = Ensemble(np.zeros(2), (hold(cosines(rng, 2), EXTENT), trees(rng, 2)), np.ones((2, 2)))
+    ensemble = Ensemble(np.zeros(2), (clip(cosines(rng, 2), EXTENT), trees(rng, 2)), np.ones((2, 2)))
     X, background = 3.0 * rng.standard_normal((6, 4)), 3.0 * rng.standard_normal((5, 4))
     values = shapley_values(ensemble, X, background)
     np.testing.assert_allclose(
@@ -248,17 +248,17 @@ def test_anything_else_is_refused(given, data):
 def test_terms_that_are_constant_or_unknown_stay_as_they_are():
     rng = np.random.default_rng(0)
     for term in (trees(rng), Linear(rng.standard_normal((4, 1)))):
-        assert hold(term, EXTENT) is term
+        assert clip(term, EXTENT) is term
 
 
 @dataclass(frozen=True)
 class Ramp(Linear):
     """A term of a user's own that knows how it is held."""
 
-    extent: Extent | None = None
+    clipping: ClipAndLog | None = None
 
     def __call__(self, X):
-        return super().__call__(X if self.extent is None else self.extent(X))
+        return super().__call__(X if self.clipping is None else self.clipping(X))
 
     @classmethod
     def stack(cls, terms):
@@ -274,33 +274,33 @@ class Ramps(Learner):
 
 def test_a_type_of_ones_own_registers(data):
     X, y, Z = data
-    hold.register(Ramp, lambda term, extent: replace(term, extent=extent))
+    clip.register(Ramp, lambda term, clipping: replace(term, clipping=clipping))
     model = RFFBoostRegressor(learner=Ramps(), standardize=False, n_estimators=2).fit(X, y)
     np.testing.assert_allclose(model.predict(Z), model.predict(within(X, Z)), rtol=0, atol=1e-12)
     assert np.ptp(model.predict(Z)) > 0.0
 
 
 def test_a_range_leaves_gaps_and_infinities_where_they_belong():
-    extent = Extent(np.array([-1.0, -np.inf, 2.0]), np.array([1.0, 0.0, np.inf]))
+    clipping = ClipAndLog(np.array([-1.0, -np.inf, 2.0]), np.array([1.0, 0.0, np.inf]))
     X = np.array([[np.nan, -1e300, -np.inf], [np.inf, 5.0, np.inf]])
     for precision in (np.float32, np.float64):
         with np.errstate(over="ignore"):
             given = X.astype(precision)
-        np.testing.assert_array_equal(extent(given), [[np.nan, given[0, 1], 2.0], [1.0, 0.0, np.inf]])
-        assert extent(given).dtype == precision
-    wave = Cosines(np.ones((1, 3)), np.zeros(1), np.ones((1, 1)), extent=extent)
+        np.testing.assert_array_equal(clipping(given), [[np.nan, given[0, 1], 2.0], [1.0, 0.0, np.inf]])
+        assert clipping(given).dtype == precision
+    wave = Cosines(np.ones((1, 3)), np.zeros(1), np.ones((1, 1)), clipping=clipping)
     assert np.isnan(wave(X[:1])).all()
 
 
 def test_a_range_beyond_float32_is_none_in_it():
-    extent = Extent(np.array([-1e300]), np.array([1e300]))
-    np.testing.assert_array_equal(extent(np.array([[3e38]], dtype=np.float32)), np.array([[3e38]], np.float32))
+    clipping = ClipAndLog(np.array([-1e300]), np.array([1e300]))
+    np.testing.assert_array_equal(clipping(np.array([[3e38]], dtype=np.float32)), np.array([[3e38]], np.float32))
 
 
 def test_designs_hold_cosines_alone():
     X = np.random.default_rng(0).standard_normal((20, 4))
-    design = Design(X, X.mean(axis=0), X.std(axis=0), extent=EXTENT)
-    assert design.restore(cosines(np.random.default_rng(1))).extent is EXTENT
+    design = Design(X, X.mean(axis=0), X.std(axis=0), clipping=EXTENT)
+    assert design.restore(cosines(np.random.default_rng(1))).clipping is EXTENT
     restored = design.restore(trees(np.random.default_rng(1)))
     assert isinstance(restored, Standardized)
     assert isinstance(restored.term, Trees)
@@ -314,14 +314,14 @@ def test_cosines_of_an_expansion_are_held_behind_it(data):
     term = model.ensemble_.terms[0]
     assert isinstance(term, Expanded)
     seen = term.expansion(X)
-    np.testing.assert_array_equal(term.term.extent.low, seen.min(axis=0))
-    np.testing.assert_array_equal(term.term.extent.high, seen.max(axis=0))
+    np.testing.assert_array_equal(term.term.clipping.low, seen.min(axis=0))
+    np.testing.assert_array_equal(term.term.clipping.high, seen.max(axis=0))
 
 
 def test_a_learners_own_range_is_kept_within_that_of_the_data():
-    own, whole = Extent(np.array([-0.5, -9.0]), np.array([0.5, 0.2])), Extent(-np.ones(2), np.ones(2))
+    own, whole = ClipAndLog(np.array([-0.5, -9.0]), np.array([0.5, 0.2])), ClipAndLog(-np.ones(2), np.ones(2))
     X = np.random.default_rng(0).uniform(-3.0, 3.0, (50, 2))
     for inner, outer in ((own, whole), (whole, own), (own, own.moved(5.0))):
         np.testing.assert_array_equal(inner.within(outer)(X), inner(outer(X)))
-    term = Cosines(np.ones((1, 2)), np.zeros(1), np.ones((1, 1)), extent=own)
-    np.testing.assert_allclose(hold(term, whole)(X), np.cos(own(whole(X)).sum(axis=1, keepdims=True)))
+    term = Cosines(np.ones((1, 2)), np.zeros(1), np.ones((1, 1)), clipping=own)
+    np.testing.assert_allclose(clip(term, whole)(X), np.cos(own(whole(X)).sum(axis=1, keepdims=True)))

@@ -16,7 +16,7 @@ from benchmarks.accuracy_data import SMALL
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Loss, Tree, boost
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import Signed
+from rffboost_ext.losses import LabelRegression
 
 from .interop_cases import (
     BINARY,
@@ -108,7 +108,7 @@ def test_estimators_survive_pickle_clone_and_files(case, tmp_path):
 
 
 def test_a_file_tells_its_loss(tmp_path):
-    made = Signed(LOSSES.create("squared_error"))
+    made = LabelRegression(LOSSES.create("squared_error"))
     for loss in (LOSSES.create("exponential"), made):
         shell(loss, n_estimators=2).fit(X, BINARY).save_model(tmp_path / "m.json")
         loaded = rxgb.XGBClassifier()

@@ -11,7 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.learners.kernel_machines.regularization_path import LEAST_SHARE, Basis, Curvature, Path
+from rffboost_ext.learners.kernel_machines.regularization_path import (
+    LEAST_SHARE,
+    Basis,
+    Curvature,
+    RegularizationPath,
+)
 from rffboost_ext.utils.kernel_ridge import left_out_error, squared_distances
 
 from .cases import LOSS_CASES, LOSS_NAMED, make_round
@@ -77,7 +82,9 @@ def test_units_of_outputs_without_a_gradient_are_positive() -> None:
     assert (curvature.reach > 0.0).all()
 
 
-def logistic(Z: np.ndarray, y: np.ndarray, weight: np.ndarray, penalties: list[float]) -> tuple[np.ndarray, Path]:
+def logistic(
+    Z: np.ndarray, y: np.ndarray, weight: np.ndarray, penalties: list[float]
+) -> tuple[np.ndarray, RegularizationPath]:
     """A kernel, and the path of kernel logistic regression on it."""
     sign = 2.0 * y[:, None] - 1.0
 
@@ -89,7 +96,9 @@ def logistic(Z: np.ndarray, y: np.ndarray, weight: np.ndarray, penalties: list[f
         return float(np.average(np.logaddexp(0.0, -sign * scores)[:, 0], weights=weight))
 
     curvature = Curvature(np.ones(1), np.full(1, 10.0))
-    return 1.0 + np.exp(-squared_distances(Z)), Path(derivatives, value, weight, curvature, np.array(penalties))
+    return 1.0 + np.exp(-squared_distances(Z)), RegularizationPath(
+        derivatives, value, weight, curvature, np.array(penalties)
+    )
 
 
 def test_rounds_of_one_penalty_are_kernel_logistic_regression() -> None:
@@ -116,7 +125,7 @@ def test_left_out_rows_of_least_squares_are_exact() -> None:
     rng = np.random.default_rng(2)
     Z, y, weight = rng.normal(size=(30, 2)), rng.normal(size=(30, 1)), rng.uniform(0.5, 2.0, 30)
     kernel = 1.0 + np.exp(-squared_distances(Z))
-    path = Path(
+    path = RegularizationPath(
         lambda scores: (scores - y, np.ones_like(y)),
         lambda scores: float(weight @ np.square(scores - y).sum(axis=1)),
         weight,

@@ -14,7 +14,7 @@ from sklearn.kernel_ridge import KernelRidge
 from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
-from rffboost_ext.utils.kernel_ridge import best_ridge, left_out_error, squared_distances, walked
+from rffboost_ext.utils.kernel_ridge import best_ridge, left_out_error, local_search, squared_distances
 from rffboost_ext.utils.linalg import cholesky, inverse_diagonal
 
 from .cases import LOSS_CASES, make_round
@@ -104,15 +104,15 @@ def test_walks_end_where_nothing_beside_is_less(seed) -> None:
     bowl = np.add.outer(*(np.square(np.arange(4) - rng.uniform(0.0, 3.0)) for _ in "ab"))
     rough = rng.random((4, 5))
     for start in np.ndindex(4, 4):
-        assert walked(lambda *place: bowl[place], bowl.shape, start)[1] == divmod(int(bowl.argmin()), 4)
-        cost, (i, j) = walked(lambda *place: rough[place], rough.shape, start)
+        assert local_search(lambda *place: bowl[place], bowl.shape, start)[1] == divmod(int(bowl.argmin()), 4)
+        cost, (i, j) = local_search(lambda *place: rough[place], rough.shape, start)
         assert cost == rough[i, j] <= rough[start]
         assert (rough[max(i - 1, 0) : i + 2, j] >= cost).all()
         assert (rough[i, max(j - 1, 0) : j + 2] >= cost).all()
 
 
 def test_a_walk_may_have_nowhere_to_go() -> None:
-    assert walked(lambda row, column: 2.0, (1, 1), (0, 0)) == (2.0, (0, 0))
+    assert local_search(lambda row, column: 2.0, (1, 1), (0, 0)) == (2.0, (0, 0))
     Z, y = spreads_that_tell(0.05)
     model = RFFBoostRegressor(learner=RFFRidge(n_values=1), n_estimators=3, **PLAIN).fit(Z[:300], y[:300])
     assert np.isfinite(model.predict(Z)).all()

@@ -12,12 +12,12 @@ from sklearn.kernel_ridge import KernelRidge
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.kernel_machines.frequency_selection import (
     LEAST_KEPT,
-    Wanted,
+    FrequencyBudget,
     amplitudes,
     frequencies,
     of_equal_lengths,
 )
-from rffboost_ext.learners.kernel_machines.kernel_selection import Search
+from rffboost_ext.learners.kernel_machines.kernel_selection import KernelSelection
 from rffboost_ext.utils.kernel_ridge import Kernel, Solution, gaussian, solution
 
 from .cases import LOSS_CASES, make_round
@@ -36,10 +36,10 @@ def machine(n: int = 40, n_outputs: int = 1, l2: float = 0.1):
     return X, kernel, target, weight, solved
 
 
-def search_of() -> Search:
+def search_of() -> KernelSelection:
     """What a round says about kernels; its generator is always at the same place."""
     round = replace(make_round(LOSS_CASES[0], n=80, d=3), rng=np.random.default_rng(0))
-    return Search.of(round, round.residual, 80, 80, compare_scales=False)
+    return KernelSelection.of(round, round.residual, 80, 80, compare_scales=False)
 
 
 @pytest.mark.parametrize("l2", [1e-3, 10.0])
@@ -83,31 +83,31 @@ def test_directions_of_one_frequency_have_its_length() -> None:
 
 
 def test_a_large_penalty_asks_for_few_frequencies() -> None:
-    kept = [Wanted(500, 4, 8.0).count(machine(200, l2=l2)[-1]) for l2 in (1e-4, 0.1, 3.0, 1e6)]
+    kept = [FrequencyBudget(500, 4, 8.0).count(machine(200, l2=l2)[-1]) for l2 in (1e-4, 0.1, 3.0, 1e6)]
     assert kept == sorted(kept, reverse=True)
     assert kept[0] == 500
     assert LEAST_KEPT < kept[2] < 500
     assert kept[-1] == LEAST_KEPT
-    assert Wanted(500, 4, None).count(machine(l2=1e6)[-1]) == 500
-    assert Wanted(5, 4, 8.0).count(machine(l2=1e-4)[-1]) == 5
+    assert FrequencyBudget(500, 4, None).count(machine(l2=1e6)[-1]) == 500
+    assert FrequencyBudget(5, 4, 8.0).count(machine(l2=1e-4)[-1]) == 5
 
 
 def test_what_is_drawn_is_the_kernel() -> None:
-    many = frequencies(search_of(), KERNEL, Wanted(20_000, 1, None))
+    many = frequencies(search_of(), KERNEL, FrequencyBudget(20_000, 1, None))
     np.testing.assert_allclose(np.cov(many.T), 2.0 * 0.8 / 3 * np.eye(3), atol=0.03)
 
 
 def test_the_best_of_several_directions_is_kept() -> None:
     search = search_of()
     x, solved = search.round.design.X[search.rows].T, machine_of(search)
-    kept = frequencies(search, KERNEL, Wanted(15, 4, None))
+    kept = frequencies(search, KERNEL, FrequencyBudget(15, 4, None))
     drawn = of_equal_lengths(search_of().round.rng.standard_normal((15, 4, 3)))
     drawn *= np.sqrt(2.0 * 0.8 / 3)
     for one, several in zip(kept, drawn, strict=True):
         np.testing.assert_allclose(one, several[amplitudes(solved.dual, x, several).argmax()])
 
 
-def machine_of(search: Search) -> Solution:
+def machine_of(search: KernelSelection) -> Solution:
     """The kernel machine of what a search compares kernels on."""
     X, weight = search.round.design.X[search.rows], search.round.weight[search.rows]
     kernel = gaussian(cdist(X, X, "sqeuclidean") / 3, KERNEL.gamma)
@@ -120,13 +120,13 @@ def test_without_a_target_the_first_is_kept() -> None:
     search = search_of()
     still = replace(search, target=np.zeros_like(search.target))
     drawn = search_of().round.rng.standard_normal((15, 4, 3))[:, 0]
-    found = frequencies(still, KERNEL, Wanted(15, 4, None))
+    found = frequencies(still, KERNEL, FrequencyBudget(15, 4, None))
     np.testing.assert_allclose(found, np.sqrt(2.0 * 0.8 / 3) * drawn)
 
 
 def test_lengths_are_those_of_the_kernel() -> None:
     """Whatever is chosen: a smooth function does not make frequencies short, nor a rough one long."""
-    chosen = frequencies(search_of(), KERNEL, Wanted(4_000, 8, None))
+    chosen = frequencies(search_of(), KERNEL, FrequencyBudget(4_000, 8, None))
     assert np.square(chosen).mean() == pytest.approx(2.0 * 0.8 / 3, rel=0.05)
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 
-from rffboost_ext import LOSSES, MATCHES, Design, Round
-from rffboost_ext.learners import Match
+from rffboost_ext import FIT_CRITERIA, LOSSES, Design, Round
+from rffboost_ext.learners import FitCriterion
 from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective, cosine_objective
 from rffboost_ext.learners.tiles import LANES, LINE, ROWS, at_line
 from rffboost_ext.losses.binary import LARGEST_EXPONENT
@@ -22,7 +22,7 @@ from .cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
 BUILT_IN = ["exponential", "squared", "linear", "newton"]
 # Passes see the derivatives of a round only: one loss of steep ones and one of moderate ones.
 losses = pytest.mark.parametrize("loss", OF_THE_PAPERS[:3:2], ids=str)
-matches = pytest.mark.parametrize("match", BUILT_IN)
+matches = pytest.mark.parametrize("fit_criterion", BUILT_IN)
 precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
 
 # (n, d, K): one row; whole and partial vectors and tiles; one feature; features by 8, by 4 and alone.
@@ -44,7 +44,7 @@ class Problem:
     """The same objective compiled and in NumPy, and a point at which to compare them."""
 
     round: Round
-    match: Match
+    fit_criterion: FitCriterion
     tiled: TiledObjective
     plain: PlainObjective
     omega: Array
@@ -63,10 +63,16 @@ class Problem:
 
     def slack(self, output: Array) -> tuple[float, Array]:
         """What roundings can change in the value, and in each row's factor of the gradient, (n,), for outputs."""
-        value, slope = self.match(self.round, output)
-        bend = np.abs(self.match(self.round, output + 1e-4)[1] - self.match(self.round, output - 1e-4)[1]) / 2e-4
+        value, slope = self.fit_criterion(self.round, output)
+        bend = (
+            np.abs(
+                self.fit_criterion(self.round, output + 1e-4)[1] - self.fit_criterion(self.round, output - 1e-4)[1]
+            )
+            / 2e-4
+        )
         factors = (np.abs(slope) + bend) * self.angle()
-        # Of the squared match, the part that h can change is summed apart from the constant, (r - h)^2 = r^2 - ...
+        # Of the squared fit criterion, the part that h can change is summed apart from the constant, (r - h)^2 =
+        # r^2 - ...
         moved = self.round.mean(
             np.abs(value) + np.square(self.round.residual[:, 0]) + np.abs(slope) * self.angle()
         )
@@ -74,14 +80,14 @@ class Problem:
 
 
 def make_problem(
-    loss: LossCase, match: str, shape: tuple[int, int, int], precision: str, n_jobs: int = 1, seed: int = 0
+    loss: LossCase, fit_criterion: str, shape: tuple[int, int, int], precision: str, n_jobs: int = 1, seed: int = 0
 ) -> Problem:
     n, d, K = shape
     rng = np.random.default_rng(seed)
     round = make_round(loss, seed, n, d)
     design = Design(round.design.original, np.full(d, 0.1), np.full(d, 1.3), n_jobs, precision)
     round = replace(round, design=design)
-    made = MATCHES.create(match)
+    made = FIT_CRITERIA.create(fit_criterion)
     tiled, plain = TiledObjective(round, made.compiled(round)), PlainObjective(round, made)
     omega = rng.standard_normal((K, d)) * np.sqrt(2.0 / d)
     tiled.project(omega)
@@ -143,13 +149,13 @@ def check_all(problem: Problem) -> None:
 
 
 @matches
-def test_built_in_matches_are_compiled(match):
+def test_built_in_matches_are_compiled(fit_criterion):
     round = make_round(LOSS_CASES[0])
-    assert isinstance(cosine_objective(round, MATCHES.create(match)), TiledObjective)
+    assert isinstance(cosine_objective(round, FIT_CRITERIA.create(fit_criterion)), TiledObjective)
 
 
 def test_a_match_of_the_users_own_is_not_compiled():
-    class Absolute(Match):
+    class Absolute(FitCriterion):
         def __call__(self, round, output):
             error = output - round.residual[:, 0]
             return np.abs(error), np.sign(error)
@@ -161,34 +167,34 @@ def test_a_match_of_the_users_own_is_not_compiled():
 @losses
 @matches
 @precisions
-def test_tiles_agree_with_numpy(n, d, K, loss, match, precision):
-    check_all(make_problem(loss, match, (n, d, K), precision))
+def test_tiles_agree_with_numpy(n, d, K, loss, fit_criterion, precision):
+    check_all(make_problem(loss, fit_criterion, (n, d, K), precision))
 
 
 @matches
 @precisions
-def test_any_number_of_features(match, precision):
+def test_any_number_of_features(fit_criterion, precision):
     for d in range(1, 21):
-        check_all(make_problem(LOSS_CASES[0], match, (37, d, 1), precision))
+        check_all(make_problem(LOSS_CASES[0], fit_criterion, (37, d, 1), precision))
 
 
 @precisions
 @settings(max_examples=30, deadline=None)
 @given(
     loss=st.sampled_from(OF_THE_PAPERS),
-    match=st.sampled_from(BUILT_IN),
+    fit_criterion=st.sampled_from(BUILT_IN),
     shape=st.tuples(st.integers(1, 70), st.integers(1, 20), st.integers(1, 9)),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_tiles_agree_with_numpy_on_any_shape(loss, match, shape, precision, seed):
-    check_all(make_problem(loss, match, shape, precision, seed=seed))
+def test_tiles_agree_with_numpy_on_any_shape(loss, fit_criterion, shape, precision, seed):
+    check_all(make_problem(loss, fit_criterion, shape, precision, seed=seed))
 
 
 @losses
 @matches
 @pytest.mark.parametrize("d", [1, 6, 11])
-def test_gradient_by_the_frequency_is_numeric(loss, match, d):
-    problem = make_problem(loss, match, (45, d, 1), "float64")
+def test_gradient_by_the_frequency_is_numeric(loss, fit_criterion, d):
+    problem = make_problem(loss, fit_criterion, (45, d, 1), "float64")
     omega, phase = problem.omega[0], float(problem.phases[0])
     numeric = approx_fprime(omega, lambda w: problem.tiled.at_frequency(w, phase)[0], 1e-7)
     np.testing.assert_allclose(problem.tiled.at_frequency(omega, phase)[1], numeric, rtol=1e-4, atol=1e-5)
@@ -197,22 +203,22 @@ def test_gradient_by_the_frequency_is_numeric(loss, match, d):
 @losses
 @matches
 @pytest.mark.parametrize("K", [1, 4, 10])
-def test_gradient_by_the_phases_is_numeric(loss, match, K):
-    problem = make_problem(loss, match, (45, 3, K), "float64")
+def test_gradient_by_the_phases_is_numeric(loss, fit_criterion, K):
+    problem = make_problem(loss, fit_criterion, (45, 3, K), "float64")
     numeric = approx_fprime(problem.phases, lambda phases: problem.tiled.at_phases(phases)[0], 1e-7)
     np.testing.assert_allclose(problem.tiled.at_phases(problem.phases)[1], numeric, rtol=1e-4, atol=1e-5)
 
 
 @matches
 @precisions
-def test_a_row_of_weight_two_is_two_rows(match, precision):
+def test_a_row_of_weight_two_is_two_rows(fit_criterion, precision):
     once = make_round(LOSS_CASES[0], n=50, weight=np.where(np.arange(50) < 20, 2.0, 1.0))
     once = replace(once, design=Design(once.design.original, precision=precision))
     rows = np.repeat(np.arange(50), once.weight.astype(int))
     of_rows = {name: getattr(once, name)[rows] for name in ("y", "raw", "gradient", "hessian")}
     design = Design(once.design.original[rows], precision=precision)
     twice = replace(once, design=design, weight=np.ones(70), **of_rows)
-    omega, made = np.array([0.3, -1.0, 0.5]), MATCHES.create(match)
+    omega, made = np.array([0.3, -1.0, 0.5]), FIT_CRITERIA.create(fit_criterion)
     (value, gradient), (value_, gradient_) = (
         TiledObjective(round, made.compiled(round)).at_frequency(omega, 0.7) for round in (once, twice)
     )
@@ -223,10 +229,10 @@ def test_a_row_of_weight_two_is_two_rows(match, precision):
 
 @matches
 @precisions
-def test_threads_share_tiles_and_change_no_bit(match, precision):
+def test_threads_share_tiles_and_change_no_bit(fit_criterion, precision):
     # 9 tiles and a bit: 2 threads and no more, and a loop that 3 and 7 must not cut too fine.
     def results(n_jobs):
-        problem = make_problem(LOSS_CASES[0], match, (9 * ROWS + 5, 3, 2), precision, n_jobs)
+        problem = make_problem(LOSS_CASES[0], fit_criterion, (9 * ROWS + 5, 3, 2), precision, n_jobs)
         frequency, phases = problem.omega[0], problem.phases
         parts = [*problem.tiled.at_frequency(frequency, 0.3), problem.tiled.output(frequency, 0.3).copy()]
         parts += [*problem.tiled.at_phases(phases), problem.tiled.alone(phases)]
@@ -239,13 +245,13 @@ def test_threads_share_tiles_and_change_no_bit(match, precision):
 
 
 @precisions
-@pytest.mark.parametrize("match", ["exponential", "linear", "newton"])
-def test_scores_that_are_far_off_leave_finite_sums(match, precision):
+@pytest.mark.parametrize("fit_criterion", ["exponential", "linear", "newton"])
+def test_scores_that_are_far_off_leave_finite_sums(fit_criterion, precision):
     # The exponential loss at such scores is cut, and its derivatives are up to exp(500).
     round = make_round(LOSS_CASES[0], n=3000, spread=600.0)
     round = replace(round, design=Design(round.design.original, precision=precision))
     assert np.abs(round.gradient).max() > 1e200
-    objective = TiledObjective(round, MATCHES.create(match).compiled(round))
+    objective = TiledObjective(round, FIT_CRITERIA.create(fit_criterion).compiled(round))
     omega = np.array([0.3, -1.0, 0.5])
     for phase in np.linspace(-3.0, 3.0, 7):
         value, gradient = objective.at_frequency(omega, phase)

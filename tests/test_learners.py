@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
 from rffboost_ext import (
-    MATCHES,
+    FIT_CRITERIA,
     PLACEMENTS,
     RFF1,
     RFFK,
@@ -20,15 +20,15 @@ from rffboost_ext import (
     Round,
     Tree,
 )
-from rffboost_ext.learners import Match, Spectrum
+from rffboost_ext.learners import FitCriterion, Spectrum
 from rffboost_ext.learners.fourier.spectra import bandwidth
 
 from .cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round
 from .test_terms import Linear
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
-matches = pytest.mark.parametrize("match", MATCHES.names())
-# A match sees a loss through the derivatives of a round only.
+matches = pytest.mark.parametrize("fit_criterion", FIT_CRITERIA.names())
+# A fit criterion sees a loss through the derivatives of a round only.
 loss_cases = pytest.mark.parametrize("loss", OF_THE_PAPERS, ids=str)
 
 
@@ -104,8 +104,8 @@ def test_a_term_helps(loss, learner):
 
 @loss_cases
 @matches
-def test_slope_of_a_match_is_its_derivative(loss, match):
-    round, made = make_round(loss), MATCHES.create(match)
+def test_slope_of_a_match_is_its_derivative(loss, fit_criterion):
+    round, made = make_round(loss), FIT_CRITERIA.create(fit_criterion)
     output = np.random.default_rng(0).uniform(-1.0, 1.0, (3, len(round.y)))
     slope = made(round, output)[1]
     numeric = (made(round, output + 1e-5)[0] - made(round, output - 1e-5)[0]) / 2e-5
@@ -117,14 +117,14 @@ SEARCHES = [RFF1(l2=0.3), RFFK(n_components=5)]
 searches = pytest.mark.parametrize("learner", SEARCHES, ids=["frequency", "landmark"])
 
 
-def searched(learner, match, round, look):
+def searched(learner, fit_criterion, round, look):
     """Let `look` see what the learner minimises over its frequency or landmark."""
     seen = []
 
     def note(fun, x0):
         seen.append(look(fun, x0))
 
-    clone(learner).set_params(match=match, optimizer=Probe(note)).fit(round)
+    clone(learner).set_params(fit_criterion=fit_criterion, optimizer=Probe(note)).fit(round)
     return seen[0]
 
 
@@ -135,20 +135,20 @@ def around(x0, seed=1):
 @loss_cases
 @matches
 @searches
-def test_gradient_of_the_objective(loss, match, learner):
+def test_gradient_of_the_objective(loss, fit_criterion, learner):
     def check(fun, x0):
         for x in around(x0):
             value, gradient = fun(x)
             numeric = approx_fprime(x, lambda x: fun(x)[0], 1e-7)
             np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5 * max(1.0, abs(value)))
 
-    searched(learner, match, make_round(loss), check)
+    searched(learner, fit_criterion, make_round(loss), check)
 
 
 @loss_cases
 @matches
-def test_objectives_are_those_of_the_papers(loss, match):
-    round, made = make_round(loss), MATCHES.create(match)
+def test_objectives_are_those_of_the_papers(loss, fit_criterion):
+    round, made = make_round(loss), FIT_CRITERIA.create(fit_criterion)
     X, omega = round.design.X, np.random.default_rng(4).standard_normal((5, 3))
 
     class Fixed(Spectrum):
@@ -158,14 +158,14 @@ def test_objectives_are_those_of_the_papers(loss, match):
     def values(fun, x0):
         return [fun(x)[0] for x in around(x0)]
 
-    of_landmark = searched(RFFK(5, spectrum=Fixed()), match, round, values)
+    of_landmark = searched(RFFK(5, spectrum=Fixed()), fit_criterion, round, values)
     for value, landmark in zip(of_landmark, around(np.zeros(3)), strict=True):
         assert value == pytest.approx(
             np.average(made(round, np.cos((landmark - X) @ omega.T).mean(axis=1))[0], weights=round.weight)
         )
     learner = RFF1(l2=0.3, spectrum=Fixed())
-    of_frequency = searched(learner, match, round, values)
-    phase = clone(learner).set_params(match=match, optimizer=Probe()).fit(round).phase[0]
+    of_frequency = searched(learner, fit_criterion, round, values)
+    phase = clone(learner).set_params(fit_criterion=fit_criterion, optimizer=Probe()).fit(round).phase[0]
     for value, w in zip(of_frequency, around(omega[0]), strict=True):
         expected = np.average(made(round, np.cos(X @ w - phase))[0], weights=round.weight) + 0.3 * w @ w
         assert value == pytest.approx(expected)
@@ -180,9 +180,9 @@ def test_frequency_is_penalised():
 
 
 @matches
-def test_phase_is_a_minimum_to_a_hundredth_of_a_turn(match):
-    round, made = make_round(LOSS_CASES[0]), MATCHES.create(match)
-    term = RFF1(learn_frequency=False, match=match).fit(round)
+def test_phase_is_a_minimum_to_a_hundredth_of_a_turn(fit_criterion):
+    round, made = make_round(LOSS_CASES[0]), FIT_CRITERIA.create(fit_criterion)
+    term = RFF1(learn_frequency=False, fit_criterion=fit_criterion).fit(round)
     z, found = round.design.X @ term.omega[0], float(term.phase[0])
     near = found + np.linspace(-0.3, 0.3, 601)
     value = [round.mean(made(round, np.cos(z - phase))[0]) for phase in near]
@@ -190,24 +190,26 @@ def test_phase_is_a_minimum_to_a_hundredth_of_a_turn(match):
     assert abs(near[np.argmin(value)] - found) <= 0.01 * 2.0 * np.pi
 
 
-class Plain(Match):
+class Plain(FitCriterion):
     """A built-in match as a user would have written it: nothing but its formula."""
 
     def __init__(self, name: str = "linear"):
         self.name = name
 
     def __call__(self, round, output):
-        return MATCHES.create(self.name)(round, output)
+        return FIT_CRITERIA.create(self.name)(round, output)
 
 
 @loss_cases
 @matches
 @searches
-def test_a_users_match_is_minimised_like_a_built_in_one(loss, match, learner):
+def test_a_users_match_is_minimised_like_a_built_in_one(loss, fit_criterion, learner):
     def look(fun, x0):
         return [np.concatenate([x, np.atleast_1d(fun(x)[0]), fun(x)[1]]) for x in around(x0)]
 
-    built_in, plain = (searched(learner, m, make_round(loss, n=100), look) for m in (match, Plain(match)))
+    built_in, plain = (
+        searched(learner, m, make_round(loss, n=100), look) for m in (fit_criterion, Plain(fit_criterion))
+    )
     np.testing.assert_allclose(built_in, plain, rtol=1e-9, atol=1e-11)
 
 
@@ -235,12 +237,12 @@ def test_random_landmarks_are_drawn_by_weight():
 
 
 def test_learned_landmark_is_better_than_the_origin():
-    round, match = make_round(LOSS_CASES[0]), MATCHES.create("exponential")
+    round, fit_criterion = make_round(LOSS_CASES[0]), FIT_CRITERIA.create("exponential")
 
     def value(optimizer):
         learner = RFFK(n_components=5, weighting="uniform", optimizer=optimizer)
         round.rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
-        return round.mean(match(round, round.design.output(learner.fit(round))[:, 0])[0])
+        return round.mean(fit_criterion(round, round.design.output(learner.fit(round))[:, 0])[0])
 
     assert value("lbfgs") < value(Probe()) - 1e-3
 

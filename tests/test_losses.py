@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from rffboost_ext import Loss
-from rffboost_ext.losses import Signed
+from rffboost_ext.losses import LabelRegression
 
 from .cases import LOSS_CASES, LOSS_NAMED, is_smooth
 
@@ -137,7 +137,7 @@ def test_response(case):
 @loss_cases
 def test_response_of_the_baseline_is_the_weighted_mean(case):
     loss, y, _ = state(case)
-    if loss.match == "scaled" and not loss.exact_hessian:
+    if loss.fit_criterion == "scaled" and not loss.exact_hessian:
         pytest.skip("robust losses are not about the mean")
     weight = np.random.default_rng(1).uniform(0.1, 3.0, N)
     response = loss.inverse_link(loss.baseline(y, weight)[None])[0]
@@ -216,5 +216,7 @@ def test_log_loss_keeps_the_digits_of_small_gradients():
 
 @pytest.mark.parametrize("name", ["exponential", "poisson", "gamma", "tweedie"])
 def test_signed_takes_regression_losses_of_either_sign_only(name):
-    with pytest.raises(ValueError, match="Signed: loss must be a regression loss for targets of either sign"):
-        Signed(LOSS_NAMED[name].make()).validate()
+    with pytest.raises(
+        ValueError, match="LabelRegression: loss must be a regression loss for targets of either sign"
+    ):
+        LabelRegression(LOSS_NAMED[name].make()).validate()

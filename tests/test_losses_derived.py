@@ -9,7 +9,7 @@ from sklearn.base import clone
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.experiments.baselines import FromZero
 from rffboost_ext.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
-from rffboost_ext.losses.wrapper import Around
+from rffboost_ext.losses.wrapper import LossWrapper
 
 from .cases import LOSS_CASES, LossCase
 
@@ -53,7 +53,7 @@ def test_a_loss_around_another_is_that_one(loss: LossCase):
     rng, n = np.random.default_rng(1), 40
     y, weight = loss.targets(rng, n), rng.uniform(0.5, 2.0, n)
     inner = loss.make()
-    around, wanted = Around(inner).prepared(y, weight), inner.prepared(y, weight)
+    around, wanted = LossWrapper(inner).prepared(y, weight), inner.prepared(y, weight)
     assert repr(around.loss) == repr(wanted)
     raw = rng.standard_normal((n, loss.n_outputs))
     for got, expected in zip(around.derivatives(y, raw), wanted.derivatives(y, raw), strict=True):
@@ -61,7 +61,16 @@ def test_a_loss_around_another_is_that_one(loss: LossCase):
     np.testing.assert_array_equal(around.value(y, raw), wanted.value(y, raw))
     np.testing.assert_array_equal(around.baseline(y, weight), wanted.baseline(y, weight))
     np.testing.assert_array_equal(around.inverse_link(raw), wanted.inverse_link(raw))
-    facts = "task", "match", "exact_hessian", "bounded_ratio", "multiclass", "multi_output", "positive", "unit"
+    facts = (
+        "task",
+        "fit_criterion",
+        "exact_hessian",
+        "bounded_ratio",
+        "multiclass",
+        "multi_output",
+        "positive",
+        "unit",
+    )
     assert [getattr(around, name) for name in facts] == [getattr(wanted, name) for name in facts]
     assert repr(clone(around)) == repr(around)
 

@@ -24,8 +24,8 @@ from rffboost_ext import (
     boost,
     load_model,
 )
-from rffboost_ext.data.sample_weight import distinct_rows
-from rffboost_ext.terms import Expanded, Expansion, outputs_of_each
+from rffboost_ext.data.sample_weight import merge_duplicate_rows
+from rffboost_ext.terms import Expanded, ImputeAndEncode, outputs_of_each
 
 from .cases import PAIRS, make_data, make_estimator
 from .oracles.gaps import filled
@@ -169,7 +169,7 @@ def test_rows_with_the_same_gaps_are_equal():
     other = np.where(np.isnan(rows), -np.float64("nan"), rows)
     order = RNG.permutation(100)
     both, y = np.vstack([rows, other])[order], np.zeros((100, 1))
-    X, _, weight = distinct_rows(both, y, np.ones(100))
+    X, _, weight = merge_duplicate_rows(both, y, np.ones(100))
     assert len(X) == len(np.unique(np.nan_to_num(rows, nan=99.0), axis=0))
     assert weight.sum() == 100
 
@@ -284,7 +284,7 @@ def test_the_loop_alone_takes_no_gaps_without_an_expansion():
 
 def test_a_design_expands():
     every = np.arange(2)
-    expansion = Expansion(2, every, np.array([5.0, np.nan]), every[:1], every[:0], ())
+    expansion = ImputeAndEncode(2, every, np.array([5.0, np.nan]), every[:1], every[:0], ())
     given = np.array([[1.0, 2.0], [np.nan, 3.0]])
     design = Design(given, np.zeros(3), np.array([1.0, 1.0, 2.0]), expansion=expansion)
     np.testing.assert_array_equal(design.X, [[1.0, 2.0, 0.0], [5.0, 3.0, 0.5]])
@@ -322,13 +322,13 @@ def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
 def test_each_expansion_is_made_once_for_all_terms(monkeypatch):
     """Cosines and trees see different ones, in turn; terms from a file have equal ones of their own."""
     every, rng, made = np.arange(2), np.random.default_rng(5), []
-    given = Expansion(2, every, np.array([5.0, 1.0]), every[:1], every[:0], (), fills_trees=True)
+    given = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], (), fills_trees=True)
     learners = [RFFNewton(), Tree(2)] * 3
     design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), expansion=given)
     y = rng.standard_normal((40, 1))
     terms = [boost(design, y, loss="squared_error", learner=one, n_estimators=1).terms[0] for one in learners]
     terms[2:4] = pickle.loads(pickle.dumps(terms[2:4]))
-    wanted, call = [term(design.original) for term in terms], Expansion.__call__
-    monkeypatch.setattr(Expansion, "__call__", lambda self, X: made.append(self.key) or call(self, X))
+    wanted, call = [term(design.original) for term in terms], ImputeAndEncode.__call__
+    monkeypatch.setattr(ImputeAndEncode, "__call__", lambda self, X: made.append(self.key) or call(self, X))
     np.testing.assert_allclose(outputs_of_each(terms, design.original), wanted, atol=1e-12)
     assert len(made) == len(set(made)) == 2

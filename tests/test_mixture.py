@@ -22,7 +22,7 @@ from rffboost_ext.core import Learner, Round, Term
 from rffboost_ext.learners import mixture
 from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.mixture import MANY_FEATURES, spelling, trees_for
-from rffboost_ext.learners.subsampling import earned, shares_kept, update
+from rffboost_ext.learners.subsampling import relative_gain, shares_kept, update
 
 from .cases import LOSS_CASES, make_data, make_round
 
@@ -162,7 +162,7 @@ def test_all_default_trees_are_drawn() -> None:
 def test_what_a_round_earns_is_counted_on_the_rows_it_has_not_seen(monkeypatch) -> None:
     made, counted, learner = make_round(SQUARED, n=400), [], Recorder(RFFNewton())
     made = replace(made, weight=np.ones(400), rng=np.random.default_rng(0))
-    monkeypatch.setattr(mixture, "earned", lambda round, output, weight: counted.append(weight) or 0.5)
+    monkeypatch.setattr(mixture, "relative_gain", lambda round, output, weight: counted.append(weight) or 0.5)
     Recorder.seen.clear()
     Mixture(cosines=learner, trees=learner, subsample=0.6).fit(made)
     (seen,), (rest,) = Recorder.seen, counted
@@ -172,9 +172,9 @@ def test_what_a_round_earns_is_counted_on_the_rows_it_has_not_seen(monkeypatch) 
 
 def test_a_mixture_promises_what_both_learners_do() -> None:
     rising = Tree(2, monotone_constraints=(1, 0))
-    assert Mixture(cosines=rising, trees=rising).promises == ("monotone_constraints",)
-    assert Mixture().promises == ()
-    assert Tree(2, monotone_constraints=(0, 0)).promises == ()
+    assert Mixture(cosines=rising, trees=rising).active_constraints == ("monotone_constraints",)
+    assert Mixture().active_constraints == ()
+    assert Tree(2, monotone_constraints=(0, 0)).active_constraints == ()
 
 
 def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:
@@ -188,10 +188,10 @@ def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:
     possible = 0.5 * weight @ gradient**2 / np.average(round.hessian[rows, 0], weights=weight)
     gain = -sum(np.array(by_hand)[rows]) / possible
     counted = np.where(rows, round.weight, 0.0)
-    assert earned(round, f, counted) == pytest.approx(max(0.0, gain))
+    assert relative_gain(round, f, counted) == pytest.approx(max(0.0, gain))
     newton_step = -round.gradient / round.hessian
-    assert earned(round, newton_step, counted) == pytest.approx(1.0)
-    assert earned(round, -100.0 * f, counted) == 0.0
+    assert relative_gain(round, newton_step, counted) == pytest.approx(1.0)
+    assert relative_gain(round, -100.0 * f, counted) == 0.0
 
 
 class Recorder(Learner):
@@ -245,7 +245,7 @@ def test_rows_that_are_merged_are_not_left_out_whole(learner: str) -> None:
 
 def test_any_learner_may_take_either_place() -> None:
     X = grid(200)
-    learner = Mixture(cosines=RFF1(match="newton"), trees=Tree(max_depth=2))
+    learner = Mixture(cosines=RFF1(fit_criterion="newton"), trees=Tree(max_depth=2))
     fitted = boost(X, X[:, :1] ** 2, loss="squared_error", learner=learner, n_estimators=12, random_state=0)
     assert {*kinds(fitted)} == {Cosines, Trees}
 
@@ -256,7 +256,9 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     design, y = Design(X), np.sin(X[:, :1])
     outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
     boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
-    books = [design.lasting((Mixture, spelling(one), "books"), lambda: None) for one in (outer, outer.cosines)]
+    books = [
+        design.learner_state((Mixture, spelling(one), "books"), lambda: None) for one in (outer, outer.cosines)
+    ]
     assert all(np.isfinite(one).all() for one in books)
     assert books[0] is not books[1]
 

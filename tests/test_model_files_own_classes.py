@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LEARNERS, Learner, RFFBoostRegressor, Term, load_model, storable
-from rffboost_ext.persistence.values import KINDS
+from rffboost_ext.persistence.values import STORAGE_RULES
 from rffboost_ext.terms import Standardized
 
 from .model_file_cases import FEW, Array, X, again, assert_same, packed_and_back
@@ -41,10 +41,10 @@ class LeastSquares(Learner):
 @pytest.fixture
 def doors():
     """What is entered in a test goes with it."""
-    kinds, learners = dict(KINDS), dict(LEARNERS._table)
+    kinds, learners = dict(STORAGE_RULES), dict(LEARNERS._table)
     yield
-    KINDS.clear()
-    KINDS.update(kinds)
+    STORAGE_RULES.clear()
+    STORAGE_RULES.update(kinds)
     LEARNERS._table.clear()
     LEARNERS._table.update(learners)
 

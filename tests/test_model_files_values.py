@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.experiments import baselines
-from rffboost_ext.losses import Signed, SquaredError
+from rffboost_ext.losses import LabelRegression, SquaredError
 from rffboost_ext.persistence import container
 from rffboost_ext.persistence.values import REGISTRIES
 
@@ -72,7 +72,7 @@ def test_every_registered_part_comes_back(kind, name):
 @pytest.mark.parametrize(
     "part",
     [
-        Signed(SquaredError()),
+        LabelRegression(SquaredError()),
         baselines.Matern(),
         baselines.RidgePair(),
         baselines.BestSVC(kernels=[baselines.Kernel("rbf", gamma=0.5)]),

@@ -12,7 +12,7 @@ import pytest
 
 from rffboost_ext import Cosines, RFFBoostRegressor, load_model
 from rffboost_ext.persistence import container
-from rffboost_ext.persistence.values import kind_named
+from rffboost_ext.persistence.values import rule_named
 
 from .model_file_cases import FEW, X, sealed
 
@@ -104,5 +104,5 @@ def test_what_is_written_is_what_the_description_says(tmp_path):
     state = fitted["ensemble_"]["part"][1]
     np.testing.assert_array_equal(arrays[state["baseline"]["array"]], model.ensemble_.baseline)
     name, first = state["terms"]["tuple"][0]["part"]
-    assert kind_named(name).cls is Cosines
+    assert rule_named(name).cls is Cosines
     np.testing.assert_array_equal(arrays[first["omega"]["array"]], model.ensemble_.terms[0].omega)

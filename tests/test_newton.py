@@ -15,7 +15,7 @@ from rffboost_ext import Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boos
 from rffboost_ext.kernels.second_order_cosines import best_pair, score_pass, smallest
 from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.fourier.second_order import REFINEMENT, Profile, Sample, refined
-from rffboost_ext.learners.fourier.sparse_supports import Earnings, draw_candidates
+from rffboost_ext.learners.fourier.sparse_supports import FeatureGains, draw_candidates
 
 from .cases import LOSS_CASES, make_round
 
@@ -268,7 +268,7 @@ def test_features_that_cannot_be_drawn_are_not() -> None:
 
 
 def test_what_features_earn_becomes_their_probability() -> None:
-    earnings = Earnings(4)
+    earnings = FeatureGains(4)
     np.testing.assert_allclose(earnings.probability(0.5), 0.25)
     earnings.add(np.array([1, 3]), np.array([2.0, 1.0]), 5.0)
     np.testing.assert_allclose(earnings.gains, [0.0, 4.0, 0.0, 1.0])
@@ -283,7 +283,7 @@ def test_signal_earns_more_than_noise() -> None:
     y = np.sin(2.0 * X[:, :1]) + X[:, 1:2]
     design = Design(X)
     boost(design, y, loss="squared_error", learner=RFFNewton(), n_estimators=40, random_state=0)
-    odds = design.lasting((RFFNewton, "earnings"), lambda: Earnings(20)).probability(1.0)
+    odds = design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(20)).probability(1.0)
     assert odds[:2].sum() > 0.8
 
 

@@ -35,7 +35,7 @@ def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> No
     assert model._plan(np.zeros((n, 1)), 10, None).refit
     loss, learner, step = model._parts()
     trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-    assert [one.refits for one in model._trainers(trainer, policy.Size(n, 3), None)] == refits
+    assert [one.refits for one in model._trainers(trainer, policy.TableSize(n, 3), None)] == refits
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
     trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
     (machine,) = [
         one.learner
-        for one in model._trainers(trainer, policy.Size(n, d), None)
+        for one in model._trainers(trainer, policy.TableSize(n, d), None)
         if isinstance(one.learner, RFFRidge)
     ]
     assert (machine.n_components, machine.per_degree) == expected
@@ -113,7 +113,7 @@ def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n
 @pytest.mark.parametrize("d", [MANY_FEATURES - 1, MANY_FEATURES])
 def test_longer_steps_are_waited_for_less(make, quality: str, n: int, d: int) -> None:
     model = make(quality=quality)
-    pace = model._pace(policy.Size(n, d), None, None)
+    pace = model._pace(policy.TableSize(n, d), None, None)
     patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
     assert (pace.rate > 0.1) == (n <= policy.FEW and d < MANY_FEATURES)
     assert (patience < 40) == (quality != "high" or n <= policy.FEW)
@@ -131,7 +131,7 @@ def test_longer_steps_are_waited_for_less(make, quality: str, n: int, d: int) ->
     ],
 )
 def test_many_features_are_given_shorter_steps(n: int, d: int, rate: float, n_folds: int, n_kinds: int) -> None:
-    model, size = RFFBoostRegressor(), policy.Size(n, d)
+    model, size = RFFBoostRegressor(), policy.TableSize(n, d)
     pace = model._pace(size, None, None)
     loss, learner, step = model._parts()
     trainers = model._trainers(Trainer(loss, learner, Shrunk(step, rate), True, 0, 1, "float32"), size, None)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.boosting import early_stopping
-from rffboost_ext.boosting.early_stopping import EarlyStopping, Haste, Patience, scores_after
+from rffboost_ext.boosting.early_stopping import EarlyStopping, Patience, PatienceLimit, staged_scores
 from rffboost_ext.boosting.mean_loss import MeanLoss
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Rows
+from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults as policy
 from rffboost_ext.inspection.rounds_display import best_round
 
@@ -82,7 +82,7 @@ def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
 ) -> None:
     monkeypatch.setattr(early_stopping, "AT_ONCE", at_once)
     X = np.random.default_rng(0).normal(size=(200, 2))
-    rows = Rows(X, (X[:, :1] * X[:, 1:] > 0.0).astype(float), np.ones(200))
+    rows = Dataset(X, (X[:, :1] * X[:, 1:] > 0.0).astype(float), np.ones(200))
     parts = LOSSES.create("log_loss"), LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3), True
     trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(150)), rows.take(np.arange(150, 200))
@@ -96,7 +96,7 @@ def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
 @pytest.mark.parametrize("dtype", [np.int64, np.float32])
 def test_what_terms_return_does_not_round_the_scores(dtype) -> None:
     rounds = [(0.5, 0.1, lambda X: np.ones((len(X), 1), dtype=dtype))] * 3
-    raws = scores_after(np.full((2, 1), 0.75), rounds, np.zeros((2, 1)))
+    raws = staged_scores(np.full((2, 1), 0.75), rounds, np.zeros((2, 1)))
     np.testing.assert_allclose(raws[:, 0, 0], [0.475, 0.3375, 0.26875], rtol=1e-14)
 
 
@@ -173,7 +173,7 @@ def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
 )
 def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
     model = RFFBoostClassifier(**params)
-    rows = Rows(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1)) if held else None
+    rows = Dataset(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1)) if held else None
     assert model._stops(model._parts()[1], rows, 100) == stops
 
 
@@ -189,7 +189,7 @@ def test_a_step_beside_another_is_its_own() -> None:
     loss, learner, step = model._parts()
     step = Shrunk(STEPS.create("line_search"), 0.1)
     trainer = Trainer(loss, learner, step, True, 0, 1, "float32")
-    first, *others = model._trainers(trainer, policy.Size(100, 3), None)
+    first, *others = model._trainers(trainer, policy.TableSize(100, 3), None)
     assert first.step is step
     assert isinstance(step.step, type(STEPS.create("line_search")))
     assert others
@@ -206,7 +206,7 @@ def test_patience_can_be_limited() -> None:
 def test_haste_limits_patience_and_tolerance() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
-    rows = Rows(X, np.sin(X[:, :1]) + 0.5 * rng.normal(size=(200, 1)), np.ones(200))
+    rows = Dataset(X, np.sin(X[:, :1]) + 0.5 * rng.normal(size=(200, 1)), np.ones(200))
     parts = (
         LOSSES.create("squared_error"),
         LEARNERS.create("rff_1"),
@@ -215,7 +215,11 @@ def test_haste_limits_patience_and_tolerance() -> None:
     )
     trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(100)), rows.take(np.arange(100, 200))
-    for haste, wait, tol in ((None, 9, 1e-6), (Haste(4, 0.0), 4, 1e-6), (Haste(20, 1e-2), 9, 1e-2)):
+    for haste, wait, tol in (
+        (None, 9, 1e-6),
+        (PatienceLimit(4, 0.0), 4, 1e-6),
+        (PatienceLimit(20, 1e-2), 9, 1e-2),
+    ):
         run = replace(trainer, haste=haste).fit_stopping(kept, out, 400, Patience(9, 0.2), 1e-6)
         best = best_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best

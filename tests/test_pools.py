@@ -6,7 +6,7 @@ import numpy as np
 
 from rffboost_ext import LOSSES, RFFBoostRegressor, RFFNewton
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Rows
+from rffboost_ext.data.dataset import Dataset
 
 Array = np.ndarray
 
@@ -54,7 +54,7 @@ def test_pools_go_with_early_stopping() -> None:
 
 def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     rng = np.random.default_rng(1)
-    rows = Rows(rng.normal(size=(500, 2)), (rng.random((500, 1)) < 0.1).astype(float), np.ones(500))
+    rows = Dataset(rng.normal(size=(500, 2)), (rng.random((500, 1)) < 0.1).astype(float), np.ones(500))
     parts = LOSSES.create("log_loss"), Pooled(), None, True
     one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
     chances = rows.probabilities(one.loss, np.zeros(1), 60)

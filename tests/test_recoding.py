@@ -10,9 +10,9 @@ from sklearn.model_selection import cross_validate
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, average, compress, load_model
-from rffboost_ext.preprocessing.category_encoding import Coding
-from rffboost_ext.preprocessing.category_recoding import joint, recoding_of
-from rffboost_ext.terms.recoding import Recoding, recode, with_codes
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
+from rffboost_ext.preprocessing.category_recoding import joint_encoding, recoding_of
+from rffboost_ext.terms.recoding import Recoding, recode, recoded_ensemble
 
 LETTERS = np.array(list("abcdefghij"))
 LEARNERS = {
@@ -109,8 +109,8 @@ def test_kinds_must_agree():
 
 
 def test_codes_of_one_coding_become_those_of_another():
-    old, other = (Coding((None, np.array(list(letters), dtype=object))) for letters in ("bd", "ac"))
-    new = joint([old, other])
+    old, other = (CategoryEncoding((None, np.array(list(letters), dtype=object))) for letters in ("bd", "ac"))
+    new = joint_encoding([old, other])
     assert new.categories[1].tolist() == list("abcd")
     recoding = recoding_of(old, new)
     assert recoding.codes[1].tolist() == [1, 3]
@@ -123,8 +123,8 @@ def test_an_ensemble_says_the_same_of_the_same_categories(learner):
     frame, target = table()
     model = fitted(learner, frame, target, np.arange(200))
     more = np.array([*LETTERS, "cc", "zz"], dtype=object)
-    wide = joint([model._coding, Coding((None, None, more, np.array([5, 25, 70])))])
-    moved = with_codes(model.ensemble_, recoding_of(model._coding, wide))
+    wide = joint_encoding([model._coding, CategoryEncoding((None, None, more, np.array([5, 25, 70])))])
+    moved = recoded_ensemble(model.ensemble_, recoding_of(model._coding, wide))
     codes = model._coding(frame)[0]
     np.testing.assert_allclose(moved.raw(wide(frame)[0]), model.ensemble_.raw(codes), atol=1e-12)
     # Categories that were not known, and missing values, are the same to the first model.

@@ -11,9 +11,9 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import (
+    FIT_CRITERIA,
     LEARNERS,
     LOSSES,
-    MATCHES,
     OPTIMIZERS,
     PLACEMENTS,
     RFF1,
@@ -32,7 +32,7 @@ from rffboost_ext.losses import Exponential, LogLoss
 from .cases import LEARNER_CASES, LOSS_CASES, make_data
 from .test_terms import Linear
 
-TABLES = [LOSSES, LEARNERS, STEPS, MATCHES, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS]
+TABLES = [LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS]
 tables = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.kind)
 
 
@@ -245,6 +245,6 @@ def test_a_part_with_fewer_parameters_may_keep_automatic_ones():
     class Own(RFF1):
         def __init__(self, l2=0.1):
             super().__init__(l2=l2)
-            self.match = "auto"
+            self.fit_criterion = "auto"
 
     Own().validate()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rffboost_ext.experiments.reproduce.rows import Journal
-from rffboost_ext.experiments.reproduce.runner import Pace, Task
+from rffboost_ext.experiments.reproduce.runner import RemainingTime, Task
 from rffboost_ext.experiments.reproduce.summary import Comparison, as_frame, complete_sets, curves, published
 from rffboost_ext.experiments.reproduce.targets import TARGETS
 
@@ -59,11 +59,11 @@ def test_published_values_have_a_line_per_set_of_the_target():
 
 
 def test_time_left_is_that_of_rows_like_it():
-    pace = Pace([replace(row("a", "S", 1, 0.0), seconds=4.0, n_train=100)])
+    pace = RemainingTime([replace(row("a", "S", 1, 0.0), seconds=4.0, n_train=100)])
     task = Task("t", True, "a", "S", 2, (1.0, 2.0), "", cost=100.0)
     assert pace.left([task]) == 8.0
     assert pace.left([replace(task, dataset="b", cost=200.0)]) == 16.0
-    assert Pace().left([task]) == 0.0
+    assert RemainingTime().left([task]) == 0.0
 
 
 def test_journal_refuses_what_it_did_not_write(tmp_path):

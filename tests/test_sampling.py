@@ -9,9 +9,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.boosting.validation_split import MOST_HELD_OUT, watched
-from rffboost_ext.data.dataset import Rows
-from rffboost_ext.data.sampling import drawn, probabilities, slopes, thinned
+from rffboost_ext.boosting.validation_split import MOST_HELD_OUT, thinned_validation_set
+from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 from rffboost_ext.learners.subsampling import informative
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.losses.registry import LOSSES
@@ -21,8 +21,8 @@ from .cases import LOSS_CASES, Array, make_round
 
 def draw(seed: int, rows: Array, gradient: Array, weight: Array, size: int) -> tuple[Array, Array]:
     """Rows drawn by their probabilities, and their factors."""
-    chances = probabilities(rows, gradient, weight, size)
-    return drawn(np.random.default_rng(seed), rows, chances, size)
+    chances = sampling_probabilities(rows, gradient, weight, size)
+    return draw_weighted(np.random.default_rng(seed), rows, chances, size)
 
 
 def rare(n: int, share: float, seed: int = 0) -> tuple[Array, Array]:
@@ -35,7 +35,7 @@ def rare(n: int, share: float, seed: int = 0) -> tuple[Array, Array]:
 @pytest.mark.parametrize("size", [1, 10, 300])
 def test_thinning_keeps_the_order(size: int) -> None:
     rows = np.arange(0, 600, 3)
-    kept = thinned(np.random.default_rng(0), rows, size)
+    kept = draw_uniform(np.random.default_rng(0), rows, size)
     assert (np.diff(kept) > 0).all()
     assert np.isin(kept, rows).all()
     assert 1 <= len(kept) <= len(rows)
@@ -44,7 +44,7 @@ def test_thinning_keeps_the_order(size: int) -> None:
 
 @pytest.mark.parametrize("size", [500, 5_000, 15_000])
 def test_thinning_keeps_the_size(size: int) -> None:
-    counts = [len(thinned(np.random.default_rng(seed), np.arange(20_000), size)) for seed in range(100)]
+    counts = [len(draw_uniform(np.random.default_rng(seed), np.arange(20_000), size)) for seed in range(100)]
     assert np.mean(counts) == pytest.approx(size, abs=4.0 * np.sqrt(size) / 10.0)
 
 
@@ -67,7 +67,10 @@ def test_probabilities_are_those_that_are_stated(n_outputs: int, heavy: float, s
     gradient, weight = rng.normal(size=(600, n_outputs)), rng.uniform(0.5, 2.0, 600)
     weight[::50] *= heavy
     rows = np.sort(rng.choice(600, 300, replace=False))
-    found, expected = probabilities(rows, gradient, weight, size), stated(gradient[rows], weight[rows], size)
+    found, expected = (
+        sampling_probabilities(rows, gradient, weight, size),
+        stated(gradient[rows], weight[rows], size),
+    )
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert found.sum() == pytest.approx(size)
     assert (heavy > 1.0) == (found == 1.0).any() or size == 150
@@ -111,7 +114,7 @@ def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
     for seed in range(100):
         kept, factor = draw(seed, np.arange(n), gradient, weight, size)
         by_draw.append(factor @ slope[kept])
-        evenly.append(slope[thinned(np.random.default_rng(seed), np.arange(n), size)].sum())
+        evenly.append(slope[draw_uniform(np.random.default_rng(seed), np.arange(n), size)].sum())
     assert np.std(by_draw) < 0.5 * np.std(evenly)
 
 
@@ -120,7 +123,7 @@ def test_the_sum_of_gradients_varies_less_than_over_an_even_sample() -> None:
 )
 def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
     gradient = np.zeros((1_000, 1))
-    chances = probabilities(np.arange(1_000), gradient, weight, 100)
+    chances = sampling_probabilities(np.arange(1_000), gradient, weight, 100)
     assert ((chances >= 0.0) & (chances <= 1.0)).all()
     kept, factor = draw(0, np.arange(1_000), gradient, weight, 100)
     assert np.isfinite(factor).all()
@@ -135,20 +138,20 @@ def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
     expected = np.abs(np.asarray(loss.unit) * gradient).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(slopes(loss, y, raw), expected, rtol=1e-12)
+    np.testing.assert_allclose(gradient_magnitude(loss, y, raw), expected, rtol=1e-12)
 
 
 def test_held_out_rows_that_are_watched_weigh_as_much_by_class_as_all() -> None:
     n, loss = 100_000, LOSSES.create("log_loss")
     y = np.zeros((n, 1))
     y[:200] = 1.0
-    held = Rows(np.zeros((n, 1)), y, np.ones(n))
-    some = watched(held, loss, seed=0)
+    held = Dataset(np.zeros((n, 1)), y, np.ones(n))
+    some = thinned_validation_set(held, loss, seed=0)
     assert len(some) == pytest.approx(MOST_HELD_OUT, rel=0.05)
     assert some.y.sum() == 200, "all rows of a rare class"
     assert np.average(some.y[:, 0], weights=some.weight) == pytest.approx(0.002, rel=0.05)
     few = held.take(np.arange(1_000))
-    assert watched(few, loss, seed=0) is few
+    assert thinned_validation_set(few, loss, seed=0) is few
 
 
 @pytest.mark.parametrize("learner", ["auto", "rff_newton"])
@@ -168,7 +171,7 @@ def test_a_sample_of_hardly_any_rows_prefers_none(size: int) -> None:
     for seed in range(3_000):
         kept, _ = draw(seed, rows, np.ones((100, 1)), light, size)
         seen[kept] += 1
-        seen[thinned(np.random.default_rng(seed), rows, size)] += 1
+        seen[draw_uniform(np.random.default_rng(seed), rows, size)] += 1
     assert seen.max() < seen.mean() + 6 * np.sqrt(seen.mean())
     assert seen.sum() >= 6_000
 
@@ -191,7 +194,7 @@ def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
 def test_a_loss_is_checked_before_rows_are_drawn_by_it(found, words: str) -> None:
     wrong = type("Wrong", (SquaredError,), {"derivatives": lambda self, y, raw: found(y)})()
     with pytest.raises(ValueError, match=words):
-        slopes(wrong, np.zeros((10, 1)), np.zeros(1))
+        gradient_magnitude(wrong, np.zeros((10, 1)), np.zeros(1))
 
 
 def test_gradients_that_are_not_finite_are_named() -> None:
@@ -201,4 +204,4 @@ def test_gradients_that_are_not_finite_are_named() -> None:
             return np.where(y > 2.0, np.nan, gradient), hessian
 
     with pytest.raises(ValueError, match="gradient must be finite, got NaN or infinity at the baseline"):
-        slopes(Odd(), np.arange(4.0)[:, None], np.zeros(1))
+        gradient_magnitude(Odd(), np.arange(4.0)[:, None], np.zeros(1))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, rosen, rosen_der
 
-from rffboost_ext import LEARNERS, MATCHES, RFF1, Design, Optimizer, RFFBoostClassifier, presets
+from rffboost_ext import FIT_CRITERIA, LEARNERS, RFF1, Design, Optimizer, RFFBoostClassifier, presets
 from rffboost_ext.learners.fourier.first_order import START_ROWS
 from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective
 from rffboost_ext.learners.optimizers import FINISH, LBFGS
@@ -18,7 +18,7 @@ from .cases import LOSS_CASES, Array, make_round
 
 BINARY = LOSS_CASES[0]
 OMEGA, PHASE = np.array([0.4, -1.0, 0.3]), 0.5
-matches = pytest.mark.parametrize("match", MATCHES.names())
+matches = pytest.mark.parametrize("fit_criterion", FIT_CRITERIA.names())
 
 
 def rosenbrock(x: Array) -> tuple[float, Array]:
@@ -41,25 +41,25 @@ def counted(fun):
     return count, calls
 
 
-def problem(match: str, precision: str = "float64", n_jobs: int = 1, weight: Array | None = None):
+def problem(fit_criterion: str, precision: str = "float64", n_jobs: int = 1, weight: Array | None = None):
     """A round of eleven tiles and a bit, a match and the compiled objective."""
     round = make_round(BINARY, 0, 11 * ROWS + 7, len(OMEGA), weight=weight)
     round = replace(round, design=Design(round.design.original, n_jobs=n_jobs, precision=precision))
-    made = MATCHES.create(match)
+    made = FIT_CRITERIA.create(fit_criterion)
     return round, made, TiledObjective(round, made.compiled(round))
 
 
 @matches
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_part_is_every_kth_tile(match, weighted):
+def test_the_part_is_every_kth_tile(fit_criterion, weighted):
     n = 11 * ROWS + 7
     weight = np.random.default_rng(0).uniform(0.5, 2.0, n) if weighted else np.ones(n)
-    round, made, tiled = problem(match, weight=weight)
+    round, made, tiled = problem(fit_criterion, weight=weight)
     part = tiled.roughly_by_frequency(PHASE, 2 * ROWS + 1)
     # Tiles 0, 4 and 8 of twelve: the largest step that leaves three.
     visited = np.where(np.arange(len(round.weight)) // ROWS % 4 == 0, round.weight, 0.0)
     value, _ = made(round, np.cos(round.design.X @ OMEGA - PHASE))
-    if match == "squared":
+    if fit_criterion == "squared":
         # What no cosine changes is that of all rows.
         value -= np.square(round.residual[:, 0]) - round.mean(np.square(round.residual[:, 0]))
     assert part(OMEGA)[0] == pytest.approx(visited @ value / visited.sum(), rel=1e-10)
@@ -68,8 +68,8 @@ def test_the_part_is_every_kth_tile(match, weighted):
 
 
 @matches
-def test_a_part_leaves_no_outputs_behind(match):
-    round, _, tiled = problem(match)
+def test_a_part_leaves_no_outputs_behind(fit_criterion):
+    round, _, tiled = problem(fit_criterion)
     expected = np.cos(round.design.X @ OMEGA - PHASE)
     tiled.at_frequency(OMEGA, PHASE)
     for omega in (2.0 * OMEGA, OMEGA):
@@ -99,7 +99,7 @@ def test_threads_change_no_bit_of_a_part(precision):
     results = []
     for n_jobs in (1, 2):
         round = replace(rows, design=Design(rows.design.original, n_jobs=n_jobs, precision=precision))
-        tiled = TiledObjective(round, MATCHES.create("exponential").compiled(round))
+        tiled = TiledObjective(round, FIT_CRITERIA.create("exponential").compiled(round))
         results.append(tiled.roughly_by_frequency(PHASE, 8 * ROWS)(OMEGA))
     assert results[0][0] == results[1][0]
     np.testing.assert_array_equal(results[0][1], results[1][1])
@@ -157,9 +157,13 @@ def test_the_search_starts_on_the_part_and_ends_on_all_rows(l2):
             return x0
 
     round, made, tiled = problem("exponential")
-    RFF1(l2=l2, match=made, optimizer=Look(), start_rows=3 * ROWS).fit(round)
+    RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS).fit(round)
     (rough, rough_slope), (value, slope), omega = seen["rough"], seen["fun"], seen["start"]
-    phase = RFF1(l2=l2, match=made, optimizer=Look(), start_rows=3 * ROWS).fit(problem("exponential")[0]).phase[0]
+    phase = (
+        RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS)
+        .fit(problem("exponential")[0])
+        .phase[0]
+    )
     tiled.project(omega[None])
     for found, of in (
         ((rough, rough_slope), tiled.roughly_by_frequency(phase, 3 * ROWS)),

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Step, Tree, boost
-from rffboost_ext.boosting.steps import natural_step
+from rffboost_ext.boosting.steps import default_step
 from rffboost_ext.learners import RFF1
 
 from .cases import LOSS_CASES, is_smooth, make_round
@@ -162,14 +162,14 @@ def test_a_rate_that_remembers_is_asked_once_a_round(learner, fold):
     ],
 )
 def test_natural_step(loss, learner, expected):
-    assert STEPS.name_of(natural_step(CASES[loss].make(), learner)) == expected
+    assert STEPS.name_of(default_step(CASES[loss].make(), learner)) == expected
 
 
 def test_natural_step_of_a_bounded_hessian_is_the_line_search():
     class Bounded(type(CASES["log_loss"].make())):
         exact_hessian = False
 
-    assert STEPS.name_of(natural_step(Bounded(), RFF1())) == "line_search"
+    assert STEPS.name_of(default_step(Bounded(), RFF1())) == "line_search"
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1e-16, 1e-8, 1.0, 1e8])

@@ -9,41 +9,41 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from rffboost_ext import LEARNERS, LOSSES, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext.boosting import stacking, validation_split
 from rffboost_ext.boosting.early_stopping import Patience
-from rffboost_ext.boosting.fit_plan import BEYOND, Plan
-from rffboost_ext.boosting.stacking import joined
+from rffboost_ext.boosting.fit_plan import BEYOND, FitPlan
+from rffboost_ext.boosting.stacking import mean_curve
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import Stopped, Trainer
-from rffboost_ext.boosting.validation_split import folds, folds_for, held_out, singletons
+from rffboost_ext.boosting.training import EarlyStoppedModel, Trainer
+from rffboost_ext.boosting.validation_split import assign_folds, default_n_folds, holdout_mask, only_rows_of_class
 from rffboost_ext.core import Round, Term
-from rffboost_ext.data.dataset import Rows
+from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base
 from rffboost_ext.estimators import defaults as policy
-from rffboost_ext.terms.ensemble import mean, weighted_sum
+from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
 
 Array = np.ndarray
 
 
-def classified(n: int, share: float = 0.1) -> Rows:
+def classified(n: int, share: float = 0.1) -> Dataset:
     rng = np.random.default_rng(0)
-    return Rows(rng.normal(size=(n, 2)), (rng.random((n, 1)) < share).astype(float), np.ones(n))
+    return Dataset(rng.normal(size=(n, 2)), (rng.random((n, 1)) < share).astype(float), np.ones(n))
 
 
 @pytest.mark.parametrize("n", [41, 300])
 @pytest.mark.parametrize("n_folds", [2, 5])
 def test_every_fold_has_its_part_of_every_class(n: int, n_folds: int) -> None:
     rows = classified(n)
-    fold = folds(rows, n_folds, seed=3)
+    fold = assign_folds(rows, n_folds, seed=3)
     for y in (0.0, 1.0):
         counts = np.bincount(fold[rows.y[:, 0] == y], minlength=n_folds)
         assert counts.max() - counts.min() <= 1
-    np.testing.assert_array_equal(fold, folds(rows, n_folds, seed=3))
-    assert (fold != folds(rows, n_folds, seed=4)).any()
+    np.testing.assert_array_equal(fold, assign_folds(rows, n_folds, seed=3))
+    assert (fold != assign_folds(rows, n_folds, seed=4)).any()
 
 
 @pytest.mark.parametrize(("n", "fraction", "size"), [(10, 0.15, 5), (60, 0.15, 20), (1000, 0.2, 200)])
 def test_rows_are_held_out_in_proportion(n: int, fraction: float, size: int) -> None:
     rows = classified(n, share=0.3)
-    held = held_out(rows, fraction, seed=0)
+    held = holdout_mask(rows, fraction, seed=0)
     assert held.sum() == size
     for y in (0.0, 1.0):
         assert abs(held[rows.y[:, 0] == y].sum() - size * np.mean(rows.y == y)) <= 1.0
@@ -51,16 +51,16 @@ def test_rows_are_held_out_in_proportion(n: int, fraction: float, size: int) -> 
 
 def test_held_out_rows_are_spread_along_a_real_target() -> None:
     n = 4_000
-    rows = Rows(np.zeros((n, 1)), np.arange(n, dtype=float)[:, None], np.ones(n))
-    held = np.flatnonzero(held_out(rows, 0.05, seed=0))
+    rows = Dataset(np.zeros((n, 1)), np.arange(n, dtype=float)[:, None], np.ones(n))
+    held = np.flatnonzero(holdout_mask(rows, 0.05, seed=0))
     assert len(held) == 200
     assert np.diff(held).max() <= 40
 
 
 def test_only_rows_that_are_alone_in_their_class_are_spared() -> None:
     y = np.array([0, 0, 0, 1, 2, 2, 3, 0])[:, None].astype(float)
-    np.testing.assert_array_equal(np.flatnonzero(singletons(LOSSES.create("log_loss"), y)), [3, 6])
-    assert not singletons(LOSSES.create("squared_error"), y).any()
+    np.testing.assert_array_equal(np.flatnonzero(only_rows_of_class(LOSSES.create("log_loss"), y)), [3, 6])
+    assert not only_rows_of_class(LOSSES.create("squared_error"), y).any()
 
 
 def test_models_of_folds_draw_from_streams_of_their_own() -> None:
@@ -93,7 +93,7 @@ def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) ->
 
 def test_curves_of_different_lengths_are_meaned() -> None:
     np.testing.assert_allclose(
-        joined([np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]), [3, 1.5, 1.5, 0.5, 1]
+        mean_curve([np.array([3.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0, 0.0, 1.0])]), [3, 1.5, 1.5, 0.5, 1]
     )
 
 
@@ -116,7 +116,7 @@ def test_averages_share_a_common_beginning_and_take_turns() -> None:
         .ensemble_
         for k in (2, 3)
     ]
-    average = mean(parts)
+    average = mean_ensemble(parts)
     assert len(average) == 4 + 5
     np.testing.assert_allclose(average.raw(X), 0.5 * (parts[0].raw(X) + parts[1].raw(X)), rtol=1e-9)
     np.testing.assert_allclose(average[:6].raw(X), 0.5 * (parts[0][:5].raw(X) + parts[1][:5].raw(X)), rtol=1e-9)
@@ -206,18 +206,18 @@ def test_high_quality_is_a_stack_of_one_ensemble() -> None:
 def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> None:
     seen: list[list[float]] = []
 
-    def watch(self, rows: Rows, held: Rows, *rules: object) -> Stopped:
+    def watch(self, rows: Dataset, held: Dataset, *rules: object) -> EarlyStoppedModel:
         assert not set(rows.X[:, 0]) & set(held.X[:, 0])
         seen.append(sorted(held.X[:, 0]))
         model = self.start(rows)
-        return Stopped(model, np.zeros(2), model.raw(held.X))
+        return EarlyStoppedModel(model, np.zeros(2), model.raw(held.X))
 
     monkeypatch.setattr(Trainer, "fit_stopping", watch)
     rows = classified(60)
     model = RFFBoostClassifier()
     loss, learner, step = LOSSES.create("log_loss"), *model._parts()[1:]
     trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-    plan = Plan(n_folds, 0.1, False, 5, Patience(3), 0.0, n_repeats=2)
+    plan = FitPlan(n_folds, 0.1, False, 5, Patience(3), 0.0, n_repeats=2)
     assert plan.fit([trainer], rows, None, 0, (), None).n_folds == 2 * n_folds
     divisions = [seen[:n_folds], seen[n_folds:]]
     for division in divisions:
@@ -227,7 +227,7 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
 
 def test_high_quality_has_twice_the_models_and_more_frequencies() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    size, found = policy.Size(*X.shape), {}
+    size, found = policy.TableSize(*X.shape), {}
     for quality in ("auto", "high"):
         model = RFFBoostClassifier(quality=quality)
         loss, learner, step = model._parts()
@@ -268,7 +268,7 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatc
     ],
 )
 def test_few_rows_are_held_out_in_turn(n: int, stacks: bool, always: bool, number: int) -> None:
-    assert folds_for(n, stacks, always) == number
+    assert default_n_folds(n, stacks, always) == number
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, p
     asked: list[tuple[int, int, int]] = []
     original = Trainer.fit_stopping
 
-    def watched(self: Trainer, *args: object) -> Stopped:
+    def watched(self: Trainer, *args: object) -> EarlyStoppedModel:
         found = original(self, *args)
         asked.append((len(found.ensemble), int(found.scores.argmin()), len(found.scores) - 1))
         return found

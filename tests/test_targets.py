@@ -70,7 +70,7 @@ def test_weights_of_classes_move_their_probabilities():
             {"learner": "rff_1"},
             r"by learner RFF1\(\): y must have 2 classes, got 3; .* several outputs are .*'tree'",
         ),
-        ({"loss": "squared_error", "learner": "tree"}, r"by loss Signed\(loss=SquaredError\(\)\)"),
+        ({"loss": "squared_error", "learner": "tree"}, r"by loss LabelRegression\(loss=SquaredError\(\)\)"),
         ({"loss": MultinomialLogLoss(4), "learner": "tree"}, "y must have 4 classes, got 3"),
     ],
 )
@@ -134,7 +134,9 @@ def test_targets_that_cannot_be_fitted(params, y, message):
 
 @pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
 def test_losses_for_positive_targets_are_not_for_labels(loss):
-    with pytest.raises(ValueError, match="Signed: loss must be a regression loss for targets of either sign"):
+    with pytest.raises(
+        ValueError, match="LabelRegression: loss must be a regression loss for targets of either sign"
+    ):
         RFFBoostClassifier(loss, "tree").fit(X[:50], SIGNAL[:50] > 0)
     assert get_tags(RFFBoostRegressor(loss, "tree")).target_tags.positive_only
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import Extent, Standardized, hold, outputs_of_each, restore
+from rffboost_ext.terms import ClipAndLog, Standardized, clip, outputs_of_each, restore
 
 D = 4
 
@@ -59,14 +59,14 @@ TERMS = {
     "cosines": cosines,
     "cosines of two outputs": lambda rng: cosines(rng, 2),
     "centered cosines": lambda rng: cosines(rng, centered=True),
-    "held cosines": lambda rng: hold(cosines(rng, 2, centered=True), EXTENT),
-    "bent cosines": lambda rng: hold(cosines(rng, 2, centered=True), BENT),
+    "held cosines": lambda rng: clip(cosines(rng, 2, centered=True), EXTENT),
+    "bent cosines": lambda rng: clip(cosines(rng, 2, centered=True), BENT),
     "trees": trees,
     "trees of three outputs": lambda rng: trees(rng, 3),
     "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
     "standardized linear": lambda rng: Standardized(Linear(rng.standard_normal((D, 2))), CENTER, SCALE),
 }
-EXTENT = Extent(np.array([-1.0, -0.5, -np.inf, 0.1]), np.array([1.0, 2.0, 0.5, 0.1]))
+EXTENT = ClipAndLog(np.array([-1.0, -0.5, -np.inf, 0.1]), np.array([1.0, 2.0, 0.5, 0.1]))
 BENT = replace(EXTENT, bend=np.array([0.2, 0.0, -0.5, 3.0]))
 CENTER, SCALE = np.linspace(-1.0, 1.0, D), np.linspace(0.5, 2.0, D)
 terms = pytest.mark.parametrize("make", TERMS.values(), ids=TERMS)
@@ -292,7 +292,7 @@ def test_a_type_made_of_cosines_is_no_family_of_theirs(rng):
 
     plain = cosines(rng)
     other = Doubled(plain.omega, plain.phase, plain.weight)
-    assert len({plain.family, other.family, hold(plain, EXTENT).family, hold(other, EXTENT).family}) == 4
+    assert len({plain.family, other.family, clip(plain, EXTENT).family, clip(other, EXTENT).family}) == 4
 
 
 @pytest.mark.parametrize("center", [None, CENTER])

@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
-from rffboost_ext.learners.fourier.fit_criteria import MATCHES
+from rffboost_ext.learners.fourier.fit_criteria import FIT_CRITERIA
 from rffboost_ext.learners.fourier.second_order import mean_hessian
 from rffboost_ext.learners.tiles import ROWS
 from rffboost_ext.utils.parallel import LEAST_TILES, N_JOBS, over_tiles, threads
@@ -186,7 +186,7 @@ def sums_of(case: LossCase) -> list[Array]:
     round = make_round(case, n=N)
     sums = [round.loss.baseline(round.y, round.weight), mean_hessian(round)]
     if round.raw.shape[1] == 1:
-        sums.append(np.array(MATCHES.create("squared").compiled(round).offset))
+        sums.append(np.array(FIT_CRITERIA.create("squared").compiled(round).offset))
     return sums
 
 

@@ -12,12 +12,12 @@ from rffboost_ext.boosting.early_stopping import Patience
 from rffboost_ext.boosting.mean_loss import MeanLoss
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.data.dataset import Rows
+from rffboost_ext.data.dataset import Dataset
 
 N = 150
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(N, 3))
-ROWS = Rows(X, np.sin(2.0 * X[:, :1]) + 0.3 * RANDOM.normal(size=(N, 1)), np.ones(N))
+ROWS = Dataset(X, np.sin(2.0 * X[:, :1]) + 0.3 * RANDOM.normal(size=(N, 1)), np.ones(N))
 KEPT, OUT = ROWS.take(np.arange(100)), ROWS.take(np.arange(100, N))
 
 
@@ -34,7 +34,7 @@ def test_what_was_fitted_before_does_not_matter(learner: str) -> None:
     for k in range(2):
         first.again(k).fit(OUT, 12)
     np.testing.assert_array_equal(first.again(2).fit(KEPT, 12).raw(X), alone.raw(X))
-    assert first.lasting == {}
+    assert first.learner_state == {}
 
 
 def test_models_of_a_fit_have_seeds_of_their_own() -> None:

@@ -131,7 +131,7 @@ SMOOTH = [case for case in LOSS_CASES if case.make().exact_hessian]
 def test_the_loop_is_that_of_xgboosts_own(loss, params, weighted):
     loops = Loops(loss, params, weighted)
     ours, theirs = loops.ours().raw(loops.X), loops.theirs(loops.derivatives)
-    tolerance = 1e-4 if loops.loss.match == "exponential" else 1e-5
+    tolerance = 1e-4 if loops.loss.fit_criterion == "exponential" else 1e-5
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance)
 
 

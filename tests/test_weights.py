@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Design, RFFBoostRegressor, boost
-from rffboost_ext.data.sample_weight import distinct_rows
+from rffboost_ext.data.sample_weight import merge_duplicate_rows
 from rffboost_ext.utils.arrays import fingerprints
 
 from .cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
@@ -93,12 +93,12 @@ def test_weights_that_make_penalties_overwhelming_are_named():
 
 def test_distinct_rows_are_left_alone():
     X, y, weight = np.arange(6.0).reshape(3, 2), np.zeros((3, 1)), np.full(3, 2.0)
-    assert all(a is b for a, b in zip(distinct_rows(X, y, weight), (X, y, weight), strict=True))
+    assert all(a is b for a, b in zip(merge_duplicate_rows(X, y, weight), (X, y, weight), strict=True))
 
 
 def test_equal_rows_are_merged():
     X, y = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [0.0, 1.0]]), np.array([[1.0], [1.0], [1.0], [0.0]])
-    rows, targets, weight = distinct_rows(X, y, np.array([1.0, 2.0, 3.0, 4.0]))
+    rows, targets, weight = merge_duplicate_rows(X, y, np.array([1.0, 2.0, 3.0, 4.0]))
     merged = {(*row, *target, w) for row, target, w in zip(rows, targets, weight, strict=True)}
     assert merged == {(0.0, 1.0, 1.0, 4.0), (2.0, 3.0, 1.0, 2.0), (0.0, 1.0, 0.0, 4.0)}
 

@@ -60,7 +60,7 @@ that has it when the fit is over, however it ends.
 """
 
 
-def ends(callback: Callback, progress: Progress) -> bool:
+def stops_training(callback: Callback, progress: Progress) -> bool:
     """Whether a callback ends the fit, or a TypeError that names it if its answer is neither true nor false."""
     answer = callback(progress)
     try:
@@ -94,7 +94,7 @@ class KeepScores:
 
 
 @contextmanager
-def told_of_the_end(callbacks: Sequence[Callback]) -> Iterator[None]:
+def closing_callbacks(callbacks: Sequence[Callback]) -> Iterator[None]:
     """A context at whose end the ``close()`` of callbacks that have this method is called."""
     try:
         yield

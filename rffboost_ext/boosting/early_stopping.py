@@ -61,7 +61,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Haste:
+class PatienceLimit:
     """Limits to the patience with a model that takes few long steps.
 
     Parameters
@@ -76,7 +76,7 @@ class Haste:
     tol: float
 
 
-def scores_after(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
+def staged_scores(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
     """Scores (T, n, C) of X (n, d) after each of T rounds, each of a keep, a length and a term, from `raw` on."""
     outputs = outputs_of_each([term for _, _, term in rounds], X).astype(np.float64, copy=False)
     raws = np.empty_like(outputs)
@@ -164,12 +164,12 @@ class EarlyStopping:
         return self._best_raw
 
     def raw_beyond(self, later: Sequence[tuple[float, float, Term]]) -> Array:
-        """Scores of the held-out rows after the best round and some `later` ones, given as for `scores_after`."""
+        """Scores of the held-out rows after the best round and some `later` ones, given as for `staged_scores`."""
         raw, size = self.best_raw_, self._at_once
         if 0 < len(later) <= len(self._later):
             return self._later[len(later) - 1].copy()
         for start in range(0, len(later), size):
-            raw = scores_after(raw, later[start : start + size], self.X)[-1].copy()
+            raw = staged_scores(raw, later[start : start + size], self.X)[-1].copy()
         return raw
 
     def state(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class EarlyStopping:
         return max(1, AT_ONCE // self._raw.size)
 
     def _score(self, rounds: list[tuple[float, float, Term]]) -> None:
-        raws = scores_after(self._raw, rounds, self.X)
+        raws = staged_scores(self._raw, rounds, self.X)
         errors = errors_of(self.error, self.y, raws, self.weight)
         self._require_numbers(errors)
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]

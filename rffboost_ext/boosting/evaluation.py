@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import Rows
-from ..data.sample_weight import weighted_rows
+from ..data.dataset import Dataset
+from ..data.sample_weight import with_positive_weight
 from ..losses.registry import LOSSES
-from ..losses.validation import prepared, require_accepted
+from ..losses.validation import prepare_loss, require_accepted
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
-from .evaluation_history import History
+from .evaluation_history import EvaluationHistory
 from .mean_loss import Error
 from .metrics import Metric, metrics_of
 from .scorers import View
@@ -37,11 +37,11 @@ class Evaluation:
         The metrics to compute on each.
     """
 
-    sets: Mapping[str, Rows]
+    sets: Mapping[str, Dataset]
     metrics: tuple[Metric, ...]
 
     @property
-    def watched(self) -> Rows | None:
+    def watched(self) -> Dataset | None:
         """The user's set that early stopping monitors."""
         return list(self.sets.values())[-1] if self.sets else None
 
@@ -49,20 +49,20 @@ class Evaluation:
         """The error that early stopping monitors on rows X (n, d)."""
         return self.metrics[-1].error_on(X)
 
-    def history(self, start: Callable[[], Ensemble]) -> History | None:
+    def history(self, start: Callable[[], Ensemble]) -> EvaluationHistory | None:
         """A callback that keeps the metrics; None where there are no sets."""
-        return History(self.sets, self.metrics, start()) if self.sets else None
+        return EvaluationHistory(self.sets, self.metrics, start()) if self.sets else None
 
 
 def evaluation_of(
-    model: Any, sets: Mapping[str, Rows], loss: Loss, rows: Rows, classes: Array | None
+    model: Any, sets: Mapping[str, Dataset], loss: Loss, rows: Dataset, classes: Array | None
 ) -> Evaluation:
     """How the fit of an estimator that minimises `loss` on `rows` is evaluated."""
     n_classes = None if classes is None else len(classes)
     given = model.default_loss if is_auto(model.loss) else model.loss
     name = given if isinstance(given, str) else LOSSES.name_of(given)
     view = View(
-        *(loss, name, classes, lambda other: prepared(other, rows.y, rows.weight, n_classes)), rows.y.shape[1]
+        *(loss, name, classes, lambda other: prepare_loss(other, rows.y, rows.weight, n_classes)), rows.y.shape[1]
     )
     for label, held in sets.items():
         if held.y.shape[1] != rows.y.shape[1]:
@@ -79,7 +79,7 @@ def evaluation_of(
 
 def sets_of(
     model: Any, eval_set: Any, encode: Callable[[Array], Array], factors: Array | None = None
-) -> dict[str, Rows]:
+) -> dict[str, Dataset]:
     """The user's sets, validated and encoded, by name; `factors` are class weights, if any.
 
     Raises
@@ -121,14 +121,16 @@ def is_set(given: Any) -> bool:
     return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
 
 
-def rows_of(model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None) -> Rows:
+def rows_of(
+    model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None
+) -> Dataset:
     """One set, a pair or a triple, as validated rows without those of weight 0."""
     X, y = model._validated(given[0]), np.asarray(given[1])
     if y.ndim == 0:
         raise TypeError(f"y must have an entry for each of the {len(X)} rows of X, got {given[1]!r}")
     if len(y) != len(X):
         raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
-    X, y, weight = weighted_rows(X, encode(y), *given[2:] or (None,))
+    X, y, weight = with_positive_weight(X, encode(y), *given[2:] or (None,))
     if not np.isfinite(y).all():
         raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
-    return Rows(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])
+    return Dataset(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from .callbacks import Progress
 from .metrics import Metric
@@ -13,7 +13,7 @@ from .metrics import Metric
 Curves = dict[str, dict[str, list[float]]]
 
 
-class History:
+class EvaluationHistory:
     """Evaluates each metric on each set after every round of a model; of a stack, of its first model.
 
     Parameters
@@ -31,7 +31,7 @@ class History:
         By set and metric, a number for each round of this fit.
     """
 
-    def __init__(self, sets: Mapping[str, Rows], metrics: Sequence[Metric], start: Ensemble) -> None:
+    def __init__(self, sets: Mapping[str, Dataset], metrics: Sequence[Metric], start: Ensemble) -> None:
         self.sets = sets
         self._score = {name: {metric.name: metric.on(rows.X) for metric in metrics} for name, rows in sets.items()}
         self.curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}

@@ -8,15 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Learner, Loss
-from ..data.dataset import Index, Rows
+from ..data.dataset import Dataset, Index
 from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback
 from .early_stopping import Patience
-from .stacking import joined, stacked
-from .training import Stopped, Trainer
-from .validation_split import EVERY, folds, held_out, singletons, suits, watched
+from .stacking import mean_curve, stacking_weights
+from .training import EarlyStoppedModel, Trainer
+from .validation_split import (
+    ALL_ROWS,
+    assign_folds,
+    holdout_mask,
+    is_accepted,
+    only_rows_of_class,
+    thinned_validation_set,
+)
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out. Over 436
 # fits of 15 small sets the log loss changes by -0.0009 (standard error 0.0002), accuracy by +0.01 points (0.03),
@@ -25,7 +32,7 @@ BEYOND = 1.25
 
 
 @dataclass(frozen=True)
-class Found:
+class FitResult:
     """The result of early stopping.
 
     Parameters
@@ -49,7 +56,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """How a fit uses early stopping.
 
     Parameters
@@ -83,20 +90,20 @@ class Plan:
     def fit(
         self,
         trainers: Sequence[Trainer],
-        rows: Rows,
-        held: Rows | None,
+        rows: Dataset,
+        held: Dataset | None,
         seed: int,
         callbacks: Sequence[Callback],
         init: Ensemble | None,
-    ) -> Found:
+    ) -> FitResult:
         """The model of the trainers, whose rounds and weights are found on rows that are held out.
 
         Models of several trainers are weighted by :func:`simplex_weights`, each on rows that it has not seen.
         """
-        splits = [(EVERY, held)] if held is not None else self._divisions(rows, seed, trainers[0].loss)
+        splits = [(ALL_ROWS, held)] if held is not None else self._divisions(rows, seed, trainers[0].loss)
         trainers, fits = self._fits(trainers, splits, rows, callbacks, init)
         models, raw = ([[getattr(run, name) for run in runs] for runs in fits] for name in ("ensemble", "raw"))
-        weight = stacked(trainers[0].loss, models[0], raw, [out for _, out in splits])
+        weight = stacking_weights(trainers[0].loss, models[0], raw, [out for _, out in splits])
         used = np.flatnonzero(weight).tolist()
         weight, models = weight[used], [models[k] for k in used]
         if held is None and self.refit:
@@ -105,28 +112,28 @@ class Plan:
                 [trainer.again(0).fit(rows, self._length(row, more, init), (), init)] if trainer.refits else row
                 for trainer, row in zip([trainers[k] for k in used], models, strict=True)
             ]
-        scores = joined([run.scores for run in fits[0]])
+        scores = mean_curve([run.scores for run in fits[0]])
         if init is not None and held is None and len(scores) > 2:
-            warn_of_seen(len(init), max(len(model) for row in models for model in row))
+            warn_if_no_progress(len(init), max(len(model) for row in models for model in row))
         shares = np.array([share / len(row) for share, row in zip(weight, models, strict=True) for _ in row])
         ensemble = weighted_sum([model for row in models for model in row], shares)
-        return Found(ensemble, scores, [trainers[k].learner for k in used], weight, len(splits))
+        return FitResult(ensemble, scores, [trainers[k].learner for k in used], weight, len(splits))
 
     def _fits(
         self,
         trainers: Sequence[Trainer],
-        splits: Sequence[tuple[Index, Rows]],
-        rows: Rows,
+        splits: Sequence[tuple[Index, Dataset]],
+        rows: Dataset,
         callbacks: Sequence[Callback],
         init: Ensemble | None,
-    ) -> tuple[list[Trainer], list[list[Stopped]]]:
+    ) -> tuple[list[Trainer], list[list[EarlyStoppedModel]]]:
         """The trainers whose models are wanted, and a model of each for each split."""
         beyond = BEYOND if len(splits) > 1 and not self.refit else 1.0
         rules = self.n_estimators, self.patience, self.tol, callbacks, init, beyond
         used: list[Trainer] = []
-        fits: list[list[Stopped]] = []
+        fits: list[list[EarlyStoppedModel]] = []
         for trainer in trainers:
-            runs: list[Stopped] = []
+            runs: list[EarlyStoppedModel] = []
             for k, (kept, out) in enumerate(splits):
                 if trainer.demand is None or trainer.demand.is_met(runs, fits):
                     # Rows are copied for one model at a time.
@@ -142,27 +149,29 @@ class Plan:
         new = float(np.mean([len(model) for model in models])) - done
         return min(done + round(more * new), self.n_estimators)
 
-    def _divisions(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Index, Rows]]:
+    def _divisions(self, rows: Dataset, seed: int, loss: Loss) -> list[tuple[Index, Dataset]]:
         """The splits of all divisions into folds."""
         return [split for k in range(self.n_repeats) for split in self._splits(rows, seed + k, loss)]
 
-    def _splits(self, rows: Rows, seed: int, loss: Loss) -> list[tuple[Index, Rows]]:
+    def _splits(self, rows: Dataset, seed: int, loss: Loss) -> list[tuple[Index, Dataset]]:
         """Which rows to fit to, and those to watch of the others."""
         if self.n_folds == 1:
-            fold = np.where(held_out(rows, self.fraction, seed), 0, -1)
+            fold = np.where(holdout_mask(rows, self.fraction, seed), 0, -1)
         else:
-            fold = folds(rows, self.n_folds, seed)
+            fold = assign_folds(rows, self.n_folds, seed)
         parts = range(self.n_folds)
-        spared = np.where(singletons(loss, rows.y), -1, fold)
+        spared = np.where(only_rows_of_class(loss, rows.y), -1, fold)
         if np.isin(parts, spared).all():
             fold = spared
         splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
-        usable = [(kept, out) for kept, out in splits if suits(loss, rows.y[kept], rows.weight[kept])] or splits
-        return [(kept, watched(rows.take(out), loss, seed)) for kept, out in usable]
+        usable = [
+            (kept, out) for kept, out in splits if is_accepted(loss, rows.y[kept], rows.weight[kept])
+        ] or splits
+        return [(kept, thinned_validation_set(rows.take(out), loss, seed)) for kept, out in usable]
 
 
-def warn_of_seen(given: int, found: int) -> None:
+def warn_if_no_progress(given: int, found: int) -> None:
     """Warn where a fit that was given rounds to go on from has hardly found more, as if they knew all rows."""
     if found <= given + 1:
         warn_user(

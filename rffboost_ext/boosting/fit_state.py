@@ -6,14 +6,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..terms.ensemble import Ensemble, mean
+from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
-from .callbacks import Callback, Progress, ends
+from .callbacks import Callback, Progress, stops_training
 from .interruption import Interrupted
 
 
 @dataclass
-class Growth:
+class FitState:
     """A model that is being trained.
 
     Parameters
@@ -22,7 +22,7 @@ class Growth:
         Its rounds so far.
     raw : ndarray of shape (n, C), optional
         The scores from which the loop continues; by default those of the ensemble.
-    lasting : dict
+    learner_state : dict
         The state that learners keep across rounds.
     callbacks : sequence of callable
         To be called after each round.
@@ -32,21 +32,27 @@ class Growth:
 
     ensemble: Ensemble
     raw: Array | None
-    lasting: dict[Hashable, Any]
+    learner_state: dict[Hashable, Any]
     callbacks: Sequence[Callback]
     finished: bool = False
 
     def state(self) -> dict[str, Any]:
         """The whole state as plain values."""
         states = [[type(callback).__name__, callback.state()] for callback in self._stateful()]
-        values = {name: getattr(self, name) for name in ("ensemble", "raw", "lasting", "finished")}
-        return values | {"callbacks": states}
+        # The names are those in files.
+        return {
+            "ensemble": self.ensemble,
+            "raw": self.raw,
+            "lasting": self.learner_state,
+            "finished": self.finished,
+            "callbacks": states,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what :meth:`state` returned."""
         self.ensemble, self.raw, self.finished = (state[name] for name in ("ensemble", "raw", "finished"))
-        self.lasting.clear()
-        self.lasting.update(state["lasting"])
+        self.learner_state.clear()
+        self.learner_state.update(state["lasting"])
         for callback, (_, kept) in zip(self._stateful(), state["callbacks"], strict=True):
             callback.restore(kept)
 
@@ -55,7 +61,7 @@ class Growth:
         return [one for one in self.callbacks if hasattr(one, "state") and hasattr(one, "restore")]
 
 
-class Journal:
+class FitRecorder:
     """The progress of a fit, kept in memory in case it is interrupted."""
 
     every: int | None = None
@@ -68,13 +74,13 @@ class Journal:
         """The seeds of the fit: those just drawn, unless it is resumed."""
         return drawn
 
-    def resume(self, growth: Growth) -> None:
+    def resume(self, growth: FitState) -> None:
         """Restore the progress of a model that is about to be trained."""
 
     def watch(self, progress: Progress) -> None:
         """Inspect a round."""
 
-    def note(self, growth: Growth) -> None:
+    def note(self, growth: FitState) -> None:
         """Note the state of a model."""
 
     def close(self) -> None:
@@ -94,10 +100,10 @@ class Journal:
         if not self.results and not len(stop.ensemble):
             raise stop
         models = [ensemble for ensemble, _ in self.results] or [stop.ensemble]
-        return Interrupted(mean(models)), [scores for _, scores in self.results]
+        return Interrupted(mean_ensemble(models)), [scores for _, scores in self.results]
 
 
-class Relay:
+class CallbackForwarder:
     """Calls callbacks with the total number of rounds in a shorter stretch, and notes whether one ends the fit."""
 
     def __init__(self, callbacks: Sequence[Callback], n_estimators: int) -> None:
@@ -106,5 +112,5 @@ class Relay:
     def __call__(self, progress: Progress) -> bool:
         if progress.n_estimators != self.n_estimators:
             progress = replace(progress, n_estimators=self.n_estimators)
-        self.stopped = any([ends(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called
+        self.stopped = any([stops_training(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called
         return self.stopped

@@ -11,24 +11,24 @@ from ..core import Learner, Loss, Round, Step, Term
 from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
-from ..learners.validation import outcome
+from ..learners.validation import fit_term
 from ..losses.registry import LOSSES
 from ..losses.validation import (
-    baseline_of,
     check_answers,
     check_baseline,
     check_derivatives,
     check_target,
-    derivatives_of,
-    in_units,
-    prepared,
+    checked_baseline,
+    checked_derivatives,
+    prepare_loss,
+    scale_derivatives,
 )
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
-from .callbacks import CALLBACKS, Callback, Progress, ends
+from .callbacks import CALLBACKS, Callback, Progress, stops_training
 from .interruption import Interrupted
-from .steps import STEPS, moved, natural_step
+from .steps import STEPS, default_step, take_step
 
 PARAMETERS = {
     "n_estimators": Integer(1),
@@ -79,9 +79,9 @@ def boost(
         The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
     init_raw : ndarray of shape (n, C), optional
         The final scores of the loop of `init` on these rows, ``Progress.raw``. With them the loop continues bit
-        for bit as if it had never stopped, unless the learner keeps a state across rounds in ``Design.lasting``,
-        as kernel machines keep their kernel: that starts anew. Without them the loop starts from ``init.raw``,
-        which is the same up to rounding.
+        for bit as if it had never stopped, unless the learner keeps a state across rounds in
+        ``Design.learner_state``, as kernel machines keep their kernel: that starts anew. Without them the loop
+        starts from ``init.raw``, which is the same up to rounding.
 
     Returns
     -------
@@ -111,9 +111,9 @@ def boost(
         require("boost", name, given[name], check)
     design, y, weight = checked_data(design, y, weight)
     # An initial ensemble of several outputs has a number of classes, of which these rows may lack some.
-    loss = prepared(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
-    step = natural_step(loss, learner) if given_step is None else given_step
-    start = beginning(loss, y, weight, init)
+    loss = prepare_loss(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
+    step = default_step(loss, learner) if given_step is None else given_step
+    start = initial_ensemble(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
     raw = scores_of(start, design, n_estimators, init_raw)
@@ -122,37 +122,37 @@ def boost(
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
-            derivatives = in_units(loss, derivatives_of(loss, y, raw, index))
+            derivatives = scale_derivatives(loss, checked_derivatives(loss, y, raw, index))
             check_derivatives(loss, derivatives, raw, index)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
             round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
-            fitted, output = outcome(learner, round)
-            keep, length = moved(step, round, output)
+            fitted, output = fit_term(learner, round)
+            keep, length = take_step(step, round, output)
             raw = (raw if keep == 1.0 else keep * raw) + length * output
             term = design.restore(fitted)
             terms.append(term)
             moves.append(np.array([keep, length]))
             progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
-            if any([ends(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
+            if any([stops_training(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
                 break
             # Otherwise these names would keep the arrays of this round in memory through the next.
             del round, progress, fitted, output, derivatives
     except KeyboardInterrupt as error:
-        raise Interrupted(made(start, terms, moves)) from error
-    return made(start, terms, moves)
+        raise Interrupted(assembled(start, terms, moves)) from error
+    return assembled(start, terms, moves)
 
 
-def beginning(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
+def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
     """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
-    start = Ensemble(baseline_of(loss, y, weight), (), np.empty((0, 2))) if init is None else init
+    start = Ensemble(checked_baseline(loss, y, weight), (), np.empty((0, 2))) if init is None else init
     check_baseline(loss, start.baseline, y)
     check_target(loss, y, start.n_outputs)
     return start
 
 
-def made(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
+def assembled(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
     """The ensemble of the rounds that are complete: an interrupt may come between a term and its move."""
-    return Ensemble(start.baseline, settled(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
+    return Ensemble(start.baseline, materialized_terms(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
 
 
 def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
@@ -205,6 +205,6 @@ def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | N
     return raw
 
 
-def settled(terms: Sequence[Term]) -> tuple[Term, ...]:
+def materialized_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
     """All terms in a form that can be stored."""
     return tuple(term.settled() for term in terms)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..losses import Signed
+from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
@@ -155,7 +155,7 @@ def other_loss(given: str | Loss, view: View) -> Loss:
     """A loss other than that of the fit, prepared; a ValueError if it interprets raw scores differently."""
     loss = LOSSES.create(given)
     if view.classes is not None and loss.task == "regression":
-        loss = Signed(loss)
+        loss = LabelRegression(loss)
     if view.n_targets > 1 and not loss.multi_output:
         raise ValueError(
             f"eval_metric: loss {given!r} is of one target, and y has {view.n_targets}; use a scorer of "

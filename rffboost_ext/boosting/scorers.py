@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..core import Loss
-from ..preprocessing.targets import labels_of, squeeze
+from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.arrays import rows_equal
 from ..utils.typing import Array
 
@@ -214,7 +214,7 @@ class Classified(ClassifierMixin, Predicted):
 
     def predict(self, X: Any) -> Array:
         """The most probable classes."""
-        return labels_of(self.raw_of(X), self.classes_)
+        return decode_labels(self.raw_of(X), self.classes_)
 
 
 class Regressed(RegressorMixin, Predicted):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 
@@ -19,8 +19,8 @@ LEAST_WEIGHT = 1e-3
 APART = 16.0
 
 
-def stacked(
-    loss: Loss, models: Sequence[Ensemble], scores: Sequence[Sequence[Array]], held: Sequence[Rows]
+def stacking_weights(
+    loss: Loss, models: Sequence[Ensemble], scores: Sequence[Sequence[Array]], held: Sequence[Dataset]
 ) -> Array:
     """A weight for each kind of model, given the raw scores of its k-th models on the k-th held-out rows.
 
@@ -84,7 +84,7 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
     return np.asarray(found / found.sum())
 
 
-def joined(scores: Sequence[Array]) -> Array:
+def mean_curve(scores: Sequence[Array]) -> Array:
     """The mean of curves of different lengths; one that has ended is continued with its best value."""
     longest = max(map(len, scores))
     return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)

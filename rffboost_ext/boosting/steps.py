@@ -147,7 +147,7 @@ class Shrunk(Step):
         return self.step.needs
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        keep, length = moved(self.step, round, output)
+        keep, length = take_step(self.step, round, output)
         # A function may say something else when it is asked again.
         (index, rate), self._asked = self._asked, NEVER
         return keep, (rate if index == round.index else rate_of(self.rate, round.index - self.first)) * length
@@ -162,7 +162,7 @@ class Shrunk(Step):
         return rate * self.step.shrinkage(index)
 
 
-def moved(step: Step, round: Round, output: Array) -> tuple[float, float]:
+def take_step(step: Step, round: Round, output: Array) -> tuple[float, float]:
     """The result of a step, two finite numbers, or an error that names the step."""
     found = step.move(round, output)
     try:
@@ -189,7 +189,7 @@ def ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator > 0.0 else 0.0
 
 
-def natural_step(loss: Loss, learner: Learner) -> Step:
+def default_step(loss: Loss, learner: Learner) -> Step:
     """The step that ``step="auto"`` stands for: the learner's own, else the best that the loss allows."""
     if learner.step is not None:
         return STEPS.create(learner.step)

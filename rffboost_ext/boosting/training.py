@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from ..core import Learner, Loss, Step
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..learners.design import Design
-from ..preprocessing.scaling import scaling_of
-from ..terms import Expansion, Extent
+from ..preprocessing.scaling import column_scaling
+from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, KeepScores
-from .early_stopping import EarlyStopping, Haste, Patience
-from .fit_state import Growth, Journal, Relay
+from .early_stopping import EarlyStopping, Patience, PatienceLimit
+from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
-from .loop import beginning, boost
+from .loop import boost, initial_ensemble
 from .mean_loss import Error, MeanLoss
-from .training_condition import Demand
+from .training_condition import TrainingCondition
 
 # Number of rounds trained on one pool of rows.
 POOL_ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class Stopped:
+class EarlyStoppedModel:
     """The result of a fit with early stopping.
 
     Parameters
@@ -62,16 +62,16 @@ class Trainer:
         Threads.
     precision : str
         Precision of the compiled passes.
-    lasting : dict
+    learner_state : dict
         The state that learners keep across rounds, independent of single rows; filled by the fit.
     journal : Journal
         Records the progress of the models.
     error_on : callable, optional
         From rows X (n, d) to the error that early stopping monitors there, ``error(y, raw, weight) -> float``; the
         loss by default.
-    expansion : Expansion, optional
+    expansion : ImputeAndEncode, optional
         Imputation and encoding of columns with missing values or categories.
-    extent : Extent, optional
+    extent : ClipAndLog, optional
         The range of what learners see, beyond which their terms are held constant, and its bends.
     haste : Haste, optional
         Limits to the patience of early stopping.
@@ -88,29 +88,29 @@ class Trainer:
     seed: int
     n_jobs: int
     precision: str
-    lasting: dict[Hashable, Any] = field(default_factory=dict)
-    journal: Journal = field(default_factory=Journal)
+    learner_state: dict[Hashable, Any] = field(default_factory=dict)
+    journal: FitRecorder = field(default_factory=FitRecorder)
     error_on: Callable[[Array], Error] | None = None
-    expansion: Expansion | None = None
-    extent: Extent | None = None
-    haste: Haste | None = None
+    expansion: ImputeAndEncode | None = None
+    clipping: ClipAndLog | None = None
+    haste: PatienceLimit | None = None
     refits: bool = True
-    demand: Demand | None = None
+    demand: TrainingCondition | None = None
 
     def fit(
         self,
-        rows: Rows,
+        rows: Dataset,
         n_estimators: int,
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
         init_raw: Array | None = None,
     ) -> Ensemble:
         """Boost on `rows` until `n_estimators` rounds are done, those of `init` included."""
-        columns = self.expansion, self.extent
-        scaling = scaling_of(rows.X, rows.weight, *columns) if self.standardize else (None, None)
+        columns = self.expansion, self.clipping
+        scaling = column_scaling(rows.X, rows.weight, *columns) if self.standardize else (None, None)
         # The given scores are of all rows, pools have only some.
         raw = None if self.in_pools(len(rows)) else init_raw
-        growth = Growth(self.start(rows) if init is None else init, raw, self.lasting, callbacks)
+        growth = FitState(self.start(rows) if init is None else init, raw, self.learner_state, callbacks)
         self.journal.resume(growth)
         chances = self._chances(rows, growth.ensemble.baseline)
         try:
@@ -123,14 +123,14 @@ class Trainer:
             raise Interrupted(growth.ensemble) from error
         return growth.ensemble
 
-    def start(self, rows: Rows) -> Ensemble:
+    def start(self, rows: Dataset) -> Ensemble:
         """The ensemble before the first round."""
-        return beginning(self.loss, rows.y, rows.weight)
+        return initial_ensemble(self.loss, rows.y, rows.weight)
 
     def _stretch(
         self,
-        growth: Growth,
-        rows: Rows,
+        growth: FitState,
+        rows: Dataset,
         chances: Array | None,
         scaling: tuple[Array | None, Array | None],
         n_estimators: int,
@@ -140,7 +140,7 @@ class Trainer:
         if chances is not None:
             index = done // POOL_ROUNDS
             target, rows = min(target, (index + 1) * POOL_ROUNDS), self._pool(rows, chances, index)
-        relay, scores = Relay(growth.callbacks, n_estimators), KeepScores(growth.raw)
+        relay, scores = CallbackForwarder(growth.callbacks, n_estimators), KeepScores(growth.raw)
         if every is not None:
             target = min(target, (done // every + 1) * every)
         callbacks: list[Callback] = [relay] if every is None else [self.journal.watch, relay, scores]
@@ -151,25 +151,25 @@ class Trainer:
 
     def again(self, k: int) -> Trainer:
         """The same parts for an independent fit, number k, which shares no state with others."""
-        return replace(self, seed=(self.seed + k) % 2**31, lasting={})
+        return replace(self, seed=(self.seed + k) % 2**31, learner_state={})
 
     def in_pools(self, n_samples: int) -> bool:
         """Whether a fit on so many rows sees them a pool at a time."""
         return self.learner.pool_size is not None and n_samples > 2 * self.learner.pool_size
 
-    def _chances(self, rows: Rows, baseline: Array) -> Array | None:
+    def _chances(self, rows: Dataset, baseline: Array) -> Array | None:
         """The probabilities (n,) by which the rows of a pool are drawn; None if all rows are seen at once."""
         size = self.learner.pool_size
         return rows.probabilities(self.loss, baseline, size) if size and self.in_pools(len(rows)) else None
 
-    def _pool(self, rows: Rows, chances: Array, index: int) -> Rows:
+    def _pool(self, rows: Dataset, chances: Array, index: int) -> Dataset:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
         assert self.learner.pool_size is not None
         return rows.drawn(rng, chances, self.learner.pool_size)
 
     def _boost(
         self,
-        rows: Rows,
+        rows: Dataset,
         scaling: tuple[Array | None, Array | None],
         n_estimators: int,
         callbacks: Sequence[Callback],
@@ -177,7 +177,9 @@ class Trainer:
         init_raw: Array | None = None,
     ) -> Ensemble:
         return boost(
-            Design(rows.X, *scaling, self.n_jobs, self.precision, self.lasting, self.expansion, self.extent),
+            Design(
+                rows.X, *scaling, self.n_jobs, self.precision, self.learner_state, self.expansion, self.clipping
+            ),
             rows.y,
             loss=self.loss,
             learner=self.learner,
@@ -192,15 +194,15 @@ class Trainer:
 
     def fit_stopping(
         self,
-        rows: Rows,
-        held: Rows,
+        rows: Dataset,
+        held: Dataset,
         n_estimators: int,
         patience: Patience,
         tol: float,
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
         beyond: float = 1.0,
-    ) -> Stopped:
+    ) -> EarlyStoppedModel:
         """Boost on `rows` while the loss on `held` falls; keep `beyond` times the best number of rounds."""
         before = self.start(rows) if init is None else init
         if self.haste is not None:
@@ -209,12 +211,12 @@ class Trainer:
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)
 
-        def result(ensemble: Ensemble) -> Stopped:
+        def result(ensemble: Ensemble) -> EarlyStoppedModel:
             best = done + watch.best_round_
             length = min(max(1, done + round(beyond * watch.best_round_)), len(ensemble))
             model, scores = ensemble.truncated(length), np.array(watch.scores_)
             self.journal.keep(model, scores)
-            return Stopped(model, scores, watch.raw_beyond(model.rounds[best:]))
+            return EarlyStoppedModel(model, scores, watch.raw_beyond(model.rounds[best:]))
 
         try:
             return result(self.fit(rows, n_estimators, [*callbacks, watch], before))

@@ -12,7 +12,7 @@ import numpy as np
 from ..utils.typing import Array
 
 
-class Run(Protocol):
+class TrainedModel(Protocol):
     """A finished model: the held-out loss before the first and after every round, and the held-out scores."""
 
     @property
@@ -25,7 +25,7 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True)
-class Demand:
+class TrainingCondition:
     """What calls for a further kind of models.
 
     Parameters
@@ -48,19 +48,19 @@ class Demand:
     n_outputs: int
     akin: float = math.inf
 
-    def is_met(self, runs: Sequence[Run], others: Sequence[Sequence[Run]]) -> bool:
+    def is_met(self, runs: Sequence[TrainedModel], others: Sequence[Sequence[TrainedModel]]) -> bool:
         """Whether to train one more model of this kind, given its own so far and those of other kinds."""
         if others[0][0].raw.shape[1] > self.n_outputs:
             return False
-        shares = [float(np.mean([left(run) for run in row])) for row in others]
+        shares = [float(np.mean([relative_loss(run) for run in row])) for row in others]
         best = min(shares)
         if not self.least < best < self.most:
             return False
-        if any(min(map(left, row)) > self.akin * best for row in others[1:2]):
+        if any(min(map(relative_loss, row)) > self.akin * best for row in others[1:2]):
             return False
-        return not runs or left(runs[0]) <= self.behind * min(left(row[0]) for row in others)
+        return not runs or relative_loss(runs[0]) <= self.behind * min(relative_loss(row[0]) for row in others)
 
 
-def left(run: Run) -> float:
+def relative_loss(run: TrainedModel) -> float:
     """The least loss as a share of that before the first round; 1 where that is not positive."""
     return float(run.scores.min() / run.scores[0]) if run.scores[0] > 0.0 else 1.0

@@ -15,7 +15,7 @@ from ..utils.warnings import warn_user
 LIGHT = 0.1
 
 
-def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
+def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Merge duplicate rows into one, adding up their weights.
 
     A row of weight 2 and the same row twice become the same data, so that they lead to the same fit bit for
@@ -53,14 +53,14 @@ def distinct_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Arra
     return X[rows], y[rows], joint
 
 
-def weighted_rows(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
+def with_positive_weight(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
     """X, y and weights without the rows of weight 0."""
-    weight = checked_weights(sample_weight, len(X))
+    weight = check_sample_weight(sample_weight, len(X))
     kept = weight > 0.0
     return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
 
 
-def checked_weights(sample_weight: Any, n_samples: int) -> Array:
+def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
     """Sample weights as float64 of shape (n,), ones for None, or a ValueError or TypeError that names them."""
     if sample_weight is None:
         return np.ones(n_samples)
@@ -86,7 +86,7 @@ def checked_weights(sample_weight: Any, n_samples: int) -> Array:
     return weight
 
 
-def warn_of_light(weight: Array) -> None:
+def warn_if_light(weight: Array) -> None:
     """Warn where weights (n,) sum to far less than the number of rows: penalties suit rows of weight 1."""
     total = float(weight.sum())
     if total < LIGHT * len(weight):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core import Loss
 from ..kernels import compiled
-from ..losses.validation import pair, require_derivatives
+from ..losses.validation import check_pair, require_derivatives
 from ..utils.typing import Array
 
 # The part of a sample that is drawn by weight alone. By it, where all weights are equal and no row is certain,
@@ -18,7 +18,7 @@ TURNS = 10
 BLOCK = 65_536
 
 
-def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
+def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
     """About `size` of `rows` at random, in their order; all of them where there are no more."""
     if len(rows) <= size:
         return rows
@@ -27,7 +27,7 @@ def thinned(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return kept[:count] if count else rows[[int(chance.argmin())]]
 
 
-def probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Array:
+def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Array:
     r"""The probabilities (m,) by which to draw about `size` of m rows, those of large gradients preferred.
 
     That of row i is
@@ -37,7 +37,7 @@ def probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Arr
 
     k such that they sum to `size`. Sampling of minimal variance, with p proportional to the gradient, is due to
     Ibragimov and Gusev (NeurIPS 2019). By the part that does not depend on the gradient, the weight of a row times
-    the factor of :func:`drawn` is at most 1.5 times the mean weight, as long as no probability reaches 1.
+    the factor of :func:`draw_weighted` is at most 1.5 times the mean weight, as long as no probability reaches 1.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Arr
     return np.minimum(mass, 1.0, out=mass)
 
 
-def drawn(rng: np.random.Generator, rows: Array, probability: Array, size: int) -> tuple[Array, Array]:
+def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, size: int) -> tuple[Array, Array]:
     """Some of m rows, each kept with its probability, and the factors that make up for it.
 
     Row i is to weigh size / (m p_i) times as much. Weighted sums over the sample are then, in expectation,
@@ -80,14 +80,14 @@ def drawn(rng: np.random.Generator, rows: Array, probability: Array, size: int) 
     return kept[:count], size / len(rows) / found[:count]
 
 
-def slopes(loss: Loss, y: Array, raw: Array) -> Array:
+def gradient_magnitude(loss: Loss, y: Array, raw: Array) -> Array:
     """The sum of absolute gradients of each row, (n, 1), at the constant scores raw (C,), checked."""
     out = np.empty((len(y), 1))
     for start in range(0, len(y), BLOCK):
         block = slice(start, start + BLOCK)
         target = y[block]
         scores = np.tile(raw, (len(target), 1))
-        derivatives = pair(loss, loss.derivatives(target, scores))
+        derivatives = check_pair(loss, loss.derivatives(target, scores))
         require_derivatives(loss, derivatives, scores, f"at the baseline {raw}")
         np.abs(derivatives[0] * np.asarray(loss.unit)).sum(axis=1, keepdims=True, out=out[block])
     return out

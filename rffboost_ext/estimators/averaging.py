@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..preprocessing.category_encoding import Coding, listed
-from ..preprocessing.category_recoding import joint, kinds_of, recoding_of
-from ..terms.ensemble import mean
-from ..terms.recoding import recoded_tables, with_codes
+from ..preprocessing.category_encoding import CategoryEncoding, category_lists
+from ..preprocessing.category_recoding import category_kinds, joint_encoding, recoding_of
+from ..terms.ensemble import mean_ensemble
+from ..terms.recoding import recoded_ensemble, recoded_tables
 from .base import BaseRFFBoost
 from .quantile import RFFBoostQuantileRegressor
 
@@ -61,7 +61,7 @@ def average(models: Iterable[E]) -> E:
     shares = [found for model in models if (found := model._known_importances()) is not None]
     importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
     models = with_joint_categories(models)
-    averaged = models[0]._with_ensemble(mean([model.ensemble_ for model in models]), importances)
+    averaged = models[0]._with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances)
     # Missing values are allowed only in columns where every model can handle them.
     gaps = [model._gaps for model in models if model._gaps is not None]
     averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
@@ -72,18 +72,18 @@ def average(models: Iterable[E]) -> E:
 def with_joint_categories(models: Sequence[E]) -> list[E]:
     """Fitted models that know all categories that one of them knows: themselves where they know the same."""
     codings = [model._coding for model in models if model._coding is not None]
-    if all(listed(coding) == listed(codings[0]) for coding in codings):
+    if all(category_lists(coding) == category_lists(codings[0]) for coding in codings):
         return list(models)
-    coding = joint(codings)
+    coding = joint_encoding(codings)
     return [with_coding(model, coding) for model in models]
 
 
-def with_coding(model: E, coding: Coding) -> E:
+def with_coding(model: E, coding: CategoryEncoding) -> E:
     """A fitted model with the codes of another coding, which has all categories of its own."""
     assert model._coding is not None
     assert model._expansion is not None
     recoding = recoding_of(model._coding, coding)
-    made = model._with_ensemble(with_codes(model.ensemble_, recoding), model._known_importances())
+    made = model._with_ensemble(recoded_ensemble(model.ensemble_, recoding), model._known_importances())
     made._coding, made._expansion = coding, recoded_tables(model._expansion, recoding)
     return made
 
@@ -113,7 +113,7 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
-        "kinds of categories": [kinds_of(model._coding) for model in (first, other)],
+        "kinds of categories": [category_kinds(model._coding) for model in (first, other)],
         "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
     }
     for name, (one, two) in facts.items():

@@ -12,25 +12,25 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.callbacks import CALLBACKS, Callback, KeepScores, Printer, told_of_the_end
+from ..boosting.callbacks import CALLBACKS, Callback, KeepScores, Printer, closing_callbacks
 from ..boosting.evaluation import evaluation_of
-from ..boosting.evaluation_history import History
-from ..boosting.fit_plan import Found
-from ..boosting.fit_state import Journal
+from ..boosting.evaluation_history import EvaluationHistory
+from ..boosting.fit_plan import FitResult
+from ..boosting.fit_state import FitRecorder
 from ..boosting.interruption import Interrupted
 from ..boosting.metrics import Metrics
-from ..boosting.stacking import joined
+from ..boosting.stacking import mean_curve
 from ..boosting.steps import RATE, Shrunk
 from ..boosting.training import Trainer
 from ..core import Learner, Loss, Step
-from ..data.dataset import Rows
-from ..data.sample_weight import distinct_rows, warn_of_light
+from ..data.dataset import Dataset
+from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import sampled_importances
-from ..losses.validation import baseline_of, prepared
-from ..persistence.checkpoint import Checkpoint, journal_of
-from ..persistence.model_file import StoreMixin
-from ..preprocessing.log_transform import with_bends
-from ..preprocessing.scaling import extent_of
+from ..losses.validation import checked_baseline, prepare_loss
+from ..persistence.checkpoint import Checkpoint, recorder_for
+from ..persistence.model_file import ModelFileMixin
+from ..preprocessing.log_transform import choose_log_transform
+from ..preprocessing.scaling import column_ranges
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import threads
 from ..utils.param_validation import (
@@ -41,27 +41,27 @@ from ..utils.param_validation import (
     PRECISION,
     SEED,
     THREADS,
-    Exactly,
     Integer,
+    OneOf,
     Real,
     is_auto,
 )
 from ..utils.typing import Array
 from .composition import with_own_parts
-from .defaults import CEILING, FINE, ROUNDS, PolicyEstimator, Size
+from .defaults import CEILING, FINE, ROUNDS, PolicyEstimator, TableSize
 from .explanation import ExplainMixin
-from .init_model import Given
-from .init_model import read as read_init_model
+from .init_model import InitModel
+from .init_model import read_init_model as read_init_model
 from .warm_start import BeginningMixin
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
-AUTO = Exactly(("auto",))
+AUTO = OneOf(("auto",))
 # What only fits with early stopping have.
 OF_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
 
 
-class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, PolicyEstimator):
+class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixin, PolicyEstimator):
     """Base class of classifier and regressor: everything but the encoding of the target."""
 
     task: ClassVar[str]
@@ -82,7 +82,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         "tol": NON_NEGATIVE,
         "n_folds": Integer(1) | AUTO,
         "refit": BOOL | AUTO,
-        "quality": Exactly(("auto", "fast", "high")),
+        "quality": OneOf(("auto", "fast", "high")),
         "eval_metric": Metrics(),
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
@@ -199,19 +199,19 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         if self._goes_on():
             self._require_columns(y)
             loss = self.loss_ if repr(loss) == self._loss_given else loss
-        loss = prepared(loss, y, weight, n_classes)
-        return loss, learner, self._step_for(loss, learner, np.size(baseline_of(loss, y, weight)))
+        loss = prepare_loss(loss, y, weight, n_classes)
+        return loss, learner, self._step_for(loss, learner, np.size(checked_baseline(loss, y, weight)))
 
     def _fit(
         self: E,
-        rows: Rows,
+        rows: Dataset,
         parts: tuple[Loss, Learner, Step],
-        given: Given | None = None,
+        given: InitModel | None = None,
         classes: Array | None = None,
-        sets: Mapping[str, Rows] | None = None,
+        sets: Mapping[str, Dataset] | None = None,
     ) -> E:
         """Boost on validated data; `sets` are the rows to evaluate on, if the user has given any."""
-        warn_of_light(rows.weight)
+        warn_if_light(rows.weight)
         loss, learner, step = parts
         init, n_given = self._beginning(given, loss, rows, classes)
         evaluation = evaluation_of(self, sets or {}, loss, rows, classes)
@@ -220,19 +220,19 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         self._require_room(init, n_rounds)
         # With early stopping duplicates stay: how often a row occurs is part of what is to be predicted.
         if learner.merges_rows(len(rows)) and not stops:
-            rows = Rows(*distinct_rows(rows.X, rows.y, rows.weight))
+            rows = Dataset(*merge_duplicate_rows(rows.X, rows.y, rows.weight))
         self._learn_columns(rows.X, rows.weight)
-        journal = journal_of(self, rows, sets or None, init)
+        journal = recorder_for(self, rows, sets or None, init)
         split_seed, seed = journal.seeds(self._seeds())
-        lasting = deepcopy(self._lasting) if self._goes_on() else {}
+        learner_state = deepcopy(self._learner_state) if self._goes_on() else {}
         scores = KeepScores(self._scores_left_by_last_fit(rows))
-        with threads(self.n_jobs) as n_jobs, self._announcing(), told_of_the_end(self.callbacks or ()):
-            size = Size(*rows.X.shape)
+        with threads(self.n_jobs) as n_jobs, self._announcing(), closing_callbacks(self.callbacks or ()):
+            size = TableSize(*rows.X.shape)
             pace = self._pace(size, evaluation.watched, init) if stops else FINE
             self.learning_rate_ = self._rate(pace)
             step = Shrunk(step, self.learning_rate_, n_given)
             more = self._seen(rows, loss, learner, seed)
-            more |= {"lasting": lasting, "journal": journal, "error_on": evaluation.error_on}
+            more |= {"learner_state": learner_state, "journal": journal, "error_on": evaluation.error_on}
             trainer = Trainer(loss, learner, step, bool(self.standardize), seed, n_jobs, self.precision, **more)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)
@@ -248,7 +248,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
                 journal.close()
             except Interrupted as stop:
                 ensemble, scores.raw = self._left(journal, stop), None
-        self._keep_state(rows, scores.raw, lasting, stops)
+        self._keep_state(rows, scores.raw, learner_state, stops)
         self._keep_curves(history, stops)
         self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, n_given
         self._importances = sampled_importances(ensemble, rows, seed, loss)
@@ -258,23 +258,23 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit."""
         made = with_own_parts(self)
         made.ensemble_, made._importances = ensemble, importances
-        made._scores, made._lasting = None, {}
+        made._scores, made._learner_state = None, {}
         made._forget(("evals_result_", "learning_rate_", *OF_STOPPING))
         return made
 
-    def _kept(self, found: Found) -> Ensemble:
+    def _kept(self, found: FitResult) -> Ensemble:
         """The ensemble that early stopping has found, what else it has found being kept."""
         values = found.scores, found.n_folds, found.learners, found.weight
         for name, value in zip(OF_STOPPING, values, strict=True):
             setattr(self, name, value)
         return found.ensemble
 
-    def _left(self, journal: Journal, stop: Interrupted) -> Ensemble:
+    def _left(self, journal: FitRecorder, stop: Interrupted) -> Ensemble:
         """The ensemble that an interrupted fit leaves, and its curves."""
         self._interrupt, curves = journal.usable(stop)
         if curves:
             self._forget(OF_STOPPING)
-            self.validation_scores_ = joined(curves)
+            self.validation_scores_ = mean_curve(curves)
         return self._interrupt.ensemble
 
     def _forget(self, names: Iterable[str]) -> None:
@@ -282,15 +282,15 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _seen(self, rows: Rows, loss: Loss, learner: Learner, seed: int) -> dict[str, Any]:
+    def _seen(self, rows: Dataset, loss: Loss, learner: Learner, seed: int) -> dict[str, Any]:
         """The expansion of the columns for learners, and its range, beyond which terms are constant."""
         expansion = self._expansion
-        extent = extent_of(rows.X, expansion) if self.extrapolation == "constant" else None
-        if extent is not None and learner.bends and is_auto(self.standardize):
-            extent = with_bends(extent, rows, loss, expansion, seed)
-        return {"expansion": expansion, "extent": extent}
+        clipping = column_ranges(rows.X, expansion) if self.extrapolation == "constant" else None
+        if clipping is not None and learner.supports_log_transform and is_auto(self.standardize):
+            clipping = choose_log_transform(clipping, rows, loss, expansion, seed)
+        return {"expansion": expansion, "clipping": clipping}
 
-    def _keep_curves(self, history: History | None, stops: bool) -> None:
+    def _keep_curves(self, history: EvaluationHistory | None, stops: bool) -> None:
         """Keep the evaluation curves of this fit, and none of an earlier one."""
         self._forget(["evals_result_", *([] if stops else OF_STOPPING)])
         if history is not None:
@@ -304,7 +304,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
 
         return compilation_announced()
 
-    def _callbacks(self, history: History | None) -> list[Callback]:
+    def _callbacks(self, history: EvaluationHistory | None) -> list[Callback]:
         """The callback that evaluates, then the user's, then the one that prints."""
         made: list[Callback] = [] if history is None else [history]
         made += [one for one in self.callbacks or () if not isinstance(one, Checkpoint)]
@@ -320,8 +320,8 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, StoreMixin, TransformerMixin, P
 
 
 @read_init_model.register
-def _(model: BaseRFFBoost) -> Given:
+def _(model: BaseRFFBoost) -> InitModel:
     check_is_fitted(model)
     classes, names = (getattr(model, name, None) for name in ("classes_", "feature_names_in_"))
     link, d = model.loss_.inverse_link, model.n_features_in_
-    return Given(model.ensemble_, link, d, classes, model._coding, names=names, shown=repr(model))
+    return InitModel(model.ensemble_, link, d, classes, model._coding, names=names, shown=repr(model))

@@ -12,11 +12,11 @@ from sklearn.base import ClassifierMixin
 from ..boosting.callbacks import Callback
 from ..boosting.evaluation import sets_of
 from ..core import Learner, Loss, Step
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..learners.composition import multi_output_learners
 from ..preprocessing.class_weight import ClassWeight, class_factors
-from ..preprocessing.targets import codes_of, encoded, labels_of, require_labels, squeeze
-from ..utils.atomic_fit import atomic
+from ..preprocessing.targets import codes_of_labels, decode_labels, encode_labels, require_labels, squeeze
+from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS
@@ -112,7 +112,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         )
         self.class_weight = class_weight
 
-    @atomic
+    @atomic_fit
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
     ) -> RFFBoostClassifier:
@@ -151,7 +151,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         require_labels(y)
         given = self._read(init_model)
         X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding)
-        classes, y = encoded(y)
+        classes, y = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes.tolist()[0]!r}"
@@ -166,8 +166,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         factors = class_factors(type(self).__name__, self.class_weight, classes, y, weight)
         weight = weight if factors is None else weight * factors[y]
         y = y.astype(np.float64)[:, None]
-        sets = sets_of(self, eval_set, partial(codes_of, classes), factors)
-        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight, len(classes)), given, classes, sets)
+        sets = sets_of(self, eval_set, partial(codes_of_labels, classes), factors)
+        self._fit(Dataset(X, y, weight), self._prepared(parts, y, weight, len(classes)), given, classes, sets)
         self.classes_, self._loss_given = classes, repr(parts[0])
         return self
 
@@ -219,7 +219,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return labels_of(self._raw(X), self.classes_)
+        return decode_labels(self._raw(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
@@ -231,7 +231,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
-        return (labels_of(raw, self.classes_) for raw in self._staged_raw(X))
+        return (decode_labels(raw, self.classes_) for raw in self._staged_raw(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-from ..boosting.steps import STEPS, natural_step
+from ..boosting.steps import STEPS, default_step
 from ..core import Learner, Loss, Step
 from ..learners.composition import check_composition
 from ..learners.registry import LEARNERS
-from ..losses import Signed
+from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..utils.param_validation import Check, is_auto, require_all
 from ..utils.registry import Registry, resolve_names
@@ -62,14 +62,14 @@ class ComposedEstimator(BaseEstimator):
         loss = LOSSES.create(self.default_loss if is_auto(self.loss) else self.loss)
         learner = LEARNERS.create(DEFAULT_LEARNER if is_auto(self.learner) else self.learner)
         if self.task == "classification" and loss.task == "regression":
-            loss = LOSSES.create(Signed(loss))
+            loss = LOSSES.create(LabelRegression(loss))
         if loss.task != self.task:
             raise ValueError(f"{type(self).__name__}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
         return loss, learner, self._step_for(loss, learner)
 
     def _step_for(self, loss: Loss, learner: Learner, n_outputs: int = 1) -> Step:
         """The step that suits a loss and a learner, checked against both."""
-        step = natural_step(loss, learner) if is_auto(self.step) else STEPS.create(self.step)
+        step = default_step(loss, learner) if is_auto(self.step) else STEPS.create(self.step)
         check_composition(loss, learner, step, n_outputs)
         return step
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Term
-from ..terms import Cosines, Expanded, Expansion, Extent
+from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.matching_pursuit import pursue
 from ..utils.parallel import SINGLE_BLAS, threads
@@ -100,19 +100,19 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
 
 
 @dataclass(frozen=True)
-class Smooth:
+class CosineGroup:
     """A part of an ensemble: cosines of the same columns.
 
     Parameters
     ----------
     cosines : list of Cosines
         Those of different ranges are terms of their own.
-    expansion : Expansion, optional
+    expansion : ImputeAndEncode, optional
         What makes their columns from those of X.
     """
 
     cosines: list[Cosines]
-    expansion: Expansion | None
+    expansion: ImputeAndEncode | None
 
     def columns(self, X: Array) -> Array:
         """What the cosines act on, (n, e), of the rows of X (n, d)."""
@@ -145,22 +145,22 @@ def compressed(ensemble: Ensemble, X: Array, n_cosines: int, tol: float) -> Ense
     return Ensemble(baseline, tuple(terms), np.ones((len(terms), 2)))
 
 
-def smooth_parts(terms: Iterable[Term]) -> tuple[list[Smooth], list[Term]]:
+def smooth_parts(terms: Iterable[Term]) -> tuple[list[CosineGroup], list[Term]]:
     """Terms that are cosines, by the columns on which they act, and the others."""
-    parts: dict[Hashable, Smooth] = {}
+    parts: dict[Hashable, CosineGroup] = {}
     others = []
     for term in terms:
         inner, expansion = (term.term, term.expansion) if isinstance(term, Expanded) else (term, None)
         # A type made of cosines may compute something else.
         if type(inner) is Cosines:
             key = None if expansion is None else expansion.key, bends_of(inner)
-            parts.setdefault(key, Smooth([], expansion)).cosines.append(inner)
+            parts.setdefault(key, CosineGroup([], expansion)).cosines.append(inner)
         else:
             others.append(term)
     return list(parts.values()), others
 
 
-def fewer(part: Smooth, X: Array, unit: Array, most: int, enough: float) -> tuple[Array | float, Smooth]:
+def fewer(part: CosineGroup, X: Array, unit: Array, most: int, enough: float) -> tuple[Array | float, CosineGroup]:
     """A constant (C,) and cosines of fewer frequencies that reproduce a part together; or the part itself."""
     columns = part.columns(X)
     candidates = strongest(part.cosines, unit)
@@ -177,22 +177,22 @@ def fewer(part: Smooth, X: Array, unit: Array, most: int, enough: float) -> tupl
 
 def strongest(sums: Sequence[Cosines], unit: Array) -> Cosines:
     """The frequencies (M, d) of the largest weights in several sums, without those of constants."""
-    center, extent = sums[0].center, reduce(union, (one.extent for one in sums))
-    joint = Cosines.stack([replace(one, extent=extent) for one in sums]).merged()
+    center, clipping = sums[0].center, reduce(union, (one.clipping for one in sums))
+    joint = Cosines.stack([replace(one, clipping=clipping) for one in sums]).merged()
     omega, place = np.unique(joint.omega, axis=0, return_inverse=True)
     power = np.bincount(place.ravel(), np.square(joint.weight / unit).sum(axis=1))
     power[~omega.any(axis=1)] = -1.0
     order = np.argsort(-power, kind="stable")[: min(CANDIDATES, int((power >= 0.0).sum()))]
     none = np.zeros(len(order)), np.zeros((len(order), len(unit)))
-    return Cosines(omega[order], *none, center, extent)
+    return Cosines(omega[order], *none, center, clipping)
 
 
 def bends_of(term: Cosines) -> Hashable:
     """The same for cosines whose ranges can be joined: those without bends, or equal ones."""
-    return None if term.extent is None or term.extent.bend is None else term.extent.key
+    return None if term.clipping is None or term.clipping.bend is None else term.clipping.key
 
 
-def union(one: Extent | None, other: Extent | None) -> Extent | None:
+def union(one: ClipAndLog | None, other: ClipAndLog | None) -> ClipAndLog | None:
     """The range that holds two ranges; None, which has no ends, if one has none."""
     if one is None or other is None or one.key == other.key:
         return one if other is not None else None

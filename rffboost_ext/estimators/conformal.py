@@ -22,10 +22,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clon
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from ..persistence.model_file import StoreMixin
-from ..preprocessing.category_encoding import is_categorical, is_gap, is_table, values_of
-from ..utils.atomic_fit import atomic
-from ..utils.param_validation import SEED, Inside, require_all
+from ..persistence.model_file import ModelFileMixin
+from ..preprocessing.category_encoding import is_categorical, is_missing, is_table, values_of
+from ..utils.atomic_fit import atomic_fit
+from ..utils.param_validation import SEED, OpenInterval, require_all
 from ..utils.typing import Array
 from .regressor import RFFBoostRegressor
 
@@ -37,7 +37,7 @@ MOST = 1e18
 LOST = 4.0
 
 
-class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEstimator):
+class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
     """Any regressor with prediction intervals by split conformal prediction.
 
     With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
@@ -99,8 +99,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
     """
 
     constraints = {
-        "alpha": Inside(0.0, 1.0),
-        "calibration_fraction": Inside(0.0, 1.0),
+        "alpha": OpenInterval(0.0, 1.0),
+        "calibration_fraction": OpenInterval(0.0, 1.0),
         "random_state": SEED,
     }
 
@@ -116,7 +116,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, StoreMixin, BaseEst
         self.calibration_fraction = calibration_fraction
         self.random_state = random_state
 
-    @atomic
+    @atomic_fit
     def fit(self, X: Any, y: Any) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.
 
@@ -308,7 +308,7 @@ def gaps_of(values: Array) -> Array:
         return np.isnan(values)
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
-    return np.array([is_gap(value) for value in values.ravel()]).reshape(values.shape)
+    return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
 
 
 def split_with_gaps(gaps: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..boosting.early_stopping import Haste, Patience
-from ..boosting.fit_plan import Plan
+from ..boosting.early_stopping import Patience, PatienceLimit
+from ..boosting.fit_plan import FitPlan
 from ..boosting.training import Trainer
-from ..boosting.training_condition import Demand
-from ..boosting.validation_split import FEW, folds_for
+from ..boosting.training_condition import TrainingCondition
+from ..boosting.validation_split import FEW, default_n_folds
 from ..core import Learner
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge
 from ..learners.mixture import MANY_FEATURES
 from ..terms.ensemble import Ensemble
@@ -64,7 +64,7 @@ OF_MANY = {"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 
 # their patience in a stack: what a few full steps do not find is not there. Compared with a tolerance of 1e-4
 # accuracy changes by -0.02 points (72 fits of 18 sets, standard error 0.01), the time of all models by 0.9. At
 # lower rates steps are shorter; six of them add up before a gain counts as none.
-OF_RIDGE, HASTE = 5.0, Haste(6, 1e-3)
+OF_RIDGE, HASTE = 5.0, PatienceLimit(6, 1e-3)
 # The same with up to `FEW` rows of many features, whose rate is lower: full steps by default there too.
 OF_RIDGE_WIDE = 10.0
 # Their most frequencies, below `MIDDLING` rows and from there on, and how many for each degree of freedom: noise
@@ -91,12 +91,12 @@ REPEATS = 2
 # and given up in 22 fits of six sets; in 17 of these the others left more than 1.2 times the least loss.
 # That of the best fold counts: on one of five splits of the Gaussian quantiles others fail in most folds, and
 # without these machines 13 points are lost.
-CLEAR = Demand(0.02, 0.45, 1.5, 4), Demand(0.02, 0.65, 0.9, 4, akin=1.1)
-OF_IRLS = Haste(3, 1e-3)
+CLEAR = TrainingCondition(0.02, 0.45, 1.5, 4), TrainingCondition(0.02, 0.65, 0.9, 4, akin=1.1)
+OF_IRLS = PatienceLimit(3, 1e-3)
 
 
 @dataclass(frozen=True)
-class Pace:
+class TrainingDefaults:
     """Learning rate, patience and folds of a fit with early stopping.
 
     Parameters
@@ -120,7 +120,7 @@ class Pace:
 # Where something else is given, and with more than `FEW` rows. There a patience of 40 is worth 0.22 points beside
 # 25 (30 fits of 10 sets, standard error 0.10), and 0.09 beside 20 (27 fits of 9 sets, with other cosines, 0.06),
 # which takes 0.74 of the time; steps of 0.15 take as much, at -0.25 (0.15).
-FINE, LONG = Pace(0.1, 40), Pace(0.1, 25)
+FINE, LONG = TrainingDefaults(0.1, 40), TrainingDefaults(0.1, 25)
 MIDDLING = 1_000
 # Below `MIDDLING` rows, and from there to `FEW`. Below, compared with steps of 0.1, a patience of 40 and cosines
 # alone in the place of kernel machines, accuracy changes by +0.45 points (161 fits of 38 sets, standard error
@@ -133,16 +133,16 @@ MIDDLING = 1_000
 # features lose 4 points. Four folds take 0.75 of the time of five below `MIDDLING`, at -0.02 points (228 fits of
 # 38 sets, 0.08), three lose 0.20 (0.10). From there on four take 0.65 of the time of six, at 0.00 (42 fits of 7
 # sets, 0.06), of others -0.18 (30 fits of 15 sets, 0.10); five take 0.84, at -0.06 (42 fits, 0.06).
-QUICK, MIDDLE = Pace(0.3, 12, 4), Pace(0.3, 15, 5)
+QUICK, MIDDLE = TrainingDefaults(0.3, 12, 4), TrainingDefaults(0.3, 15, 5)
 # With up to `FEW` rows of at least `MANY_FEATURES` features, as they were given. There often few features matter,
 # and these are found by short steps; so are single cosines worth their time as a third kind of models. They add
 # 1.9 points of accuracy or R2 (45 fits of 15 sets, most of them generated, standard error 0.5), trees of 64 bins
 # included, at 1.5 times the time.
-WIDE, MIDDLE_WIDE = Pace(0.1, 20, 4), Pace(0.1, 20, 5)
+WIDE, MIDDLE_WIDE = TrainingDefaults(0.1, 20, 4), TrainingDefaults(0.1, 20, 5)
 
 
 @dataclass(frozen=True)
-class Size:
+class TableSize:
     """The size of a table, by which defaults are chosen.
 
     Parameters
@@ -202,7 +202,7 @@ class PolicyEstimator(ComposedEstimator):
     quality: str
     warm_start: bool
 
-    def _stops(self, learner: Learner, held: Rows | None, n_samples: int) -> bool:
+    def _stops(self, learner: Learner, held: Dataset | None, n_samples: int) -> bool:
         """Whether the fit uses early stopping.
 
         Raises
@@ -213,11 +213,11 @@ class PolicyEstimator(ComposedEstimator):
         stops = bool(self.early_stopping)
         if is_auto(self.early_stopping):
             stops = held is not None or ((learner.stops_early or self._asks_to_stop()) and not self.warm_start)
-        if stops and self.quality == "high" and learner.promises:
+        if stops and self.quality == "high" and learner.active_constraints:
             raise ValueError(
                 f"{type(self).__name__}: quality must be 'auto' or 'fast' where learner has "
-                f"{' and '.join(learner.promises)}, got 'high', which stacks it with cosines, and these do not "
-                f"keep to them"
+                f"{' and '.join(learner.active_constraints)}, got 'high', which stacks it with "
+                f"cosines, and these do not keep to them"
             )
         if stops and held is None:
             self._require_rows(n_samples)
@@ -250,7 +250,7 @@ class PolicyEstimator(ComposedEstimator):
         """Whether to train a single model: from another one, or so that a warm start can continue from it."""
         return init is not None or bool(self.warm_start)
 
-    def _pace(self, size: Size, held: Rows | None, init: Ensemble | None) -> Pace:
+    def _pace(self, size: TableSize, held: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
         """Default learning rate, patience and folds of early stopping for a table of this size."""
         high = self.quality == "high"
         free = is_auto(self.learning_rate) and is_auto(self.learner)
@@ -261,11 +261,11 @@ class PolicyEstimator(ComposedEstimator):
         pace = ((WIDE, MIDDLE_WIDE) if size.wide else (QUICK, MIDDLE))[size.middling]
         return replace(pace, n_repeats=REPEATS) if high and is_auto(self.n_folds) else pace
 
-    def _rate(self, pace: Pace) -> float | Callable[[int], float]:
+    def _rate(self, pace: TrainingDefaults) -> float | Callable[[int], float]:
         """The learning rate, as a number or a function of the round."""
         return pace.rate if isinstance(self.learning_rate, str) else self.learning_rate
 
-    def _trainers(self, trainer: Trainer, size: Size, init: Ensemble | None) -> list[Trainer]:
+    def _trainers(self, trainer: Trainer, size: TableSize, init: Ensemble | None) -> list[Trainer]:
         """What is trained: one model, or the models of a stack."""
         if not self._stacks(init):
             return [trainer]
@@ -286,7 +286,7 @@ class PolicyEstimator(ComposedEstimator):
             others.append(replace(self._beside(trainer, newton, OF_IRLS), demand=CLEAR[size.middling]))
         return [first, *others]
 
-    def _beside(self, trainer: Trainer, learner: Learner, haste: Haste | None = None) -> Trainer:
+    def _beside(self, trainer: Trainer, learner: Learner, haste: PatienceLimit | None = None) -> Trainer:
         """The same parts with another learner."""
         step = copy(trainer.step).set_params(step=self._step_for(trainer.loss, learner))
         return replace(trainer, learner=learner, step=step, haste=haste)
@@ -298,19 +298,21 @@ class PolicyEstimator(ComposedEstimator):
         counts = np.bincount(y[:, 0].astype(np.int64))
         return max(2, int(counts[counts > 0].min()))
 
-    def _plan(self, y: Array, n_rounds: int, init: Ensemble | None, pace: Pace = FINE) -> Plan:
+    def _plan(self, y: Array, n_rounds: int, init: Ensemble | None, pace: TrainingDefaults = FINE) -> FitPlan:
         """The plan of early stopping for this target, (n, C) or codes of classes, (n, 1)."""
         n_samples = len(y)
-        by_rows = 1 if self._is_one(init) else folds_for(n_samples, self._stacks(init), self.quality == "high")
+        by_rows = (
+            1 if self._is_one(init) else default_n_folds(n_samples, self._stacks(init), self.quality == "high")
+        )
         suitable = min(pace.n_folds or by_rows, max(1, n_samples // 2), self._most_folds(y))
         n_folds = suitable if is_auto(self.n_folds) else int(self.n_folds)
         single = n_folds == 1 and n_samples < NO_REFIT
         refit = single if is_auto(self.refit) else bool(self.refit)
         n_classes = int(y.max()) + 1 if self.task == "classification" else 2
         patience = self._patience(n_samples, pace, n_classes)
-        return Plan(n_folds, self.validation_fraction, refit, n_rounds, patience, self.tol, pace.n_repeats)
+        return FitPlan(n_folds, self.validation_fraction, refit, n_rounds, patience, self.tol, pace.n_repeats)
 
-    def _patience(self, n_samples: int, pace: Pace = FINE, n_classes: int = 2) -> Patience:
+    def _patience(self, n_samples: int, pace: TrainingDefaults = FINE, n_classes: int = 2) -> Patience:
         """How long early stopping waits: longer with more rows, which benefit from more rounds."""
         if not is_auto(self.n_iter_no_change):
             return Patience(int(self.n_iter_no_change))

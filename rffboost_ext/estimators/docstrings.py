@@ -24,9 +24,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
     standardize : "auto" or bool, default="auto"
         Whether Fourier learners see features of mean 0 and variance 1. With "auto" skewed ones are bent by a
         logarithm before, where a kernel machine of a sample of the rows misses less of the others by that (see
-        :class:`~rffboost_ext.terms.Extent`), if extrapolation is "constant" and the learner allows it, as "auto",
-        "mixture", "rff_newton", "rff_ridge" and "rff_irls" do. The fitted ensemble takes the original features in
-        any case, and trees see these.
+        :class:`~rffboost_ext.terms.ClipAndLog`), if extrapolation is "constant" and the learner allows it, as
+        "auto", "mixture", "rff_newton", "rff_ridge" and "rff_irls" do. The fitted ensemble takes the original
+        features in any case, and trees see these.
     extrapolation : "constant" or "continue", default="constant"
         What cosines do beyond the range of a feature in fit: "constant" clips the feature to it, so that they are
         constant beyond, as trees are; "continue" lets them keep oscillating, as the published algorithms do.

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..core import Loss
 from ..losses.validation import reads_alike
-from ..preprocessing.category_encoding import Coding, listed, with_underscores
+from ..preprocessing.category_encoding import CategoryEncoding, category_lists, with_underscores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 
 
 @dataclass(frozen=True)
-class Given:
+class InitModel:
     """What is known of a model: its raw scores, and its inverse link if known.
 
     Attributes
@@ -29,7 +29,7 @@ class Given:
     n_features : int, optional
     classes : ndarray, optional
         Labels, where they are the user's.
-    coding : Coding, optional
+    coding : CategoryEncoding, optional
         Categories of the columns; None where all are numbers.
     knows_codes : bool
         Whether the categories are known.
@@ -43,19 +43,19 @@ class Given:
     response: Callable[[Array], Array] | None = None
     n_features: int | None = None
     classes: Array | None = None
-    coding: Coding | None = None
+    coding: CategoryEncoding | None = None
     knows_codes: bool = True
     names: Array | None = None
     shown: str = "that it is"
 
 
-def initial_ensemble(
-    given: Given,
+def compatible_ensemble(
+    given: InitModel,
     loss: Loss,
     n_features: int,
     n_outputs: int,
     classes: Array | None,
-    coding: Coding | None = None,
+    coding: CategoryEncoding | None = None,
     names: Array | None = None,
 ) -> Ensemble:
     """The ensemble of a model, if boosting with `loss` can continue from it.
@@ -88,10 +88,10 @@ READERS = {"xgboost": "rffboost_ext.interop.xgboost", "lightgbm": "rffboost_ext.
 
 
 @singledispatch
-def read(model: Any) -> Given:
+def read_init_model(model: Any) -> InitModel:
     """Read a model of ours, XGBoost's or LightGBM's; classes of this package register their reader here."""
     for package in {cls.__module__.partition(".")[0] for cls in type(model).__mro__} & READERS.keys():
-        given: Given = import_module(READERS[package]).init_model(model)
+        given: InitModel = import_module(READERS[package]).init_model(model)
         return given
     raise TypeError(
         f"init_model must be an Ensemble, a fitted estimator of this package, or a Booster or scikit-learn model "
@@ -99,9 +99,9 @@ def read(model: Any) -> Given:
     )
 
 
-@read.register
-def _(model: Ensemble) -> Given:
-    return Given(model, knows_codes=False)
+@read_init_model.register
+def _(model: Ensemble) -> InitModel:
+    return InitModel(model, knows_codes=False)
 
 
 def require_same_names(given: Array | None, names: Array | None) -> None:
@@ -113,9 +113,9 @@ def require_same_names(given: Array | None, names: Array | None) -> None:
         raise ValueError(f"init_model must have the columns of X, {list(names)}, got {list(given)}")
 
 
-def require_same_categories(given: Coding | None, coding: Coding | None) -> None:
+def require_same_categories(given: CategoryEncoding | None, coding: CategoryEncoding | None) -> None:
     """Raise a ValueError that names a column whose categories a model does not know."""
-    theirs, ours = listed(given), listed(coding)
+    theirs, ours = category_lists(given), category_lists(coding)
     for column in range(max(len(theirs), len(ours))):
         one, two = (entries[column] if entries else None for entries in (theirs, ours))
         if one == two:

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
-from ..persistence.model_file import StoreMixin
-from ..utils.atomic_fit import atomic
-from ..utils.param_validation import OPTIONAL, SEED, Check, Inside, Instance, is_auto, require_all
+from ..persistence.model_file import ModelFileMixin
+from ..utils.atomic_fit import atomic_fit
+from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
 from ..utils.typing import Array
 from .composition import with_own_parts
 from .regressor import RFFBoostRegressor
@@ -28,7 +28,7 @@ class Levels(Check):
     def fits(self, value: object) -> bool:
         if isinstance(value, np.ndarray):
             return value.ndim == 1 and value.dtype.kind == "f"
-        inside = Inside(0.0, 1.0)
+        inside = OpenInterval(0.0, 1.0)
         return isinstance(value, Sequence) and not isinstance(value, str) and all(map(inside.fits, value))
 
     def accepts(self, value: object) -> bool:
@@ -40,7 +40,7 @@ class Levels(Check):
         return "an increasing sequence of numbers > 0 and < 1"
 
 
-class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
+class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
     """Regression of several conditional quantiles in one call; predictions never cross.
 
     One booster is fitted to the pinball loss of each level. Where the predictions for a row come out of order they
@@ -98,7 +98,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, StoreMixin, BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
-    @atomic
+    @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostQuantileRegressor:
         """Fit a booster per level.
 

@@ -8,9 +8,9 @@ from typing import Any
 from sklearn.base import RegressorMixin
 
 from ..boosting.evaluation import sets_of
-from ..data.dataset import Rows
-from ..preprocessing.targets import real_numbers, squeeze
-from ..utils.atomic_fit import atomic
+from ..data.dataset import Dataset
+from ..preprocessing.targets import encode_targets, squeeze
+from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .docstrings import ATTRIBUTES, PARAMETERS
@@ -46,7 +46,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     task = "regression"
     default_loss = "squared_error"
 
-    @atomic
+    @atomic_fit
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
     ) -> RFFBoostRegressor:
@@ -86,13 +86,13 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         parts = self._parts()
         given = self._read(init_model)
         X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding, multi_output=True)
-        y = real_numbers(y)
+        y = encode_targets(y)
         if y.shape[1] > 1 and not parts[0].multi_output:
             raise ValueError(
                 f"{type(self).__name__}: y must have one column for loss {parts[0]!r}, got {y.shape[1]}"
             )
-        sets = sets_of(self, eval_set, real_numbers)
-        self._fit(Rows(X, y, weight), self._prepared(parts, y, weight), given, None, sets)
+        sets = sets_of(self, eval_set, encode_targets)
+        self._fit(Dataset(X, y, weight), self._prepared(parts, y, weight), given, None, sets)
         self._loss_given = repr(parts[0])
         return self
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core import Loss
 from ..persistence import parts
-from ..persistence.model_file import StoreMixin, is_unfitted, left_out
+from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
-from ..preprocessing.category_encoding import Coding, listed
-from ..terms import Expansion
+from ..preprocessing.category_encoding import CategoryEncoding, category_lists
+from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from .base import BaseRFFBoost
 from .classifier import RFFBoostClassifier
@@ -21,11 +21,15 @@ from .conformal import ConformalRegressor
 from .quantile import RFFBoostQuantileRegressor
 from .regressor import RFFBoostRegressor
 
+NAMES_IN_FILES = {"_learner_state": "_lasting"}
+"""Attributes that have another name in files."""
+
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Parameters and fitted state."""
     params = in_plain_collections(model.get_params(deep=False))
-    fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
+    state = model.__getstate__().items()
+    fitted = {NAMES_IN_FILES.get(name, name): value for name, value in state if name not in params}
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
 
 
@@ -43,7 +47,7 @@ def in_plain_collections(params: dict[str, Any]) -> dict[str, Any]:
 
 def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
     """Parameters and fitted state; a TypeError names a column whose categories cannot be stored."""
-    for column, known in enumerate(listed(model._coding)):
+    for column, known in enumerate(category_lists(model._coding)):
         odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
         if odd:
             raise TypeError(
@@ -58,7 +62,8 @@ def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
     wrong = wrong + [name for name in fitted if callable(getattr(type(model), name, None))]
     if wrong:
         raise ValueError(f"holds a {type(model).__name__} whose {wrong[0]} cannot be")
-    model.__dict__.update(fitted)
+    names = {old: name for name, old in NAMES_IN_FILES.items()}
+    model.__dict__.update({names.get(name, name): value for name, value in fitted.items()})
     return model
 
 
@@ -83,9 +88,9 @@ def wrong_columns(fitted: dict[str, Any]) -> list[str]:
     coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
     d = fitted.get("n_features_in_")
     is_right = {
-        "_coding": coding is None or (isinstance(coding, Coding) and len(coding.categories) == d),
+        "_coding": coding is None or (isinstance(coding, CategoryEncoding) and len(coding.categories) == d),
         "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
-        "_expansion": expansion is None or (isinstance(expansion, Expansion) and expansion.n_features == d),
+        "_expansion": expansion is None or (isinstance(expansion, ImputeAndEncode) and expansion.n_features == d),
     }
     return [name for name, right in is_right.items() if not right]
 
@@ -109,7 +114,7 @@ def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
         return model
     wrong = [name for name in ("margin_", "coverage_") if not isinstance(fitted.get(name), float)]
     inner = fitted.get("estimator_")
-    if not isinstance(inner, StoreMixin) or is_unfitted(inner):
+    if not isinstance(inner, ModelFileMixin) or is_unfitted(inner):
         wrong.append("estimator_")
     return with_fitted(model, fitted, wrong)
 

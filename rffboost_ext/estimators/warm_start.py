@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..preprocessing.feature_encoder import ColumnsMixin
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 
 if TYPE_CHECKING:
-    from .init_model import Given
+    from .init_model import InitModel
 
 
 class BeginningMixin(ColumnsMixin):
@@ -27,10 +27,10 @@ class BeginningMixin(ColumnsMixin):
     loss_: Loss
     _scores: tuple[str, Array | None] | None = None
     _rounds_given: int = 0
-    _lasting: dict[Hashable, Any]
+    _learner_state: dict[Hashable, Any]
 
     def _beginning(
-        self, given: Given | None, loss: Loss, rows: Rows, classes: Array | None
+        self, given: InitModel | None, loss: Loss, rows: Dataset, classes: Array | None
     ) -> tuple[Ensemble | None, int]:
         """The ensemble that the fit continues from, and how many of its rounds come on top of ``n_estimators``."""
         if given is None:
@@ -67,7 +67,7 @@ class BeginningMixin(ColumnsMixin):
                 f"warm_start is set (all models of a fit with early stopping counted), got {given}"
             )
 
-    def _read(self, init_model: Any) -> Given | None:
+    def _read(self, init_model: Any) -> InitModel | None:
         """What is known of the user's model to continue from, if there is one."""
         if init_model is None:
             return None
@@ -75,17 +75,17 @@ class BeginningMixin(ColumnsMixin):
             raise ValueError(
                 f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
             )
-        from .init_model import read
+        from .init_model import read_init_model
 
-        return read(init_model)
+        return read_init_model(init_model)
 
-    def _given(self, given: Given, loss: Loss, rows: Rows, classes: Array | None) -> Ensemble:
+    def _given(self, given: InitModel, loss: Loss, rows: Dataset, classes: Array | None) -> Ensemble:
         """The ensemble of the user's model, whose rounds come on top of ``n_estimators``."""
-        from .init_model import initial_ensemble
+        from .init_model import compatible_ensemble
 
         n_outputs = np.size(loss.baseline(rows.y, rows.weight))
         names = getattr(self, "feature_names_in_", None)
-        init = initial_ensemble(given, loss, rows.X.shape[1], n_outputs, classes, self._coding, names)
+        init = compatible_ensemble(given, loss, rows.X.shape[1], n_outputs, classes, self._coding, names)
         self._require_scores(init, rows.X)
         return init
 
@@ -93,21 +93,23 @@ class BeginningMixin(ColumnsMixin):
         """Whether a fit continues from the rounds of the previous one."""
         return bool(self.warm_start) and hasattr(self, "ensemble_")
 
-    def _scores_left_by_last_fit(self, rows: Rows) -> Array | None:
+    def _scores_left_by_last_fit(self, rows: Dataset) -> Array | None:
         if not self._goes_on() or self._scores is None or self._scores[0] != _data_key(rows):
             return None
         raw = self._scores[1]
         # A fit in pools leaves the scores of its last pool.
         return raw if raw is not None and len(raw) == len(rows) else None
 
-    def _keep_state(self, rows: Rows, raw: Array | None, lasting: dict[Hashable, Any], stops: bool) -> None:
+    def _keep_state(
+        self, rows: Dataset, raw: Array | None, learner_state: dict[Hashable, Any], stops: bool
+    ) -> None:
         """Keep what a warm start needs to continue from this fit, if it can."""
         resumable = self.warm_start and not stops
         self._scores = (_data_key(rows), raw) if resumable else None
-        self._lasting = lasting if resumable else {}
+        self._learner_state = learner_state if resumable else {}
 
 
-def _data_key(rows: Rows) -> str:
+def _data_key(rows: Dataset) -> str:
     """A hash that identifies the data."""
     from joblib import hash
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..preprocessing.category_encoding import is_categorical, is_gap, is_table, values_of
+from ..preprocessing.category_encoding import is_categorical, is_missing, is_table, values_of
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
@@ -181,7 +181,7 @@ def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple
     if X.ndim != 2 or X.shape[1] != len(names) or not len(X):
         raise ValueError(f"{owner}: X must have shape (n, {len(names)}) with n >= 1, got {X.shape}")
     values = values_of(X, index)
-    there = np.flatnonzero([not is_gap(value) for value in values.tolist()])
+    there = np.flatnonzero([not is_missing(value) for value in values.tolist()])
     if not len(there):
         raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got gaps alone")
     if len(there) < len(values):

@@ -63,7 +63,7 @@ class FrequencyDisplay:
         """Draw the frequencies of a fitted model's cosines.
 
         Those of a feature that is bent are in units at the end from which it is (see
-        :class:`~rffboost_ext.terms.Extent`).
+        :class:`~rffboost_ext.terms.ClipAndLog`).
 
         Parameters
         ----------

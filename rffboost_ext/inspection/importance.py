@@ -38,7 +38,7 @@ from ..utils.arrays import require_columns
 from ..utils.typing import Array
 
 if TYPE_CHECKING:
-    from ..data.dataset import Rows
+    from ..data.dataset import Dataset
     from ..terms.ensemble import Ensemble
 
 # Number of rows to take variances over: accurate to a few percent, at a negligible cost.
@@ -227,7 +227,7 @@ class Pending:
             return None
 
 
-def sampled_importances(ensemble: Ensemble, rows: Rows, seed: int, loss: Loss) -> Pending:
+def sampled_importances(ensemble: Ensemble, rows: Dataset, seed: int, loss: Loss) -> Pending:
     """:func:`importances` over at most 1,000 of the rows of a fit, which are copied: X may change after it."""
     n, chosen = len(rows), np.arange(len(rows))
     if n > MOST_ROWS:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..preprocessing.category_encoding import Coding
+from ..preprocessing.category_encoding import CategoryEncoding
 
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
@@ -97,7 +97,7 @@ def consists_of(estimator: Any) -> str:
 
 def coded_columns(estimator: Any) -> list[int]:
     """The columns that hold categories in the fit of an estimator of ours, by index."""
-    coding: Coding | None = getattr(estimator, "_coding", None)
+    coding: CategoryEncoding | None = getattr(estimator, "_coding", None)
     return [] if coding is None else coding.coded
 
 

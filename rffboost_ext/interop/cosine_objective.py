@@ -8,14 +8,14 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from ..boosting.steps import STEPS, Shrunk, natural_step
+from ..boosting.steps import STEPS, Shrunk, default_step
 from ..core import Learner, Loss, Step, Term
 from ..estimators.base import BaseRFFBoost
 from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
-from ..preprocessing.column_statistics import moments, ranges
+from ..preprocessing.column_statistics import clip_to_range, mean_and_scale
 from ..utils.parallel import number_of_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
@@ -221,15 +221,17 @@ class CosineObjective(ABC):
         loss, baseline = fitted_to(self.loss, y, weight)
         require_outputs(loss, len(baseline), host.shape[1])
         step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
-        extent = ranges(part.X) if self.extrapolation == "constant" else None
-        design = Design(part.X, *moments(part.X, weight, np.inf), number_of_threads(self.n_jobs), extent=extent)
+        clipping = clip_to_range(part.X) if self.extrapolation == "constant" else None
+        design = Design(
+            part.X, *mean_and_scale(part.X, weight, np.inf), number_of_threads(self.n_jobs), clipping=clipping
+        )
         rows = spread(len(host))
         state = loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host)
         return Training(*state, Trace(rows, self._seen(matrix, rows)))
 
     def _step_for(self, loss: Loss, n_outputs: int = 1) -> Step:
         """The step for a loss, or a ValueError if the parts are incompatible."""
-        step = natural_step(loss, self.learner) if isinstance(self.step, str) else self.step
+        step = default_step(loss, self.learner) if isinstance(self.step, str) else self.step
         check_composition(loss, self.learner, step, n_outputs)
         return Shrunk(step, self.learning_rate)
 

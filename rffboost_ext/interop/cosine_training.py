@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..boosting.steps import moved
+from ..boosting.steps import take_step
 from ..core import Learner, Loss, Round, Step, Term
 from ..learners.design import Design
-from ..learners.validation import outcome
-from ..losses.validation import check_derivatives, in_units, pair
+from ..learners.validation import fit_term
+from ..losses.validation import check_derivatives, check_pair, scale_derivatives
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .trace import Trace
@@ -72,12 +72,12 @@ class Training:
         """Add a cosine, given the host's scores: a round as in our own loop."""
         index, raw = len(self.terms), self.total(host)
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-        derivatives = in_units(self.loss, pair(self.loss, self.loss.derivatives(self.y, raw)))
+        derivatives = scale_derivatives(self.loss, check_pair(self.loss, self.loss.derivatives(self.y, raw)))
         check_derivatives(self.loss, derivatives, raw, index)
         state = self.design, self.loss, self.y, raw, *derivatives, self.weight
         round = Round(*state, index, rng, self.step.shrinkage(index))
-        fitted, output = outcome(learner, round)
-        keep, length = moved(self.step, round, output)
+        fitted, output = fit_term(learner, round)
+        keep, length = take_step(self.step, round, output)
         if keep != 1.0:
             raise ValueError(f"CosineObjective: step {self.step!r} shortens earlier rounds, which are the host's")
         self.raw = self.raw + length * output

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils import assert_all_finite
 
 from ..core import Loss
-from ..data.sample_weight import checked_weights
+from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.validation import check_link
-from ..preprocessing.targets import real_numbers
+from ..preprocessing.targets import encode_targets
 from ..utils.typing import Array
 from .objectives import ArrayMetric, ArrayObjective, fitted_to, metric_name, on_predictions
-from .score_conversion import Reading, slope_of
+from .score_conversion import ScoreConversion, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
         A {task} loss: a registered name or an instance.
@@ -30,7 +30,7 @@ PARAMETERS = """loss : str or Loss, default={loss!r}
         Raw score before the first tree."""
 
 
-class Hosted:
+class HostEstimatorMixin:
     """The loss replaces the objective, its baseline the host's initial score.
 
     Where raw scores are a multiple of log-odds the trees are grown on the log-odds: see
@@ -78,13 +78,13 @@ class Hosted:
         y = checked_target(name, self.task, y)
         if self.task == "classification" and y.max() > 1 and not loss.multiclass:
             raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
-        fitted, baseline = fitted_to(loss, y, checked_weights(sample_weight, len(y)))
+        fitted, baseline = fitted_to(loss, y, check_sample_weight(sample_weight, len(y)))
         check_link(fitted, len(baseline))
         self.loss_, self.baseline_ = fitted, baseline
 
-    def _reading(self, n_outputs: int) -> Reading:
+    def _reading(self, n_outputs: int) -> ScoreConversion:
         """The conversion of the host's scores, of `n_outputs` outputs, to raw scores."""
-        return Reading(slope_of(self.loss_, n_outputs))
+        return ScoreConversion(slope_of(self.loss_, n_outputs))
 
     def _own_metric(self) -> ArrayMetric:
         # Named after the loss that was given: for several classes another one may replace it.
@@ -130,6 +130,6 @@ def checked_target(owner: str, task: str, y: Any) -> Array:
         raise ValueError(f"{owner}: y must have shape (n,) or (n, C) and at least one row, got {given}")
     if task == "classification" and found.dtype.kind not in "biufO":
         raise ValueError(f"{owner}: y must be class indices 0 .. K-1, got {found.ravel().tolist()[0]!r}")
-    numbers = real_numbers(found.ravel() if found.ndim == 2 and found.shape[1] == 1 else found)
+    numbers = encode_targets(found.ravel() if found.ndim == 2 and found.shape[1] == 1 else found)
     assert_all_finite(numbers, input_name="y")
     return numbers

@@ -8,7 +8,7 @@ from ..core import Learner, Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.regressor import RFFBoostRegressor
-from ..preprocessing.category_encoding import Coding
+from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import Trees
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -20,7 +20,7 @@ def fitted(
     n_features: int,
     learner: str | Learner = "tree",
     names: Array | None = None,
-    coding: Coding | None = None,
+    coding: CategoryEncoding | None = None,
 ) -> BaseRFFBoost:
     """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
 
@@ -36,7 +36,7 @@ def fitted(
         The learner of a later fit of the estimator.
     names : ndarray of shape (n_features,), optional
         Names of the columns.
-    coding : Coding, optional
+    coding : CategoryEncoding, optional
         Categories of the columns, on whose codes the ensemble acts; None where all are numbers.
 
     Returns
@@ -46,7 +46,7 @@ def fitted(
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     model = shell(loss, learner, n_estimators=max(1, len(ensemble)))
     model.ensemble_, model.loss_, model.n_features_in_, model._seed = ensemble, loss, n_features, 0
-    model._coding, model._lasting = coding, {}
+    model._coding, model._learner_state = coding, {}
     if names is not None:
         model.feature_names_in_ = names
     # Trees route missing values; whether there were any in training is not known here.

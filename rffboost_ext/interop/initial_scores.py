@@ -15,7 +15,7 @@ from .score_conversion import slope_of
 
 
 @dataclass(frozen=True)
-class Earlier:
+class PreviousModel:
     """A model that a fit goes on from.
 
     Attributes

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Loss, Term
 from ..estimators.base import BaseRFFBoost
-from ..estimators.init_model import Given
+from ..estimators.init_model import InitModel
 from ..losses.registry import LOSSES
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
@@ -265,14 +265,14 @@ class CosineObjective(cosines.CosineObjective):
         # train() passes its parameters to a Dataset not constructed before; bind() checks the others.
         params = matrix.params or {}
         for spelling in BOOSTING & {*params}:
-            require_lasting(params[spelling])
+            require_unchanging_trees(params[spelling])
         return super()._begun(host, matrix)
 
     def _rounds(self, booster: Booster) -> tuple[list[Term | None], int]:
         model = booster.model_to_string()
-        require_lasting("dart" if "[boosting: dart]" in model else "gbdt")
+        require_unchanging_trees("dart" if "[boosting: dart]" in model else "gbdt")
         text = parsed(model)
-        require_lasting("rf" if "average_output" in text.header else "gbdt")
+        require_unchanging_trees("rf" if "average_output" in text.header else "gbdt")
         best = booster.best_iteration if booster.best_iteration > 0 else None
         grew = [] if self._training is None else self._training.grew
         return by_round(read_rounds(text), grew, best), booster.num_feature()
@@ -281,7 +281,7 @@ class CosineObjective(cosines.CosineObjective):
         return certain_names_of(booster)
 
 
-def require_lasting(boosting: str) -> None:
+def require_unchanging_trees(boosting: str) -> None:
     """Raise a ValueError for a kind of boosting whose scores are not the sum of the trees of earlier rounds."""
     if boosting in CHANGING:
         raise ValueError(
@@ -324,9 +324,9 @@ def response_of(model: Booster | LGBMModel) -> Any:
     return recorded_response(text)
 
 
-def init_model(model: Any) -> Given:
+def init_model(model: Any) -> InitModel:
     """A model of LightGBM, which has its classes unless it is a Booster."""
     booster, classes = booster_of(model), getattr(model, "classes_", None)
     ensemble, response = to_ensemble(model), response_of(model)
     names = names_of(booster)
-    return Given(ensemble, response, booster.num_feature(), classes, names=names, shown=repr(model))
+    return InitModel(ensemble, response, booster.num_feature(), classes, names=names, shown=repr(model))

@@ -12,15 +12,15 @@ import lightgbm
 import numpy as np
 
 from ..core import Loss
-from ..preprocessing.targets import labels_of, squeeze
-from ..utils.atomic_fit import atomic
+from ..preprocessing.targets import decode_labels, squeeze
+from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
-from .estimator_mixin import PARAMETERS, Hosted
-from .initial_scores import Earlier, in_scores, increases
+from .estimator_mixin import PARAMETERS, HostEstimatorMixin
+from .initial_scores import PreviousModel, in_scores, increases
 from .lightgbm_model import TextModel, parsed
 from .links import LIGHTGBM, link_of
 from .objectives import ArrayMetric, ArrayObjective
-from .score_conversion import Reading
+from .score_conversion import ScoreConversion
 
 WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own losses, such as alpha"
 RANKING = {"auc", "average_precision"}
@@ -50,7 +50,7 @@ class Evaluation:
         return self.metric.name, self.metric(y_true, y_pred, weight), False
 
 
-class Shell(Hosted):
+class Shell(HostEstimatorMixin):
     """Base class of classifier and regressor.
 
     LightGBM stores no intercept for a callable, so the baseline is kept here and added to its raw scores.
@@ -70,7 +70,7 @@ class Shell(Hosted):
         # The constructor passes the rest on as keywords, which scikit-learn does not inspect.
         return sorted({"loss", *cls._host()._get_param_names()})
 
-    @atomic
+    @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Fit to X (n, d) and y (n,); further arguments are LightGBM's.
 
@@ -162,8 +162,8 @@ class Shell(Hosted):
         # LightGBM's own metrics would ignore the baseline.
         return params if {*METRIC} & {*plain._other_params} else params | {"metric": "None"}
 
-    def _reading(self, n_outputs: int) -> Reading:
-        return Reading(super()._reading(n_outputs).slope, self.baseline_)
+    def _reading(self, n_outputs: int) -> ScoreConversion:
+        return ScoreConversion(super()._reading(n_outputs).slope, self.baseline_)
 
     def _raw(self, X: Any, **kwargs: Any) -> Array:
         """Raw scores, (n, C), the baseline included."""
@@ -184,12 +184,12 @@ class Shell(Hosted):
         return squeeze(self.loss_.inverse_link(raw))
 
 
-def earlier(model: Any) -> Earlier:
+def earlier(model: Any) -> PreviousModel:
     """The `init_model` of a fit: a model of LightGBM or the path of one."""
     if isinstance(model, Shell):
         n_outputs = len(model.baseline_)
-        slope = Hosted._reading(model, n_outputs).slope
-        return Earlier("init_model", slope * model.baseline_, in_scores(model.loss_, n_outputs))
+        slope = HostEstimatorMixin._reading(model, n_outputs).slope
+        return PreviousModel("init_model", slope * model.baseline_, in_scores(model.loss_, n_outputs))
     if isinstance(model, str | os.PathLike):
         booster = lightgbm.Booster(model_file=model)
     else:
@@ -198,7 +198,7 @@ def earlier(model: Any) -> Earlier:
         raise TypeError(f"init_model must be a model of LightGBM or the path of its file, got {model!r}")
     text = parsed(booster.model_to_string(num_iteration=1))
     start = np.zeros(booster.num_model_per_iteration())
-    return Earlier("init_model", start, None if text.objective == "custom" else recorded_response(text))
+    return PreviousModel("init_model", start, None if text.objective == "custom" else recorded_response(text))
 
 
 def recorded_response(text: TextModel) -> Callable[[Array], Array]:
@@ -250,7 +250,7 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
         return squeeze(self._raw(X, **kwargs))
 
     def _response(self, raw: Array) -> Array:
-        return labels_of(raw, self.classes_)
+        return decode_labels(raw, self.classes_)
 
 
 class LGBMRegressor(Shell, lightgbm.LGBMRegressor):

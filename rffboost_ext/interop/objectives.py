@@ -16,10 +16,10 @@ import numpy as np
 
 from ..core import Loss
 from ..losses.registry import LOSSES
-from ..losses.validation import baseline_of, in_units, preparation_of
+from ..losses.validation import checked_baseline, checked_preparation, scale_derivatives
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .score_conversion import Reading, columns
+from .score_conversion import ScoreConversion, columns
 
 # A leaf divides by the sum of hessians; XGBoost has the same lower bound in its own logistic loss.
 LEAST_HESSIAN = 1e-16
@@ -127,7 +127,7 @@ class ArrayObjective:
     """
 
     loss: Loss
-    reading: Reading = field(default_factory=Reading)
+    reading: ScoreConversion = field(default_factory=ScoreConversion)
 
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> tuple[Array, Array]:
         """Derivatives, of the shape of `y_pred`."""
@@ -152,7 +152,7 @@ class ArrayMetric:
 
     loss: Loss
     name: str
-    reading: Reading = field(default_factory=Reading)
+    reading: ScoreConversion = field(default_factory=ScoreConversion)
 
     @property
     def __name__(self) -> str:
@@ -164,7 +164,7 @@ class ArrayMetric:
         return mean_loss(self.loss, y_true, self.reading.raw(y_pred), sample_weight)
 
 
-def on_predictions(metric: Callable[..., Any], loss: Loss, reading: Reading) -> Callable[..., Any]:
+def on_predictions(metric: Callable[..., Any], loss: Loss, reading: ScoreConversion) -> Callable[..., Any]:
     """A user's metric, given predictions where a host with a callable objective passes its scores.
 
     Parameters
@@ -275,7 +275,7 @@ def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | No
     require_targets(loss, y, max(2, n_classes))
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
     known = None if loss.task == "regression" or n_outputs is None else max(2, n_outputs)
-    return preparation_of(loss, y, weight, known)
+    return checked_preparation(loss, y, weight, known)
 
 
 def for_outputs(loss: Loss, n_outputs: int) -> Loss:
@@ -289,12 +289,12 @@ def fitted_to(loss: Loss, y: Array, weight: Array | None) -> tuple[Loss, Array]:
     y = columns(y)
     loss = prepared_for(loss, y, weight)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
-    return loss, baseline_of(loss, y, weight)
+    return loss, checked_baseline(loss, y, weight)
 
 
 def weighted_derivatives(loss: Loss, y: Array, raw: Array, weight: Array | None) -> tuple[Array, Array]:
     """Gradient and bounded hessian of a prepared loss at raw scores, in its unit, weights applied, (n, C) each."""
-    gradient, hessian = in_units(loss, loss.derivatives(targets(loss, y, raw), raw))
+    gradient, hessian = scale_derivatives(loss, loss.derivatives(targets(loss, y, raw), raw))
     hessian = np.maximum(hessian, LEAST_HESSIAN)
     if weight is None:
         return gradient, hessian

@@ -13,7 +13,7 @@ from ..utils.typing import Array
 
 
 @dataclass(frozen=True)
-class Reading:
+class ScoreConversion:
     """The conversion of a host's scores to raw scores: ``raw = scores / slope + offset``.
 
     Attributes

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Loss, Term
 from ..estimators.base import BaseRFFBoost
-from ..estimators.init_model import Given
+from ..estimators.init_model import InitModel
 from ..learners.trees.xgboost_model import categories_of, parsed, read_rounds
 from ..losses.registry import LOSSES
-from ..preprocessing.category_recoding import with_coding
+from ..preprocessing.category_recoding import sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
@@ -189,7 +189,7 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
         Fitted: ``predict_proba``, pickle, ONNX export. It takes tables with the booster's columns and categories;
         where it was trained on codes, it takes codes.
     """
-    ensemble, coding = with_coding(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
+    ensemble, coding = sorted_codes(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
     loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
     objective = objective_name(parsed(booster))
     # XGBoost's default says nothing: it stands in the place of a function.
@@ -338,9 +338,9 @@ def response_of(model: Booster | XGBModel) -> Response | None:
     return link_of(XGBOOST, objective_name(parsed(booster_of(model))), "XGBoost").response
 
 
-def init_model(model: Any) -> Given:
+def init_model(model: Any) -> InitModel:
     """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
     booster = booster_of(model)
-    ensemble, coding = with_coding(to_ensemble(model), categories_of(parsed(booster)))
+    ensemble, coding = sorted_codes(to_ensemble(model), categories_of(parsed(booster)))
     response, names = response_of(model), names_of(booster)
-    return Given(ensemble, response, booster.num_features(), coding=coding, names=names)
+    return InitModel(ensemble, response, booster.num_features(), coding=coding, names=names)

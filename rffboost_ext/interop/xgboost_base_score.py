@@ -13,7 +13,7 @@ from ..core import Loss
 from ..learners.trees.xgboost_model import base_score, number_of_outputs, parsed
 from ..losses.binary import sigmoid
 from ..utils.typing import Array
-from .initial_scores import Earlier, in_scores
+from .initial_scores import PreviousModel, in_scores
 from .links import XGBOOST, link_of, logit
 from .stored import restored
 
@@ -62,7 +62,7 @@ def start_of(learner: dict[str, Any]) -> Array:
     return np.array(np.broadcast_to(margin, number_of_outputs(learner)))
 
 
-def earlier(model: Any, at_hand: str | Loss) -> Earlier:
+def earlier(model: Any, at_hand: str | Loss) -> PreviousModel:
     """The `xgb_model` of a fit: a model of XGBoost or the path of one, and a loss that it may be of."""
     if isinstance(model, XGBModel):
         booster = model.get_booster()
@@ -75,7 +75,7 @@ def earlier(model: Any, at_hand: str | Loss) -> Earlier:
     learner, loss = parsed(booster), booster.attr(FITTED)
     start, objective = start_of(learner), learner["objective"]["name"]
     if loss is not None:
-        return Earlier("xgb_model", start, in_scores(restored(loss, at_hand), len(start)))
+        return PreviousModel("xgb_model", start, in_scores(restored(loss, at_hand), len(start)))
     # A callable leaves the default in the place of its name.
     unknown = objective == "reg:squarederror" or (isinstance(model, XGBModel) and callable(model.objective))
-    return Earlier("xgb_model", start, None if unknown else XGBOOST[objective].response)
+    return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective].response)

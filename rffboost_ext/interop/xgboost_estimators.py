@@ -11,10 +11,10 @@ from ..core import Loss
 from ..learners.trees.xgboost_model import parsed
 from ..losses.registry import LOSSES
 from ..losses.validation import reads_alike
-from ..preprocessing.targets import labels_of, squeeze
-from ..utils.atomic_fit import atomic
+from ..preprocessing.targets import decode_labels, squeeze
+from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
-from .estimator_mixin import PARAMETERS, Hosted
+from .estimator_mixin import PARAMETERS, HostEstimatorMixin
 from .initial_scores import increases
 from .links import XGBOOST
 from .objectives import ArrayObjective
@@ -37,7 +37,7 @@ RANKING = {"auc", "aucpr"}
 """Metrics that depend on the order of scores only."""
 
 
-class Shell(Hosted):
+class Shell(HostEstimatorMixin):
     """Base class of classifier and regressor."""
 
     native: str
@@ -51,7 +51,7 @@ class Shell(Hosted):
     callbacks: Any
     get_booster: Any
 
-    @atomic
+    @atomic_fit
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Fit to X (n, d) and y; further arguments are XGBoost's.
 
@@ -110,7 +110,7 @@ class Shell(Hosted):
             params |= {"base_score": self._start, "disable_default_eval_metric": True}
         return params
 
-    @atomic
+    @atomic_fit
     def load_model(self, fname: Any) -> None:
         """Load a model that was saved by ``save_model``, its loss included; one that cannot be changes nothing.
 
@@ -245,7 +245,7 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
         return self.loss_.inverse_link(self._raw(margin))
 
     def _response(self, raw: Array) -> Array:
-        return labels_of(raw, np.arange(max(2, raw.shape[1])))
+        return decode_labels(raw, np.arange(max(2, raw.shape[1])))
 
 
 class XGBRegressor(Shell, xgboost.XGBRegressor):

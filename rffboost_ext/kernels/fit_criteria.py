@@ -1,4 +1,4 @@
-"""The built-in matches, elementwise over a tile: values and slopes of how well h fits the residual.
+"""The built-in fit criteria, elementwise over a tile: values and slopes of how well h fits the residual.
 
 Each is given by two arrays p and q that carry the derivatives of the loss and the sample weights: the value of
 a row is ``q exp(p h)`` where kind is 0 (EXPONENTIAL), and ``(p + q h / 2) h`` where it is 1 (NEWTON).
@@ -15,7 +15,7 @@ EXPONENTIAL = 0
 
 
 @numba.njit(fastmath=True, **INLINED)
-def match_value(kind, h, p, q):  # type: ignore[no-untyped-def]
+def criterion_value(kind, h, p, q):  # type: ignore[no-untyped-def]
     """The sum of values over a tile; h, p, q are (B,)."""
     total = h.dtype.type(0)
     half = h.dtype.type(0.5)
@@ -45,7 +45,7 @@ def newton_row(h, p, q, half):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(fastmath=True, **INLINED)
-def match_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
+def criterion_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
     """The sum of values over a tile; their derivatives by h go into slope (B,)."""
     total = h.dtype.type(0)
     half = h.dtype.type(0.5)
@@ -62,7 +62,7 @@ def match_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(fastmath=True, **INLINED)
-def match_cosine(kind, z, p, q, h):  # type: ignore[no-untyped-def]
+def criterion_cosine(kind, z, p, q, h):  # type: ignore[no-untyped-def]
     """The sum of values of ``h = cos(z)`` over a tile; h goes into h (B,), their derivatives by z to z (B,).
 
     One loop, which keeps what it computes in registers.

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from .compile_options import INLINED, KERNEL
-from .fit_criteria import match_slope, match_value
+from .fit_criteria import criterion_slope, criterion_value
 from .single_cosine import cosines_in_place
 from .vector_math import sincos
 
@@ -30,7 +30,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
-    """Match of the mean of K cosines and its gradient by their phases, summed over each tile.
+    """Fit criterion of the mean of K cosines and its gradient by their phases, summed over each tile.
 
     ``h = 1/K sum_k cos(z_k - phase_k)`` with z (T, K, B); value and gradient go to sums (T, 1 + K),
     in float64. Phases that stem from a landmark, ``omega_k . x_t``, pass their gradient on by the chain rule.
@@ -43,18 +43,18 @@ def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-
         h[:] = 0
         for k in range(K):
             add_cosines(z[t, k], phases[k], sines[k], h, share)
-        sums[t, 0] = match_slope(kind, h, p[t], q[t], slope)
+        sums[t, 0] = criterion_slope(kind, h, p[t], q[t], slope)
         for k in range(K):
             sums[t, 1 + k] = share * dot(slope, sines[k])
 
 
 @numba.njit(**KERNEL)
 def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-untyped-def]
-    """Match of each of K cosines alone, summed over each tile: z becomes the cosines, risks are (T, K)."""
+    """Fit criterion of each of K cosines alone, summed over each tile: z becomes the cosines, risks are (T, K)."""
     for t in range(first, last):
         for k in range(z.shape[1]):
             cosines_in_place(z[t, k], phases[k])
-            risks[t, k] = match_value(kind, z[t, k], p[t], q[t])
+            risks[t, k] = criterion_value(kind, z[t, k], p[t], q[t])
 
 
 @numba.njit(**KERNEL)

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from .compile_options import INLINED, KERNEL
-from .fit_criteria import match_cosine, match_value
+from .fit_criteria import criterion_cosine, criterion_value
 from .tiles import correlate_back, row_at_line, stream_tile
 from .vector_math import cosine, sincos
 
@@ -27,11 +27,11 @@ def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
-    """Match of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p and q are (T, B), phase is (1,)."""
+    """Fit criterion of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p, q (T, B); phase (1,)."""
     h = np.empty(z.shape[1], z.dtype)
     for t in range(first, last):
         cosines_of(z[t], phase[0], h)
-        sums[t, 0] = match_value(kind, h, p[t], q[t])
+        sums[t, 0] = criterion_value(kind, h, p[t], q[t])
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -43,7 +43,7 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first, last):  # type: ignore[no-untyped-def]
-    """Match of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
+    """Fit criterion of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 
     Tiles 0, every, 2 every, ... are visited, S of them. Their h goes to outputs (T, B), their sums to sums
     (S, 1 + d), in float64; first and last count the tiles that are visited.
@@ -54,7 +54,7 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
         t = s * every
         z[:] = -phase
         stream_tile(tiles[t], omega, z)
-        sums[s, 0] = match_cosine(kind, z, p[t], q[t], outputs[t])
+        sums[s, 0] = criterion_cosine(kind, z, p[t], q[t], outputs[t])
         correlate_back(tiles[t], z, gradient)
         # A loop: assigning to a slice would compile its error message too, which takes seconds.
         for f in range(len(gradient)):

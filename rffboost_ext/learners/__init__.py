@@ -2,7 +2,7 @@
 
 from .fourier.apart import Apart
 from .fourier.first_order import RFF1, RFFK
-from .fourier.fit_criteria import MATCHES, Match
+from .fourier.fit_criteria import FIT_CRITERIA, FitCriterion
 from .fourier.frequency_weights import WEIGHTINGS, Weighting
 from .fourier.landmarks import PLACEMENTS, Placement
 from .fourier.second_order import RFFNewton
@@ -14,8 +14,8 @@ from .registry import LEARNERS
 from .trees.learner import Tree
 
 __all__ = [
+    "FIT_CRITERIA",
     "LEARNERS",
-    "MATCHES",
     "PLACEMENTS",
     "RFF1",
     "RFFIRLS",
@@ -23,7 +23,7 @@ __all__ = [
     "SPECTRA",
     "WEIGHTINGS",
     "Apart",
-    "Match",
+    "FitCriterion",
     "Mixture",
     "Placement",
     "RFFNewton",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ..core import Term
-from ..terms import Cosines, Expansion, Extent, Standardized, expand, hold, restore
+from ..terms import ClipAndLog, Cosines, ImputeAndEncode, Standardized, clip, expand, restore
 from ..terms.dispatch import by_type
 from ..utils.param_validation import PRECISION, Integer, require
 from ..utils.typing import Array
@@ -34,12 +34,12 @@ class Design:
         Threads that views and learners may use.
     precision : {"float64", "float32"}, default="float64"
         Precision of the compiled passes; sums over rows are in float64 in either case.
-    lasting : dict, optional
-        State of learners that outlives these rows; see :meth:`lasting`.
-    expansion : Expansion, optional
+    learner_state : dict, optional
+        State of learners that outlives these rows; see :meth:`learner_state`.
+    expansion : ImputeAndEncode, optional
         Imputation and encoding of columns with missing values or category codes: ``X`` is then
         ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
-    extent : Extent, optional
+    extent : ClipAndLog, optional
         The range of the features, expanded ones where there is an expansion, beyond which terms are held constant;
         where it has bends, learners see bent features.
     """
@@ -51,9 +51,9 @@ class Design:
         scale: Array | None = None,
         n_jobs: int = 1,
         precision: str = "float64",
-        lasting: dict[Hashable, Any] | None = None,
-        expansion: Expansion | None = None,
-        extent: Extent | None = None,
+        learner_state: dict[Hashable, Any] | None = None,
+        expansion: ImputeAndEncode | None = None,
+        clipping: ClipAndLog | None = None,
     ) -> None:
         for name, value, check in (("n_jobs", n_jobs, Integer(1)), ("precision", precision, PRECISION)):
             require("Design", name, value, check)
@@ -61,12 +61,12 @@ class Design:
         self.n_jobs = n_jobs
         self.precision = precision
         self.expansion = expansion
-        self.extent = extent
+        self.clipping = clipping
         moved = center is not None or scale is not None
         self.center = np.zeros(self.n_features) if moved and center is None else center
         self.scale = np.ones(self.n_features) if moved and scale is None else scale
         self._views: dict[Hashable, Any] = {}
-        self._lasting: dict[Hashable, Any] = {} if lasting is None else lasting
+        self._learner_state: dict[Hashable, Any] = {} if learner_state is None else learner_state
         self._output: tuple[Term, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -85,19 +85,19 @@ class Design:
         return int(self.original.shape[1]) if self.expansion is None else self.expansion.n_expanded
 
     @property
-    def filled(self) -> Array:
+    def imputed(self) -> Array:
         """The features in original units, imputed, one-hot encoded and bent, (n, d) or (n, e)."""
         filled = self.original if self.expansion is None else self.expansion(self.original)
-        if self.extent is None or self.extent.bend is None:
+        if self.clipping is None or self.clipping.bend is None:
             return filled
-        return self.extent(filled.astype(np.float64, copy=False))
+        return self.clipping(filled.astype(np.float64, copy=False))
 
     @cached_property
     def X(self) -> Array:
         """Standardised features, (n, d), float64, row-major."""
         if self.center is None or self.scale is None:
-            return np.ascontiguousarray(self.filled, dtype=np.float64)
-        X = np.subtract(self.filled, self.center, dtype=np.float64, order="C")
+            return np.ascontiguousarray(self.imputed, dtype=np.float64)
+        X = np.subtract(self.imputed, self.center, dtype=np.float64, order="C")
         X /= self.scale
         return X
 
@@ -107,9 +107,9 @@ class Design:
         center, scale = self.center, self.scale
         if center is None or scale is None:
             center, scale = np.zeros(self.n_features), np.ones(self.n_features)
-        return Tiles(self.filled, center, scale, np.dtype(self.precision), self.n_jobs)
+        return Tiles(self.imputed, center, scale, np.dtype(self.precision), self.n_jobs)
 
-    def view(self, key: Hashable, build: Callable[[], V]) -> V:
+    def cache(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return what was built under `key`, building it on first use.
 
         A learner uses it to cache its own layout for the duration of a fit, such as a kernel matrix or a binned
@@ -119,17 +119,17 @@ class Design:
             self._views[key] = build()
         return self._views[key]
 
-    def lasting(self, key: Hashable, build: Callable[[], V]) -> V:
+    def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
         """Return what was built under `key`, building it on first use; designs of other rows share it.
 
         A learner uses it to keep state that does not depend on single rows, such as the gains of each feature so
         far.
         """
-        if key not in self._lasting:
-            self._lasting[key] = build()
-        return cast(V, self._lasting[key])
+        if key not in self._learner_state:
+            self._learner_state[key] = build()
+        return cast(V, self._learner_state[key])
 
-    def remember(self, term: Term, output: Array) -> None:
+    def cache_output(self, term: Term, output: Array) -> None:
         """Cache the output of the newest term on these rows, if the learner has it already, until it is used."""
         self._output = term, output
 
@@ -151,13 +151,13 @@ class Design:
         if self.center is not None and self.scale is not None:
             term = by_type(restore, term, self.center, self.scale)
         term = self._sharing(term)
-        if self.extent is not None:
-            if self.extent.bend is not None and isinstance(term, Standardized):
+        if self.clipping is not None:
+            if self.clipping.bend is not None and isinstance(term, Standardized):
                 raise TypeError(
                     f"a {type(term.term).__name__} is no function of bent features: its learner must have "
                     f"bends=False, or the estimator standardize=True"
                 )
-            term = by_type(hold, term, self.extent)
+            term = by_type(clip, term, self.clipping)
         return term if self.expansion is None else by_type(expand, term, self.expansion)
 
     def _sharing(self, term: Term) -> Term:

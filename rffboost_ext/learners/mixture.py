@@ -11,7 +11,7 @@ from ..utils.param_validation import Integer, Real
 from ..utils.typing import Array
 from .fourier.second_order import MERGED, POOL_SIZE, SHARE
 from .registry import LEARNERS
-from .subsampling import earned, sampled, update
+from .subsampling import relative_gain, sampled, update
 from .trees.learner import Tree
 
 # From this number of features on, up to 3,000 rows are trained on by shorter steps, with coarser trees.
@@ -99,22 +99,22 @@ class Mixture(Learner):
         learners = {"cosines": LEARNERS.make(self.cosines)}
         learners["trees"] = LEARNERS.make("tree" if self.trees == "auto" else self.trees)
         for role, other in (("cosines", "trees"), ("trees", "cosines")):
-            for name in set(learners[role].promises) - set(learners[other].promises):
+            for name in set(learners[role].active_constraints) - set(learners[other].active_constraints):
                 raise ValueError(
                     f"Mixture: {name} of {role} hold only where all rounds keep to them, and {other}, "
                     f"{getattr(self, other)!r}, do not. Cosines cannot; learner='tree' without quality='high' does"
                 )
 
     @property
-    def bends(self) -> bool:  # type: ignore[override]
+    def supports_log_transform(self) -> bool:  # type: ignore[override]
         """Whether the cosines allow it, and the others are trees."""
         trees = isinstance(self.trees, Tree) or self.trees in ("auto", "tree")
-        return trees and LEARNERS.make(self.cosines).bends
+        return trees and LEARNERS.make(self.cosines).supports_log_transform
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def active_constraints(self) -> tuple[str, ...]:
         """What both learners promise."""
-        return LEARNERS.make(self.cosines).promises
+        return LEARNERS.make(self.cosines).active_constraints
 
     def merges_rows(self, n_samples: int) -> bool:
         """As second-order cosines do."""
@@ -124,16 +124,16 @@ class Mixture(Learner):
         """The term of whichever learner is drawn."""
         # A mixture may be part of another, with earnings of its own. It is spelt out once; kept with its spelling,
         # its id cannot become another's.
-        _, spelt = round.design.view((Mixture, id(self)), lambda: (self, spelling(self)))
-        books = round.design.lasting((Mixture, spelt, "books"), lambda: np.full(2, np.nan))
+        _, spelt = round.design.cache((Mixture, id(self)), lambda: (self, spelling(self)))
+        books = round.design.learner_state((Mixture, spelt, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._tree(round)
         kind = self._draw(round, books)
         seen, rest = sampled(round, self.subsample)
         term = learners[kind].fit(seen)
         output = round.design.output(term)
-        round.design.remember(term, output)
+        round.design.cache_output(term, output)
         if rest.any():
-            update(books, kind, earned(round, output, rest), self.memory)
+            update(books, kind, relative_gain(round, output, rest), self.memory)
         return term
 
     def _draw(self, round: Round, books: Array) -> int:
@@ -147,7 +147,7 @@ class Mixture(Learner):
 
     def _tree(self, round: Round) -> Learner:
         if isinstance(self.trees, str) and self.trees == "auto":
-            trees: tuple[Tree, ...] = round.design.view((Mixture, "trees"), lambda: trees_of(round))
+            trees: tuple[Tree, ...] = round.design.cache((Mixture, "trees"), lambda: trees_of(round))
             return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core import Round
-from ..data.sampling import drawn, probabilities
+from ..data.sampling import draw_weighted, sampling_probabilities
 from ..kernels import compiled
 from ..utils.typing import Array
 
@@ -28,8 +28,8 @@ def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Rou
     used = np.flatnonzero(round.weight) if rows is None else rows
     if len(used) <= size:
         return round, used
-    chances = probabilities(used, round.gradient, round.weight, size)
-    rows, factor = drawn(round.rng, used, chances, size)
+    chances = sampling_probabilities(used, round.gradient, round.weight, size)
+    rows, factor = draw_weighted(round.rng, used, chances, size)
     weight = round.weight.copy()
     weight[rows] *= factor
     return replace(round, weight=weight), rows
@@ -48,7 +48,7 @@ def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
     return kept
 
 
-def earned(round: Round, output: Array, weight: Array) -> float:
+def relative_gain(round: Round, output: Array, weight: Array) -> float:
     """The relative gain of a full step along `output`, as in :class:`Mixture`, at least 0.
 
     Rows are weighted by `weight` (n,); the values of those of weight 0 are ignored.

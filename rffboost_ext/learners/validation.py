@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Learner, Round, Term
-from ..losses.validation import WATCHED, described, is_finite, unchanged
+from ..losses.validation import WATCHED, described, is_finite, require_unchanged
 from ..terms.laws import check_laws
 from ..terms.validation import check_sound
 from ..utils.typing import Array
@@ -14,14 +14,14 @@ OWNED = "y", "raw", "gradient", "hessian", "weight"
 """The arrays of a round that the loop goes on with."""
 
 
-def outcome(learner: Learner, round: Round) -> tuple[Term, Array]:
+def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
     """The term of a round and its outputs, checked."""
     if round.index:
         fitted = learner.fit(round)
     else:
         # Once tells whether a learner works in place.
         owned = {name: getattr(round, name) for name in OWNED}
-        fitted = unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
+        fitted = require_unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {described(fitted)}")
     design = round.design

@@ -1,7 +1,7 @@
 """Losses: what a booster minimises. One family per file."""
 
 from .binary import Exponential, LogLoss
-from .label_regression import Signed
+from .label_regression import LabelRegression
 from .log_link import Gamma, Poisson, Tweedie
 from .multinomial import MultinomialLogLoss
 from .registry import LOSSES
@@ -14,11 +14,11 @@ __all__ = [
     "Exponential",
     "Gamma",
     "Huber",
+    "LabelRegression",
     "LogLoss",
     "MultinomialLogLoss",
     "Poisson",
     "Quantile",
-    "Signed",
     "SquaredError",
     "Tweedie",
 ]

@@ -50,7 +50,7 @@ class Exponential(Loss):
     """
 
     task = "classification"
-    match = "exponential"
+    fit_criterion = "exponential"
     bounded_ratio = True
 
     def value(self, y: Array, raw: Array) -> Array:

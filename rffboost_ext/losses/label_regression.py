@@ -6,10 +6,10 @@ import numpy as np
 
 from ..utils.typing import Array
 from .binary import sign
-from .wrapper import Around
+from .wrapper import LossWrapper
 
 
-class Signed(Around):
+class LabelRegression(LossWrapper):
     """A regression loss on the labels -1 and +1 of two classes, as in least-squares boosting.
 
     The response of the inner loss estimates ``P(+1) - P(-1)``, so the probability of the second class is
@@ -31,11 +31,11 @@ class Signed(Around):
         super().validate()
         if self.loss.task != "regression" or self.loss.positive:
             raise ValueError(
-                f"Signed: loss must be a regression loss for targets of either sign, which -1 and 1 are, "
+                f"LabelRegression: loss must be a regression loss for targets of either sign, which -1 and 1 are, "
                 f"got {self.loss!r}"
             )
 
-    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Signed:
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> LabelRegression:
         """The loss whose inner one is prepared for -1 and 1, or a ValueError if its link does not suit these."""
         made = super().prepared(y, weight, n_classes)
         made.require_centred()

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Loss
-from ..utils.param_validation import Inside
+from ..utils.param_validation import OpenInterval
 from ..utils.typing import Array
 from .binary import LARGEST_EXPONENT
 from .registry import LOSSES
@@ -31,7 +31,7 @@ from .target_statistics import require_targets, rounded
 LARGEST_MEAN = 1e200
 
 
-class Positive(Loss):
+class LogLinkLoss(Loss):
     """Base class of the losses of this family: all but their value."""
 
     exact_hessian = False
@@ -88,7 +88,7 @@ class Positive(Loss):
 
 
 @LOSSES.register("poisson")
-class Poisson(Positive):
+class Poisson(LogLinkLoss):
     """Half the Poisson deviance, for counts and rates: targets of at least 0.
 
     It is ``exp(raw) - y raw + y log(y) - y``; the variance is proportional to the mean. Gradient and hessian are
@@ -117,7 +117,7 @@ class Poisson(Positive):
 
 
 @LOSSES.register("gamma")
-class Gamma(Positive):
+class Gamma(LogLinkLoss):
     """Half the gamma deviance, for sizes and durations: positive targets.
 
     It is ``y exp(-raw) - 1 + raw - log(y)``; the standard deviation is proportional to the mean. Gradient and
@@ -141,7 +141,7 @@ class Gamma(Positive):
 
 
 @LOSSES.register("tweedie")
-class Tweedie(Positive):
+class Tweedie(LogLinkLoss):
     """Half the Tweedie deviance for targets of at least 0 that are often 0, such as rainfall or claims.
 
     It is ``exp((2 - p) raw) / (2 - p) - y exp((1 - p) raw) / (1 - p) + y^(2 - p) / ((1 - p) (2 - p))``, for sums
@@ -160,7 +160,7 @@ class Tweedie(Positive):
     Jørgensen, Exponential dispersion models, Journal of the Royal Statistical Society B 49, 1987.
     """
 
-    constraints = {"power": Inside(1.0, 2.0), "unit": UNIT}
+    constraints = {"power": OpenInterval(1.0, 2.0), "unit": UNIT}
 
     def __init__(self, power: float = 1.5, unit: float | str = "auto") -> None:
         self.power = power

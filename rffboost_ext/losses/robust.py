@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Loss
-from ..utils.param_validation import POSITIVE, Exactly, Inside
+from ..utils.param_validation import POSITIVE, OneOf, OpenInterval
 from ..utils.typing import Array
 from .registry import LOSSES
 from .target_statistics import NORMAL, typical_size, weighted_quantile
 
-UNIT = POSITIVE | Exactly(("auto",))
+UNIT = POSITIVE | OneOf(("auto",))
 # Errors are floored at this share of the unit: at 0 the majorizer would be infinitely narrow.
 FLOOR = 0.05
 # With this multiple of the standard deviation Huber's estimate has 95 % of the mean's efficiency on normal errors.
@@ -45,9 +45,9 @@ class Quantile(Loss):
     MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
     """
 
-    match = "scaled"
+    fit_criterion = "scaled"
     exact_hessian = False
-    constraints = {"quantile": Inside(0.0, 1.0), "unit": UNIT}
+    constraints = {"quantile": OpenInterval(0.0, 1.0), "unit": UNIT}
     unit: float | str
 
     def __init__(self, quantile: float = 0.5, unit: float | str = "auto") -> None:
@@ -86,7 +86,7 @@ class AbsoluteError(Loss):
         Size of a typical error, as in :class:`Quantile`.
     """
 
-    match = "scaled"
+    fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"unit": UNIT}
     unit: float | str
@@ -129,9 +129,9 @@ class Huber(Loss):
     Huber, Robust estimation of a location parameter, Annals of Mathematical Statistics 35, 1964.
     """
 
-    match = "scaled"
+    fit_criterion = "scaled"
     exact_hessian = False
-    constraints = {"delta": POSITIVE | Exactly(("scale",))}
+    constraints = {"delta": POSITIVE | OneOf(("scale",))}
 
     def __init__(self, delta: float | str = "scale") -> None:
         self.delta = delta

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Loss
-from ..utils.param_validation import OPTIONAL, Exactly, Positives
+from ..utils.param_validation import OPTIONAL, OneOf, Positives
 from ..utils.typing import Array
 from .registry import LOSSES
 
@@ -40,9 +40,9 @@ class SquaredError(Loss):
         In fit, if the number of weights is not that of the targets.
     """
 
-    match = "scaled"
+    fit_criterion = "scaled"
     multi_output = True
-    constraints = {"output_weights": Exactly(("balanced",)) | OPTIONAL | Positives()}
+    constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | Positives()}
 
     def __init__(self, output_weights: str | Sequence[float] | None = "balanced") -> None:
         self.output_weights = output_weights

@@ -36,18 +36,18 @@ def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
 
 def require_accepted(loss: Loss, y: Array) -> None:
     """Raise a ValueError if a loss does not accept the values of a target, or changes them while it looks."""
-    unchanged("loss {!r}: check_target", loss, lambda: loss.check_target(y), y=y)
+    require_unchanged("loss {!r}: check_target", loss, lambda: loss.check_target(y), y=y)
 
 
-def preparation_of(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+def checked_preparation(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
     """``loss.prepared(y, weight, n_classes)``, or a ValueError if it works in place."""
     given = {"y": y, "weight": weight}
-    return unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
+    return require_unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
 
 
-def baseline_of(loss: Loss, y: Array, weight: Array) -> Array:
+def checked_baseline(loss: Loss, y: Array, weight: Array) -> Array:
     """``loss.baseline(y, weight)``, or a ValueError if it works in place, as a median by sorting may."""
-    return unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
+    return require_unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
 
 
 def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
@@ -68,7 +68,7 @@ def check_answers(loss: Loss, y: Array, raw: Array) -> None:
     Nor may it change what it is given to read, or put two classes in the wrong order.
     """
     n, given = len(y), {"y": y, "raw": raw}
-    values = unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given)
+    values = require_unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given)
     require_values(loss, values, n)
     require_numbers(loss, "value", values)
     response, least = loss.inverse_link(raw), 2 if loss.task == "classification" else 1
@@ -110,18 +110,20 @@ def require_values(loss: Loss, values: Array, n_samples: int) -> None:
         raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n_samples},), got {np.shape(values)}")
 
 
-def pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
+def check_pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     """The result of a loss's ``derivatives``, or a ValueError if it is not a pair."""
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise ValueError(f"loss {loss!r}: derivatives must return two arrays, gradient and hessian")
     return found
 
 
-def derivatives_of(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
+def checked_derivatives(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
     """The derivatives of a loss in round `index`; the first round tells whether it works in place."""
     if index:
-        return pair(loss, loss.derivatives(y, raw))
-    return pair(loss, unchanged("loss {!r}: derivatives", loss, lambda: loss.derivatives(y, raw), y=y, raw=raw))
+        return check_pair(loss, loss.derivatives(y, raw))
+    return check_pair(
+        loss, require_unchanged("loss {!r}: derivatives", loss, lambda: loss.derivatives(y, raw), y=y, raw=raw)
+    )
 
 
 def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, where: str) -> None:
@@ -155,7 +157,7 @@ WATCHED = 1_000
 """Rows by which a change is noticed: who works in place seldom does so on the last rows only."""
 
 
-def unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: Array) -> V:
+def require_unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: Array) -> V:
     """The result of a call, or a ValueError if it has changed one of some arrays, which are not its own.
 
     A part is written into `what` only then, as spelling one out takes a while.
@@ -175,17 +177,17 @@ def described(found: object) -> str:
     return f"{reprlib.repr(found)} of type {type(found).__name__}"
 
 
-def prepared(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
     """``loss.prepared(y, weight, n_classes)``, checked: what is minimised."""
     require_accepted(loss, y)
-    made = preparation_of(loss, y, weight, n_classes)
+    made = checked_preparation(loss, y, weight, n_classes)
     if not isinstance(made, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {described(made)}")
     require(type(made).__name__, "unit", made.unit, POSITIVE | Positives())
     return made
 
 
-def in_units(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
+def scale_derivatives(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
     """Derivatives times ``loss.unit``, as in a round."""
     if isinstance(loss.unit, float) and loss.unit == 1.0:
         return derivatives

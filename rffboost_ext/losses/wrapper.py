@@ -11,10 +11,10 @@ from sklearn.base import clone
 from ..core import Loss
 from ..utils.typing import Array
 
-A = TypeVar("A", bound="Around")
+A = TypeVar("A", bound="LossWrapper")
 
 
-class Around(Loss):
+class LossWrapper(Loss):
     """A loss that wraps another one: what a derived class does not override is delegated to the inner loss.
 
     Parameters
@@ -37,8 +37,8 @@ class Around(Loss):
         return self.loss.task
 
     @property
-    def match(self) -> str:  # type: ignore[override]
-        return self.loss.match
+    def fit_criterion(self) -> str:  # type: ignore[override]
+        return self.loss.fit_criterion
 
     @property
     def exact_hessian(self) -> bool:  # type: ignore[override]

@@ -2,9 +2,9 @@
 
 A checkpoint holds all that the loop needs to resume: for each model of the fit (folds, a stack, the refit) its
 rounds, the exact training scores, the state that learners keep across rounds
-(:meth:`~rffboost_ext.Design.lasting`), and the state of callbacks that have one. What learners cache about the
-rows during a fit (:meth:`~rffboost_ext.Design.view`) is not included: it is rebuilt after each checkpoint, whether
-the fit was killed or not, so that both give the same result whatever a learner caches.
+(:meth:`~rffboost_ext.Design.learner_state`), and the state of callbacks that have one. What learners cache about
+the rows during a fit (:meth:`~rffboost_ext.Design.cache`) is not included: it is rebuilt after each checkpoint,
+whether the fit was killed or not, so that both give the same result whatever a learner caches.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import re
 from typing import Any
 
 from ..boosting.callbacks import Progress
-from ..boosting.fit_state import Growth, Journal
+from ..boosting.fit_state import FitRecorder, FitState
 from ..core import Spec
-from ..data.dataset import Rows
+from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Integer, require
 
@@ -51,8 +51,8 @@ class Checkpoint:
 
     "The same bits" are those of an uninterrupted fit with checkpoints at the same rounds. They equal those of a
     fit without checkpoints, up to the rounding of held-out scores, if learners keep state across rounds only in
-    ``Design.lasting``, as the Fourier learners do. The tree learner keeps an XGBoost booster with the sum of its
-    trees in float32, and bins that are found with the weights of its first round. Both begin anew after a
+    ``Design.learner_state``, as the Fourier learners do. The tree learner keeps an XGBoost booster with the sum of
+    its trees in float32, and bins that are found with the weights of its first round. Both begin anew after a
     checkpoint, as after a warm start: a nearly tied split may then be decided differently, and with sample
     weights, rows that occur several times, or pools, whose rows are weighted, other thresholds may be found.
 
@@ -100,7 +100,7 @@ class Checkpoint:
         return f"Checkpoint({self.path!r}, every={self.every})"
 
 
-class StoredJournal(Journal):
+class CheckpointRecorder(FitRecorder):
     """A journal in a file.
 
     Parameters
@@ -148,7 +148,7 @@ class StoredJournal(Journal):
         self._seeds = self._seeds or drawn
         return self._seeds
 
-    def resume(self, growth: Growth) -> None:
+    def resume(self, growth: FitState) -> None:
         """Restore the next model, if it is in the file."""
         self._begun += 1
         if self._begun <= len(self.models):
@@ -167,7 +167,7 @@ class StoredJournal(Journal):
                 self._write()
             self._tried = True
 
-    def note(self, growth: Growth) -> None:
+    def note(self, growth: FitState) -> None:
         """Write the state of the model that is being trained."""
         self.models[self._begun - 1 :] = [growth.state()]
         self._write()
@@ -185,7 +185,7 @@ class StoredJournal(Journal):
         document.write(self.path, KIND, held, "the checkpoint")
 
 
-def journal_of(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> Journal:
+def recorder_for(model: Any, rows: Dataset, held: Any, init: Ensemble | None) -> FitRecorder:
     """The journal of a fit: in a file if there is a checkpoint among the callbacks of the estimator.
 
     Raises
@@ -195,15 +195,15 @@ def journal_of(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> Jour
     """
     found = [one for one in model.callbacks or () if isinstance(one, Checkpoint)]
     if not found:
-        return Journal()
+        return FitRecorder()
     if len(found) > 1:
         raise ValueError(f"{type(model).__name__}: callbacks must hold one Checkpoint at most, got {found}")
     for name, value in hyperparameters(model).items():
-        require_known_again(type(model).__name__, name, value)
-    return StoredJournal(found[0], fit_described(model, rows, held, init) | {"every": str(found[0].every)})
+        require_identifiable(type(model).__name__, name, value)
+    return CheckpointRecorder(found[0], fit_fingerprint(model, rows, held, init) | {"every": str(found[0].every)})
 
 
-def require_known_again(owner: str, name: str, value: Any) -> None:
+def require_identifiable(owner: str, name: str, value: Any) -> None:
     """Raise a ValueError if a parameter holds a function that another process could not identify."""
     import pickle
 
@@ -226,7 +226,7 @@ def hyperparameters(model: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name not in FREE}
 
 
-def fit_described(model: Any, rows: Rows, held: Any, init: Ensemble | None) -> dict[str, str]:
+def fit_fingerprint(model: Any, rows: Dataset, held: Any, init: Ensemble | None) -> dict[str, str]:
     """A hash of everything that the result of a fit depends on, by name."""
     from .._version import __version__
 

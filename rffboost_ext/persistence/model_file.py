@@ -19,10 +19,10 @@ from ..utils.warnings import warn_user
 from . import document
 
 KIND = "model"
-E = TypeVar("E", bound="StoreMixin")
+E = TypeVar("E", bound="ModelFileMixin")
 
 
-class StoreMixin:
+class ModelFileMixin:
     """Saves a fitted estimator as data, and loads it again."""
 
     def save_model(self, path: str | PathLike[str]) -> None:
@@ -66,7 +66,7 @@ class StoreMixin:
         return model
 
 
-def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> None:
+def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator, or an ensemble, to a file from which :func:`load_model` restores it.
 
     The file is written atomically: an existing one stays as it is until the new one is complete.
@@ -104,7 +104,7 @@ def save_model(model: StoreMixin | Ensemble, path: str | os.PathLike[str]) -> No
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    if isinstance(model, StoreMixin):
+    if isinstance(model, ModelFileMixin):
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
     document.write(path, KIND, model, type(model).__name__)
@@ -140,9 +140,9 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     values in the file, as if you had written the call yourself.
     """
     model = document.read(path, KIND)
-    if isinstance(model, StoreMixin) and is_unfitted(model):
+    if isinstance(model, ModelFileMixin) and is_unfitted(model):
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")
-    if not isinstance(model, cls or StoreMixin | Ensemble):
+    if not isinstance(model, cls or ModelFileMixin | Ensemble):
         wanted = "model" if cls is None else cls.__name__
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__}, not a {wanted}")
     return model
@@ -158,7 +158,7 @@ def left_out(params: Mapping[str, Any]) -> dict[str, str]:
 
 def warn_of_what_is_left_out(model: Any) -> None:
     """Warn of parameters of the model, or of boosters among them, that are not stored."""
-    boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, StoreMixin)]
+    boosters: list[Any] = [one for one in (model, *model.get_params().values()) if isinstance(one, ModelFileMixin)]
     for booster in boosters:
         for name in left_out(booster.get_params(deep=False)).values():
             warn_user(f"{name} are no part of a model file: the loaded model has None")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,14 @@ import numpy as np
 from ..boosting.schedules import Decay
 from ..boosting.steps import Shrunk
 from ..core import Spec, Term
-from ..learners.fourier.sparse_supports import Earnings
-from ..losses import MultinomialLogLoss, Signed
-from ..preprocessing.category_encoding import Coding
-from ..terms import Cosines, Expanded, Expansion, Extent, Standardized, Trees
+from ..learners.fourier.sparse_supports import FeatureGains
+from ..losses import LabelRegression, MultinomialLogLoss
+from ..preprocessing.category_encoding import CategoryEncoding
+from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, Standardized, Trees
 from ..terms.ensemble import Ensemble
 from ..terms.validation import check_expansion, check_sound, require_shape
 from ..utils.typing import Array
-from .values import storable
+from .values import params_of, storable
 
 INTEGERS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
     "subset": "i",
@@ -30,29 +31,35 @@ def checked_part(cls: type[Spec]) -> Any:
     """How a part is built from its hyperparameters: validated, as by its registry."""
 
     def build(params: dict[str, Any]) -> Spec:
-        part = cls(**params)
+        part = cls(**params_of(params))
         part.validate()
         return part
 
     return build
 
 
+def cosines_state(term: Cosines) -> dict[str, Any]:
+    """The fields of cosines by their names in files."""
+    values = {field.name: getattr(term, field.name) for field in fields(term) if field.init}
+    return {"extent" if name == "clipping" else name: value for name, value in values.items()}
+
+
 def built_cosines(state: dict[str, Any]) -> Cosines:
     """Cosines from real arrays of matching shapes."""
     # Files of earlier versions have no extent.
-    extent = state.pop("extent", None)
-    if not (extent is None or isinstance(extent, Extent)):
-        raise ValueError(f"extent must be an Extent, got {extent!r}")
-    term = Cosines(**require_arrays(state, optional=("center",)), extent=extent)
+    clipping = state.pop("extent", None)
+    if not (clipping is None or isinstance(clipping, ClipAndLog)):
+        raise ValueError(f"extent must be a ClipAndLog, got {clipping!r}")
+    term = Cosines(**require_arrays(state, optional=("center",)), clipping=clipping)
     require_shape("weight", term.weight, (len(term.omega), *np.shape(term.weight)[1:2]))
     check_sound(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
     return term
 
 
-def built_extent(state: dict[str, Any]) -> Extent:
+def built_extent(state: dict[str, Any]) -> ClipAndLog:
     """A range of numbers, with bends or without."""
     # Files of earlier versions have no bends.
-    return Extent(**require_arrays(state, optional=("bend",)))
+    return ClipAndLog(**require_arrays(state, optional=("bend",)))
 
 
 def built_trees(state: dict[str, Any]) -> Trees:
@@ -62,7 +69,7 @@ def built_trees(state: dict[str, Any]) -> Trees:
     return term
 
 
-def built_expansion(state: dict[str, Any]) -> Expansion:
+def built_expansion(state: dict[str, Any]) -> ImputeAndEncode:
     """An expansion of matching columns and tables."""
     # Files of earlier versions have no sweeps.
     tables, sweeps = state["tables"], state.get("sweeps", ())
@@ -76,7 +83,7 @@ def built_expansion(state: dict[str, Any]) -> Expansion:
     for name, arrays in (("tables", tables), ("sweeps", sweeps)):
         for array in arrays:
             require_arrays({name: array})
-    expansion = Expansion(**state)
+    expansion = ImputeAndEncode(**state)
     check_expansion(expansion)
     return expansion
 
@@ -84,19 +91,19 @@ def built_expansion(state: dict[str, Any]) -> Expansion:
 def built_expanded(state: dict[str, Any]) -> Expanded:
     """A term of as many columns as the expansion yields."""
     term = Expanded(**state)
-    if not isinstance(term.expansion, Expansion):
-        raise ValueError(f"expansion must be an Expansion, got {term.expansion!r}")
+    if not isinstance(term.expansion, ImputeAndEncode):
+        raise ValueError(f"expansion must be an ImputeAndEncode, got {term.expansion!r}")
     require_features(term.term, term.expansion.n_expanded)
     return term
 
 
-def built_coding(state: dict[str, Any]) -> Coding:
+def built_coding(state: dict[str, Any]) -> CategoryEncoding:
     """The categories of columns."""
     categories = state["categories"]
     known = [entry for entry in categories if entry is not None] if isinstance(categories, tuple) else [None]
     if not all(isinstance(entry, np.ndarray) and entry.ndim == 1 for entry in known):
         raise ValueError(f"categories must be a tuple of arrays, got {categories!r}")
-    return Coding(categories)
+    return CategoryEncoding(categories)
 
 
 def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -163,23 +170,29 @@ def built_random_state(state: dict[str, Any]) -> np.random.RandomState:
     return generator
 
 
-def earnings(gains: Array) -> Earnings:
-    """Earnings with the given gains per feature."""
-    made = Earnings(len(gains))
+def earnings(gains: Array) -> FeatureGains:
+    """FeatureGains with the given gains per feature."""
+    made = FeatureGains(len(gains))
     made.gains[:] = gains
     return made
 
 
-PARTS: tuple[type[Spec], ...] = Signed, MultinomialLogLoss, Shrunk, Decay
-for _part in PARTS:
-    storable(_part.__name__, build=checked_part(_part))(_part)
-storable("Cosines", build=built_cosines)(Cosines)
-storable("Extent", build=built_extent)(Extent)
+# The names on the left are those in files; they do not change with those of classes and attributes.
+PARTS: dict[str, type[Spec]] = {
+    "Signed": LabelRegression,
+    "MultinomialLogLoss": MultinomialLogLoss,
+    "Shrunk": Shrunk,
+    "Decay": Decay,
+}
+for _name, _part in PARTS.items():
+    storable(_name, build=checked_part(_part))(_part)
+storable("Cosines", cosines_state, built_cosines)(Cosines)
+storable("Extent", build=built_extent)(ClipAndLog)
 storable("Trees", build=built_trees)(Trees)
 storable("Standardized")(Standardized)
-storable("Expansion", build=built_expansion)(Expansion)
+storable("Expansion", build=built_expansion)(ImputeAndEncode)
 storable("Expanded", build=built_expanded)(Expanded)
-storable("Coding", build=built_coding)(Coding)
+storable("Coding", build=built_coding)(CategoryEncoding)
 storable("Ensemble", build=built_ensemble)(Ensemble)
 storable("RandomState", random_state, built_random_state)(np.random.RandomState)
-storable("Earnings", lambda made: {"gains": made.gains}, lambda state: earnings(**state))(Earnings)
+storable("Earnings", lambda made: {"gains": made.gains}, lambda state: earnings(**state))(FeatureGains)

@@ -32,7 +32,7 @@ import numpy as np
 
 from ..boosting.steps import STEPS
 from ..core import Spec
-from ..learners import MATCHES, PLACEMENTS, SPECTRA, WEIGHTINGS
+from ..learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from ..learners.optimizers import OPTIMIZERS
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
@@ -41,13 +41,14 @@ from ..utils.typing import Array
 
 C = TypeVar("C", bound=type)
 
-REGISTRIES: dict[str, Registry[Any]] = {
-    table.kind: table for table in (LOSSES, LEARNERS, STEPS, MATCHES, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS)
-}
+TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS
+NAMES_IN_FILES = {"fit_criterion": "match"}
+"""Kinds of parts, and hyperparameters, that have another name in files: names in files do not change."""
+REGISTRIES: dict[str, Registry[Any]] = {NAMES_IN_FILES.get(table.kind, table.kind): table for table in TABLES}
 
 
 @dataclass(frozen=True)
-class Kind:
+class StorageRule:
     """How instances of a class are stored.
 
     Parameters
@@ -68,7 +69,7 @@ class Kind:
     build: Callable[[dict[str, Any]], Any]
 
 
-KINDS: dict[str, Kind] = {}
+STORAGE_RULES: dict[str, StorageRule] = {}
 
 
 def storable(
@@ -128,10 +129,12 @@ def storable(
         )
 
     def enter(cls: C) -> C:
-        taken = KINDS.get(name)
+        taken = STORAGE_RULES.get(name)
         if taken is not None and path_of(taken.cls) != path_of(cls):
             raise ValueError(f"the stored name {name!r} is taken by {path_of(taken.cls)}; choose another")
-        KINDS[name] = Kind(name, cls, state or _default_state(cls), build or (lambda given: cls(**given)))
+        STORAGE_RULES[name] = StorageRule(
+            name, cls, state or _default_state(cls), build or (lambda given: cls(**given))
+        )
         return cls
 
     return enter
@@ -139,7 +142,7 @@ def storable(
 
 def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
     if issubclass(cls, Spec):
-        return lambda part: part.get_params(deep=False)
+        return stored_params
     if dataclasses.is_dataclass(cls):
         names = [field.name for field in dataclasses.fields(cls) if field.init]
         return lambda part: {name: getattr(part, name) for name in names}
@@ -148,7 +151,7 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
     )
 
 
-def kind_of(cls: type, where: str) -> Kind:
+def rule_of(cls: type, where: str) -> StorageRule:
     """How instances of a class are stored; a TypeError that names the value if they cannot be."""
     kind = _entered(cls)
     if kind is None:
@@ -164,21 +167,21 @@ def kind_of(cls: type, where: str) -> Kind:
     return kind
 
 
-def kind_named(name: str) -> Kind:
+def rule_named(name: str) -> StorageRule:
     """What a name in a file stands for; a ValueError if it is not known here."""
     table, _, entry = name.partition(":")
     if table in REGISTRIES and entry in REGISTRIES[table].names():
         return _registered(REGISTRIES[table], entry)
-    if name not in KINDS:
+    if name not in STORAGE_RULES:
         _search()
-    if name not in KINDS:
+    if name not in STORAGE_RULES:
         raise ValueError(f"holds {name!r}, which is not known here: import what registers it before loading")
-    return KINDS[name]
+    return STORAGE_RULES[name]
 
 
-def _entered(cls: type) -> Kind | None:
+def _entered(cls: type) -> StorageRule | None:
     """How instances of a class are stored, if it has been registered so far."""
-    for kind in KINDS.values():
+    for kind in STORAGE_RULES.values():
         if kind.cls is cls:
             return kind
     for table in REGISTRIES.values():
@@ -200,13 +203,25 @@ def _search() -> None:
         entry.load()
 
 
-def _registered(table: Registry[Any], name: str) -> Kind:
+def stored_params(part: Spec) -> dict[str, Any]:
+    """The hyperparameters of a part by their names in files."""
+    return {NAMES_IN_FILES.get(name, name): value for name, value in part.get_params(deep=False).items()}
+
+
+def params_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Hyperparameters by their names in Python."""
+    names = {old: name for name, old in NAMES_IN_FILES.items()}
+    return {names.get(name, name): value for name, value in stored.items()}
+
+
+def _registered(table: Registry[Any], name: str) -> StorageRule:
     cls = table.get(name)
 
-    def build(params: dict[str, Any]) -> Any:
-        return table.create(name, **params)
+    def build(state: dict[str, Any]) -> Any:
+        return table.create(name, **params_of(state))
 
-    return Kind(f"{table.kind}:{name}", cls, lambda part: part.get_params(deep=False), build)
+    kind = NAMES_IN_FILES.get(table.kind, table.kind)
+    return StorageRule(f"{kind}:{name}", cls, stored_params, build)
 
 
 class Packer:
@@ -215,7 +230,7 @@ class Packer:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self._index: dict[Hashable, int] = {}
-        self._kinds: dict[type, Kind] = {}
+        self._kinds: dict[type, StorageRule] = {}
 
     def pack(self, value: Any, where: str) -> Any:
         """`value` as JSON; a TypeError says by `where` what cannot be stored."""
@@ -235,14 +250,14 @@ class Packer:
         if isinstance(value, np.ndarray | np.generic):
             return self._array(value, where)
         if isinstance(value, type):
-            return {"class": kind_of(value, where).name}
+            return {"class": rule_of(value, where).name}
         return self._part(value, where)
 
     def _all(self, values: Sequence[Any], where: str) -> list[Any]:
         return [self.pack(value, f"{where}[{index}]") for index, value in enumerate(values)]
 
     def _part(self, value: Any, where: str) -> Any:
-        kind = self._kinds.get(type(value)) or kind_of(type(value), where)
+        kind = self._kinds.get(type(value)) or rule_of(type(value), where)
         self._kinds[type(value)] = kind
         return {"part": [kind.name, {k: self.pack(v, f"{where}.{k}") for k, v in kind.state(value).items()}]}
 
@@ -304,7 +319,7 @@ class Unpacker:
     def part(self, data: Any) -> Any:
         """An instance of a registered class."""
         name, state = data
-        return kind_named(name).build({key: self.unpack(value) for key, value in state.items()})
+        return rule_named(name).build({key: self.unpack(value) for key, value in state.items()})
 
 
 READERS: dict[str, Callable[[Unpacker, Any], Any]] = {
@@ -314,6 +329,6 @@ READERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "array": Unpacker.array,
     "scalar": lambda reader, data: reader.array(data)[()],
     "objects": Unpacker.objects,
-    "class": lambda reader, data: kind_named(data).cls,
+    "class": lambda reader, data: rule_named(data).cls,
     "part": Unpacker.part,
 }

@@ -25,7 +25,7 @@ ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names o
 
 
 @dataclass(frozen=True, eq=False)
-class Coding:
+class CategoryEncoding:
     """The categories of each column of a table, as seen in training.
 
     Parameters
@@ -57,7 +57,7 @@ class Coding:
             out[:, j], gaps[j] = self._codes(X, j)
         return out, gaps
 
-    def occurring(self, X: Array) -> tuple[Coding, Array]:
+    def occurring(self, X: Array) -> tuple[CategoryEncoding, Array]:
         """The coding of those categories that occur in some coded rows X (n, d), and these rows by it."""
         X, known = X.copy(), list(self.categories)
         for j, categories in enumerate(self.categories):
@@ -65,19 +65,19 @@ class Coding:
                 there = ~np.isnan(X[:, j])
                 codes, X[there, j] = np.unique(X[there, j], return_inverse=True)
                 known[j] = as_array(categories[codes.astype(np.int64)].tolist())
-        return Coding(tuple(known)), X
+        return CategoryEncoding(tuple(known)), X
 
-    def has(self, other: Coding) -> bool:
+    def has(self, other: CategoryEncoding) -> bool:
         """Whether all categories of another coding are among these, column by column."""
         if len(self.categories) != len(other.categories):
             return False
-        pairs = zip(listed(self), listed(other), strict=True)
+        pairs = zip(category_lists(self), category_lists(other), strict=True)
         return all((a is None) == (b is None) and set(b or ()) <= set(a or ()) for a, b in pairs)
 
-    def recoded(self, X: Array, other: Coding) -> Array:
+    def recoded(self, X: Array, other: CategoryEncoding) -> Array:
         """Rows X (n, d) by this coding, which has all categories of the one that they are coded by."""
         X = X.copy()
-        for j, (table, known) in enumerate(zip(self._tables, listed(other), strict=True)):
+        for j, (table, known) in enumerate(zip(self._tables, category_lists(other), strict=True)):
             if known:
                 there, codes = ~np.isnan(X[:, j]), np.array([table[value] for value in known])
                 X[there, j] = codes[X[there, j].astype(np.int64)]
@@ -91,7 +91,7 @@ class Coding:
         except TypeError as error:
             raise TypeError(f"column {name_of(X, column)} of X must hold categories: {error}") from error
         lost = values[np.isnan(codes)].tolist()
-        unknown = [value for value in lost if not is_gap(value)]
+        unknown = [value for value in lost if not is_missing(value)]
         if known and unknown:
             require_precision(name_of(X, column), unknown, list(known))
         if known and unknown and len(lost) == len(values):
@@ -102,7 +102,7 @@ class Coding:
     @cached_property
     def _tables(self) -> list[dict[Any, float]]:
         """The code of each category, by column."""
-        return [{value: float(code) for code, value in enumerate(known or ())} for known in listed(self)]
+        return [{value: float(code) for code, value in enumerate(known or ())} for known in category_lists(self)]
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -114,13 +114,13 @@ def checked_array(X: Any) -> Array:
     return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
-def listed(coding: Coding | None) -> list[list[Any] | None]:
+def category_lists(coding: CategoryEncoding | None) -> list[list[Any] | None]:
     """The categories of each column, None for numbers; an empty list where all columns are numbers."""
     known = () if coding is None else coding.categories
     return [None if entry is None else entry.tolist() for entry in known]
 
 
-def coding_of(owner: str, categorical_features: Any, X: Any) -> Coding | None:
+def fit_category_encoding(owner: str, categorical_features: Any, X: Any) -> CategoryEncoding | None:
     """The coding of a table, or None where all columns are numbers.
 
     Parameters
@@ -141,7 +141,7 @@ def coding_of(owner: str, categorical_features: Any, X: Any) -> Coding | None:
     if not chosen:
         return None
     known = {j: categories_of(exact_values_of(X, j), name_of(X, j)) for j in chosen}
-    return Coding(tuple(known.get(j) for j in range(np.shape(X)[1])))
+    return CategoryEncoding(tuple(known.get(j) for j in range(np.shape(X)[1])))
 
 
 def categorical_columns(owner: str, given: Any, X: Any) -> list[int]:
@@ -241,7 +241,7 @@ def exact_values_of(X: Any, column: int) -> Array:
 def categories_of(values: Array, name: str) -> Array:
     """The distinct values of a column, sorted, without missing ones."""
     try:
-        found = sorted({value for value in set(values.tolist()) if not is_gap(value)})
+        found = sorted({value for value in set(values.tolist()) if not is_missing(value)})
     except TypeError as error:
         raise TypeError(
             f"column {name} of X must hold categories of one kind, all text or all numbers: {error}"
@@ -261,7 +261,7 @@ def as_array(found: list[Any]) -> Array:
     return np.fromiter(found, dtype=object, count=len(found))
 
 
-def is_gap(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a value stands for a missing one: None, NaN, NaT or pandas' NA."""
     return value is None or not isinstance(value == value, bool | np.bool_) or value != value
 
@@ -271,7 +271,7 @@ def with_nan(X: Any) -> Any:
     values = np.asarray(X) if is_table(X) else X
     if not isinstance(values, np.ndarray) or values.dtype.kind != "O":
         return X
-    entries = [np.nan if is_gap(value) else value for value in values.ravel()]
+    entries = [np.nan if is_missing(value) else value for value in values.ravel()]
     return np.array(entries, dtype=object).reshape(values.shape)
 
 
@@ -281,7 +281,7 @@ def numbers_of(X: Any) -> Array:
     try:
         return np.asarray(check_array(X, dtype=PRECISIONS, ensure_all_finite="allow-nan", input_name="X"))
     except (ValueError, TypeError):
-        raise_named(X)
+        raise_for_column(X)
         raise
 
 
@@ -302,11 +302,11 @@ def require_unmasked(**arrays: Any) -> None:
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             raise ValueError(
                 f"{name} must not be masked, got {np.ma.count_masked(values)} masked values; features take NaN in "
-                f"the place of what is missing: X.filled(np.nan)"
+                f"the place of what is missing: X.imputed(np.nan)"
             )
 
 
-def raise_named(X: Any, in_fit: bool = True) -> None:
+def raise_for_column(X: Any, in_fit: bool = True) -> None:
     """Raise an error that names the column of a table, or of an array of objects, that holds no numbers."""
     if not is_table(X) and (not isinstance(X, np.ndarray) or X.dtype != object or X.ndim != 2):
         return

@@ -8,12 +8,12 @@ from itertools import chain
 import numpy as np
 
 from ..terms.ensemble import Ensemble
-from ..terms.recoding import Recoding, with_codes
+from ..terms.recoding import Recoding, recoded_ensemble
 from ..utils.typing import Array
-from .category_encoding import Coding, as_array, listed
+from .category_encoding import CategoryEncoding, as_array, category_lists
 
 
-def with_coding(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, Coding | None]:
+def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, CategoryEncoding | None]:
     """The ensemble remapped from a host's codes to ours, and our coding; unchanged if the host has no categories.
 
     Parameters
@@ -26,27 +26,27 @@ def with_coding(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ense
     if not known:
         return ensemble, None
     codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
-    coding = Coding(tuple(None if entry is None else np.sort(entry) for entry in known))
-    return with_codes(ensemble, Recoding(codes, {j: len(entry) for j, entry in codes.items()})), coding
+    coding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in known))
+    return recoded_ensemble(ensemble, Recoding(codes, {j: len(entry) for j, entry in codes.items()})), coding
 
 
-def joint(codings: Sequence[Coding]) -> Coding:
+def joint_encoding(codings: Sequence[CategoryEncoding]) -> CategoryEncoding:
     """The coding of all categories that several have, which must be of the same columns and kinds."""
-    known = zip(*map(listed, codings), strict=True)
-    return Coding(tuple(None if e[0] is None else as_array(sorted(set(chain(*e)))) for e in known))
+    known = zip(*map(category_lists, codings), strict=True)
+    return CategoryEncoding(tuple(None if e[0] is None else as_array(sorted(set(chain(*e)))) for e in known))
 
 
-def kinds_of(coding: Coding | None) -> list[str]:
+def category_kinds(coding: CategoryEncoding | None) -> list[str]:
     """What the categories of each column are, and which columns have none; empty where none has any."""
     words = {True: "text", False: "numbers"}
-    known = ({isinstance(value, str) for value in entry or ()} for entry in listed(coding))
+    known = ({isinstance(value, str) for value in entry or ()} for entry in category_lists(coding))
     return [" and ".join(words[kind] for kind in sorted(kinds)) or "none" for kinds in known]
 
 
-def recoding_of(old: Coding, new: Coding) -> Recoding:
+def recoding_of(old: CategoryEncoding, new: CategoryEncoding) -> Recoding:
     """From the codes of one coding to those of another, which has all of its categories."""
     codes, sizes = {}, {}
-    for column, (known, wanted) in enumerate(zip(listed(old), listed(new), strict=True)):
+    for column, (known, wanted) in enumerate(zip(category_lists(old), category_lists(new), strict=True)):
         if known is not None and wanted is not None:
             place = {value: code for code, value in enumerate(wanted)}
             codes[column] = np.array([place[value] for value in known], np.int64)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..terms import Extent
+from ..terms import ClipAndLog
 from ..utils.parallel import N_JOBS, over_tiles
 from ..utils.typing import Array
 
 
-def ranges(X: Array) -> Extent:
+def clip_to_range(X: Array) -> ClipAndLog:
     """The range of each column."""
     from ..kernels.column_statistics import BLOCK, column_ranges
 
     blocks = -(-len(X) // BLOCK)
     low, high = np.empty((blocks, X.shape[1])), np.empty((blocks, X.shape[1]))
     over_tiles(column_ranges, blocks, N_JOBS.get(), X, low, high)
-    return Extent(low.min(axis=0), high.max(axis=0))
+    return ClipAndLog(low.min(axis=0), high.max(axis=0))
 
 
-def moments(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:
+def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column, (d,) each, in float64.
 
     A column that is constant up to rounding gets `constant` as its standard deviation, or the possible rounding

@@ -10,24 +10,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
-from ..data.sample_weight import weighted_rows
-from ..terms import Expansion
+from ..data.sample_weight import with_positive_weight
+from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import Check, Exactly
+from ..utils.param_validation import Check, OneOf
 from ..utils.typing import Array
 from .category_encoding import (
     PRECISIONS,
-    Coding,
+    CategoryEncoding,
     checked_array,
-    coding_of,
+    fit_category_encoding,
     is_table,
-    raise_named,
+    raise_for_column,
     require_no_times,
     require_unmasked,
 )
-from .feature_expansion import expansion_of
+from .feature_expansion import fit_feature_expansion
 
-# scikit-learn is not to look for infinities: :func:`gaps_in` does, in the pass that it makes anyway.
+# scikit-learn is not to look for infinities: :func:`missing_columns` does, in the pass that it makes anyway.
 UNREAD = {"ensure_all_finite": False}
 
 
@@ -37,19 +37,19 @@ class ColumnsMixin(BaseEstimator):
     categorical_features: Any
     missing: str
     n_features_in_: int
-    _coding: Coding | None = None
+    _coding: CategoryEncoding | None = None
     _gaps: Array | None = None
-    _expansion: Expansion | None = None
+    _expansion: ImputeAndEncode | None = None
     _fills: bool = False
 
-    column_constraints: ClassVar[dict[str, Check]] = {"missing": Exactly(("error", "mean"))}
+    column_constraints: ClassVar[dict[str, Check]] = {"missing": OneOf(("error", "mean"))}
 
     @abstractmethod
     def _goes_on(self) -> bool:
         """Whether a fit continues from the rounds of the previous one, and so from its columns."""
 
     def _taken(
-        self, X: Any, y: Any, sample_weight: Any, coding: Coding | None = None, **known: Any
+        self, X: Any, y: Any, sample_weight: Any, coding: CategoryEncoding | None = None, **known: Any
     ) -> tuple[Array, Array, Array]:
         """Validated X, y and weights of a fit, rows of weight 0 removed; `known` is for scikit-learn's check.
 
@@ -64,17 +64,17 @@ class ColumnsMixin(BaseEstimator):
             try:
                 X, y = validate_data(self, X, y, reset=reset, **known | UNREAD)
             except (ValueError, TypeError):
-                raise_named(X)
+                raise_for_column(X)
                 raise
-            gaps = gaps_in(X)
+            gaps = missing_columns(X)
         else:
             validate_data(self, X, reset=reset, skip_check_array=True)
             X, gaps = self._coding(X)
             X, y = check_X_y(X, y, estimator=self, **known)
         n_given = len(X)
-        X, y, weight = weighted_rows(X, y, sample_weight)
+        X, y, weight = with_positive_weight(X, y, sample_weight)
         if len(X) < n_given:
-            gaps &= gaps_in(X)
+            gaps &= missing_columns(X)
             if reset and self._coding is not None:
                 self._coding, X = self._coding.occurring(X)
         if reset and self._coding is not None and coding is not None and coding.has(self._coding):
@@ -84,14 +84,14 @@ class ColumnsMixin(BaseEstimator):
         self._require_complete(gaps)
         return X, y, weight
 
-    def _coding_for(self, X: Any) -> Coding | None:
+    def _coding_for(self, X: Any) -> CategoryEncoding | None:
         """The coding of the table of a fit."""
         given = self.categorical_features
         if not is_table(X):
             if given is None or (isinstance(given, str) and given == "from_dtype"):
                 return None
             X = checked_array(X)
-        return coding_of(type(self).__name__, given, X)
+        return fit_category_encoding(type(self).__name__, given, X)
 
     def _learn_columns(self, X: Array, weight: Array) -> None:
         """Learn from the rows of a fit how to impute missing values and encode categories for learners."""
@@ -99,7 +99,7 @@ class ColumnsMixin(BaseEstimator):
             return
         coded = [] if self._coding is None else self._coding.coded
         assert self._gaps is not None
-        self._expansion = expansion_of(X, weight, coded, self._gaps, self._fills)
+        self._expansion = fit_feature_expansion(X, weight, coded, self._gaps, self._fills)
 
     def _validated(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -111,9 +111,9 @@ class ColumnsMixin(BaseEstimator):
             try:
                 X = np.asarray(validate_data(self, X, reset=False, dtype=PRECISIONS, **UNREAD))
             except (ValueError, TypeError):
-                raise_named(X, in_fit=False)
+                raise_for_column(X, in_fit=False)
                 raise
-            gaps = gaps_in(X)
+            gaps = missing_columns(X)
         else:
             X = X if is_table(X) else checked_array(X)
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -171,7 +171,7 @@ class ColumnsMixin(BaseEstimator):
         return tags
 
 
-def gaps_in(X: Array) -> Array:
+def missing_columns(X: Array) -> Array:
     """Which columns of X (n, d) have missing values, (d,); a ValueError if one has infinities."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum()):

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..terms import Expansion
+from ..terms import ImputeAndEncode
 from ..utils.typing import Array
-from .imputation import sweeps_of
+from .imputation import imputation_regressions
 
 # Maximum number of one-hot columns per categorical column: the rarest categories share one.
 MOST_COLUMNS = 64
 NONE = np.empty(0, dtype=np.int64)
 
 
-def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_trees: bool) -> Expansion | None:
+def fit_feature_expansion(
+    X: Array, weight: Array, coded: list[int], gaps: Array, fills_trees: bool
+) -> ImputeAndEncode | None:
     """The imputation and encoding of training data for learners; None if they see the data themselves.
 
     Missing numbers are imputed. In columns with missing values in training this is by linear regression on the
-    row's other numbers (:func:`~rffboost_ext.preprocessing.imputation.sweeps_of`),
+    row's other numbers (:func:`~rffboost_ext.preprocessing.imputation.imputation_regressions`),
     plus a missing indicator; elsewhere by the
     mean. Categories are one-hot encoded by scikit-learn's OneHotEncoder; a missing value is its own category if
     training has any in the column, else, like an unknown category, the mean of the one-hot columns, which is 0
@@ -42,14 +44,14 @@ def expansion_of(X: Array, weight: Array, coded: list[int], gaps: Array, fills_t
     is_number[coded] = False
     numbers = np.flatnonzero(is_number)
     tables = tuple(one_hot(X[:, column], weight, bool(gaps[column])) for column in coded)
-    fill = means(X[:, numbers], weight)
+    fill = observed_means(X[:, numbers], weight)
     indicators = np.flatnonzero(is_number & gaps)
     codes = np.array(coded, dtype=np.int64)
-    sweeps = sweeps_of(X[:, numbers], weight, fill)
-    return Expansion(X.shape[1], numbers, fill, indicators, codes, tables, fills_trees, sweeps)
+    sweeps = imputation_regressions(X[:, numbers], weight, fill)
+    return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, fills_trees, sweeps)
 
 
-def means(X: Array, weight: Array) -> Array:
+def observed_means(X: Array, weight: Array) -> Array:
     """The weighted mean of the observed values of each column, (d,); 0 where there are none."""
     there = ~np.isnan(X)
     total = weight @ there
@@ -68,7 +70,7 @@ def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
         return np.ones((1, 1))
     share = np.bincount(codes[there].astype(np.int64), weight[there], size)[found]
     encoder = OneHotEncoder(drop=None if gaps else "if_binary", sparse_output=False)
-    columns = encoder.fit_transform(grouped(found, share)[:, None])
+    columns = encoder.fit_transform(merge_rare_codes(found, share)[:, None])
     if gaps:
         table = np.zeros((size + 1, columns.shape[1] + 1))
         # A code that no row has counts as missing.
@@ -81,7 +83,7 @@ def one_hot(codes: Array, weight: Array, gaps: bool) -> Array:
     return table
 
 
-def grouped(codes: Array, weight: Array) -> Array:
+def merge_rare_codes(codes: Array, weight: Array) -> Array:
     """Codes, with the rarest by weight merged into -1 if there are more than `MOST_COLUMNS`."""
     if len(codes) <= MOST_COLUMNS:
         return codes

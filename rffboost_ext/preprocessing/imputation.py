@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..utils.typing import Array
-from .column_statistics import moments
+from .column_statistics import mean_and_scale
 
 # Correlations are shrunk towards 0 by this share, so that few rows or many columns do not fit noise.
 TOWARDS_0 = 0.1
@@ -17,8 +17,8 @@ SWEEPS = 2
 MOST_ROWS, MOST_COLUMNS = 20_000, 200
 
 
-def sweeps_of(numbers: Array, weight: Array, fill: Array) -> tuple[Array, ...]:
-    r"""Matrices that impute columns from all others, for :class:`~rffboost_ext.terms.Expansion`.
+def imputation_regressions(numbers: Array, weight: Array, fill: Array) -> tuple[Array, ...]:
+    r"""Matrices that impute columns from all others, for :class:`~rffboost_ext.terms.ImputeAndEncode`.
 
     With S the correlations of the columns, shrunk towards 0, and :math:`P = S^{-1}`, the best linear prediction of
     column j has the coefficients :math:`-P_{kj} / P_{jj}` [1]_, in units of standard deviations. Imputing means
@@ -53,19 +53,19 @@ def sweeps_of(numbers: Array, weight: Array, fill: Array) -> tuple[Array, ...]:
     step = -(-len(numbers) // MOST_ROWS)
     numbers, gap, weight = numbers[::step], gap[::step], weight[::step]
     filled = np.where(gap, fill, numbers)
-    scale = moments(filled, weight)[1]
+    scale = mean_and_scale(filled, weight)[1]
     z = (filled - fill) / scale
     there = weight @ ~gap
-    slopes = predictions(z, weight) * (weight.sum() / (there + FEW_PER_COLUMN * len(fill)))
+    slopes = regression_coefficients(z, weight) * (weight.sum() / (there + FEW_PER_COLUMN * len(fill)))
     sweeps = []
     for _ in range(SWEEPS):
         sweeps.append(np.where(asked, slopes * scale / scale[:, None], 0.0))
         z = np.where(gap, z @ slopes, z)
-        slopes = predictions(z, weight)
+        slopes = regression_coefficients(z, weight)
     return tuple(sweeps)
 
 
-def predictions(z: Array, weight: Array) -> Array:
+def regression_coefficients(z: Array, weight: Array) -> Array:
     """The coefficients by which each column of z (n, p), whose means are 0, is best predicted from the others."""
     products = (z.T * weight) @ z / weight.sum()
     precision = np.linalg.inv((1.0 - TOWARDS_0) * products + TOWARDS_0 * np.eye(len(products)))

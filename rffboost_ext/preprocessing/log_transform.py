@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import Rows
-from ..data.sampling import thinned
-from ..losses.validation import baseline_of, pair
-from ..terms import Expansion, Extent
-from ..utils.kernel_ridge import Place, least_missed
+from ..data.dataset import Dataset
+from ..data.sampling import draw_uniform
+from ..losses.validation import check_pair, checked_baseline
+from ..terms import ClipAndLog, ImputeAndEncode
+from ..utils.kernel_ridge import Place, least_loo_error
 from ..utils.parallel import SINGLE_BLAS
 from ..utils.typing import Array
-from .scaling import scaling_of
+from .scaling import column_scaling
 
 # Bends as multiples of a feature's mean distance from the end from which it is bent, the mildest first: those of
 # the first choice, and further ones of the second.
@@ -32,7 +32,9 @@ GAMMAS, PENALTIES = np.geomspace(0.03, 3.0, 4), np.geomspace(1e-3, 1.0, 4)
 MIDDLE: Place = (1, 2)
 
 
-def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | None, seed: int) -> Extent:
+def choose_log_transform(
+    clipping: ClipAndLog, rows: Dataset, loss: Loss, expansion: ImputeAndEncode | None, seed: int
+) -> ClipAndLog:
     """The range of the features, with mild or any bends of skewed ones if kernel ridge regression gains by it.
 
     What is compared is the error of leaving one row out, with the best of several kernels and penalties each, as a
@@ -40,44 +42,46 @@ def with_bends(extent: Extent, rows: Rows, loss: Loss, expansion: Expansion | No
 
     Parameters
     ----------
-    extent : Extent
+    extent : ClipAndLog
         The range of what learners see, without bends.
     rows : Rows
         All rows of the fit.
     loss : Loss
         Prepared for them.
-    expansion : Expansion, optional
+    expansion : ImputeAndEncode, optional
         What makes those columns from the features.
     seed : int
         Seed of the rows that are drawn.
     """
     rng = np.random.default_rng([seed, 2])
-    some = rows.take(thinned(rng, np.arange(len(rows)), MEASURED))
-    numbers = numbers_of(some.X, expansion)
-    bends = bends_of(numbers, some.weight, extent, (MILD, STRONG))
+    some = rows.take(draw_uniform(rng, np.arange(len(rows)), MEASURED))
+    numbers = numeric_columns(some.X, expansion)
+    bends = candidate_log_scales(numbers, some.weight, clipping, (MILD, STRONG))
     if len(some) < LEAST or not bends[0].any():
-        return extent
-    few = some.take(thinned(rng, np.arange(len(some)), SCORED))
-    target = target_of(few, loss, baseline_of(loss, rows.y, rows.weight))
+        return clipping
+    few = some.take(draw_uniform(rng, np.arange(len(some)), SCORED))
+    target = regression_target(few, loss, checked_baseline(loss, rows.y, rows.weight))
     if not (np.isfinite(target).all() and target.any()):
-        return extent
-    best, (least, place) = extent, missed(few, target, extent, expansion)
+        return clipping
+    best, (least, place) = clipping, loo_error(few, target, clipping, expansion)
     # Where no feature calls for a strong bend both are the same.
     for bend in bends[: 1 + bool((bends[0] != bends[1]).any())]:
-        bent = replace(extent, bend=bend)
+        bent = replace(clipping, bend=bend)
         # The kernel that suits best is changed little by bends.
-        error, there = missed(few, target, bent, expansion, place)
+        error, there = loo_error(few, target, bent, expansion, place)
         if error < (1.0 - GAIN) * least:
             best, least, place = bent, error, there
     return best
 
 
-def numbers_of(X: Array, expansion: Expansion | None) -> Array:
+def numeric_columns(X: Array, expansion: ImputeAndEncode | None) -> Array:
     """The columns of numbers, imputed, (n, p): the first ones that learners see."""
-    return (X if expansion is None else expansion.filled(X[:, expansion.numbers])).astype(np.float64)
+    return (X if expansion is None else expansion.imputed(X[:, expansion.numbers])).astype(np.float64)
 
 
-def bends_of(X: Array, weight: Array, extent: Extent, groups: Sequence[Sequence[float]]) -> list[Array]:
+def candidate_log_scales(
+    X: Array, weight: Array, clipping: ClipAndLog, groups: Sequence[Sequence[float]]
+) -> list[Array]:
     """For each column that learners see, (e,), the bend that leaves the least skewness of X (n, p), or 0.
 
     The strengths of each group are compared with those of the groups before; a result for each group.
@@ -86,7 +90,7 @@ def bends_of(X: Array, weight: Array, extent: Extent, groups: Sequence[Sequence[
     (An analysis of transformations, Journal of the Royal Statistical Society B 1964), is chosen by skewness is a
     rule of applied statistics: where it is free, their likelihood has no maximum.
     """
-    size, numbers = X.shape[1], extent.first(X.shape[1])
+    size, numbers = X.shape[1], clipping.first(X.shape[1])
     skew = skewness(X, weight)
     # Unlike the deviation, this is hardly larger than most values where few are far away.
     unit = weight @ X / weight.sum() - np.where(skew > 0.0, numbers.low, numbers.high)
@@ -98,7 +102,7 @@ def bends_of(X: Array, weight: Array, extent: Extent, groups: Sequence[Sequence[
             left = np.abs(skewness(replace(numbers, bend=trial)(X), weight))
             # What has two values remains as skewed as it was, but for rounding.
             bend, least = np.where(left < least - ROUNDING, trial, bend), np.minimum(left, least)
-        found.append(np.append(bend, np.zeros(len(extent.low) - size)))
+        found.append(np.append(bend, np.zeros(len(clipping.low) - size)))
     return found
 
 
@@ -114,22 +118,22 @@ def skewness(X: Array, weight: Array) -> Array:
     return share @ np.where(usable, moved / unit, 0.0) ** 3
 
 
-def target_of(rows: Rows, loss: Loss, baseline: Array) -> Array:
+def regression_target(rows: Dataset, loss: Loss, baseline: Array) -> Array:
     """The negative gradient at constant scores (C,), (n, C), at most 1, in units in which outputs add up."""
     raw = np.tile(baseline, (len(rows), 1))
-    gradient, _ = pair(loss, loss.derivatives(rows.y, raw))
+    gradient, _ = check_pair(loss, loss.derivatives(rows.y, raw))
     target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 
 
-def missed(
-    rows: Rows, target: Array, extent: Extent, expansion: Expansion | None, start: Place = MIDDLE
+def loo_error(
+    rows: Dataset, target: Array, clipping: ClipAndLog, expansion: ImputeAndEncode | None, start: Place = MIDDLE
 ) -> tuple[float, Place]:
     """What kernel ridge regression of a target (n, C) misses of rows that are left out, with features as bent.
 
     It is the least found on a walk over `GAMMAS` and `PENALTIES`; where that ended is the second result.
     """
-    center, scale = scaling_of(rows.X, rows.weight, expansion, extent)
-    X = (extent(rows.X if expansion is None else expansion(rows.X)) - center) / scale
+    center, scale = column_scaling(rows.X, rows.weight, expansion, clipping)
+    X = (clipping(rows.X if expansion is None else expansion(rows.X)) - center) / scale
     with SINGLE_BLAS:
-        return least_missed(X, target, rows.weight / rows.weight.mean(), GAMMAS, PENALTIES, start)
+        return least_loo_error(X, target, rows.weight / rows.weight.mean(), GAMMAS, PENALTIES, start)

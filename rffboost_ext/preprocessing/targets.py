@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..utils.typing import Array
-from .category_encoding import is_gap
+from .category_encoding import is_missing
 
 # Integer labels within a range of this length are counted rather than sorted.
 MOST_COUNTED = 1024
@@ -18,7 +18,7 @@ MOST_COUNTED = 1024
 LARGEST = 1e150
 
 
-def encoded(y: Array) -> tuple[Array, Array]:
+def encode_labels(y: Array) -> tuple[Array, Array]:
     """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
     if y.dtype.kind in "iu" and y.ndim == 1:
         low, high = int(y.min()), int(y.max())
@@ -46,13 +46,13 @@ def require_labels(y: Any) -> None:
     if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
         return
     labels = labels.ravel()
-    gaps = np.array(list(map(is_gap, labels)), dtype=bool) if labels.dtype == object else labels != labels
+    gaps = np.array(list(map(is_missing, labels)), dtype=bool) if labels.dtype == object else labels != labels
     if gaps.any():
         place = int(gaps.argmax())
         raise ValueError(f"y must hold labels, got {labels[place]!r} as entry {place}, a missing value")
 
 
-def codes_of(classes: Array, y: Array) -> Array:
+def codes_of_labels(classes: Array, y: Array) -> Array:
     """The index of each label's class, (n, 1), float64, or a ValueError if one is not among the classes."""
     require_labels(y)
     y = column_or_1d(y, warn=True)
@@ -71,7 +71,7 @@ def codes_of(classes: Array, y: Array) -> Array:
     return codes.astype(np.float64)[:, None]
 
 
-def real_numbers(y: Array) -> Array:
+def encode_targets(y: Array) -> Array:
     """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers, or none to square."""
     odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
     if odd or y.dtype.kind not in "biufO":
@@ -92,7 +92,7 @@ def real_numbers(y: Array) -> Array:
     return targets
 
 
-def labels_of(raw: Array, classes: Array) -> Array:
+def decode_labels(raw: Array, classes: Array) -> Array:
     """The most probable class of each row, (n,), by raw scores (n, 1) of two classes or (n, K) of more."""
     codes = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
     return np.asarray(classes[codes])

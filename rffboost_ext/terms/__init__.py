@@ -1,21 +1,21 @@
 """Terms: the fitted functions that an ensemble is a sum of."""
 
 from .batch_evaluation import outputs_of_each
-from .clipping import Extent, hold
+from .clipping import ClipAndLog, clip
 from .cosines import Cosines
-from .expanded import Expanded, Expansion, expand
+from .expanded import Expanded, ImputeAndEncode, expand
 from .standardized import Standardized, restore
 from .trees import Trees
 
 __all__ = [
+    "ClipAndLog",
     "Cosines",
     "Expanded",
-    "Expansion",
-    "Extent",
+    "ImputeAndEncode",
     "Standardized",
     "Trees",
+    "clip",
     "expand",
-    "hold",
     "outputs_of_each",
     "restore",
 ]

@@ -13,7 +13,7 @@ from ..utils.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Extent:
+class ClipAndLog:
     r"""``x -> min(max(x, low), high)``, feature by feature, and then a logarithm where there is a bend b:
 
     .. math:: x \mapsto a + b \log\left(1 + \frac{x - a}{b}\right)
@@ -77,29 +77,29 @@ class Extent:
         slopes[:, self.bent[0]] /= 1.0 + self.past(clipped)
         return slopes
 
-    def moved(self, shift: Array | float) -> Extent:
+    def moved(self, shift: Array | float) -> ClipAndLog:
         """That of the features plus `shift` (d,)."""
-        return Extent(self.low + shift, self.high + shift, self.bend)
+        return ClipAndLog(self.low + shift, self.high + shift, self.bend)
 
-    def stretched(self, scale: Array) -> Extent:
+    def stretched(self, scale: Array) -> ClipAndLog:
         """That of the features times `scale` (d,), positive."""
-        return Extent(self.low * scale, self.high * scale, None if self.bend is None else self.bend * scale)
+        return ClipAndLog(self.low * scale, self.high * scale, None if self.bend is None else self.bend * scale)
 
-    def first(self, size: int) -> Extent:
+    def first(self, size: int) -> ClipAndLog:
         """That of the first features."""
-        return Extent(self.low[:size], self.high[:size], None if self.bend is None else self.bend[:size])
+        return ClipAndLog(self.low[:size], self.high[:size], None if self.bend is None else self.bend[:size])
 
-    def within(self, other: Extent) -> Extent:
+    def within(self, other: ClipAndLog) -> ClipAndLog:
         """What clipping to `other` and then to this range amounts to; neither may have bends."""
         self._require_straight(other)
-        return Extent(self(other.low[None])[0], self(other.high[None])[0])
+        return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0])
 
-    def union(self, other: Extent) -> Extent:
+    def union(self, other: ClipAndLog) -> ClipAndLog:
         """The least range that holds this one and another; neither may have bends."""
         self._require_straight(other)
-        return Extent(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        return ClipAndLog(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
-    def _require_straight(self, other: Extent) -> None:
+    def _require_straight(self, other: ClipAndLog) -> None:
         """Raise a ValueError if this range or another has bends."""
         if self.bend is not None or other.bend is not None:
             raise ValueError("ranges with bends cannot be combined")
@@ -114,7 +114,7 @@ class Extent:
 
 
 @singledispatch
-def hold(term: Term, extent: Extent) -> Term:
+def clip(term: Term, clipping: ClipAndLog) -> Term:
     """The term held constant beyond a range of the features on which it acts, and of bent features.
 
     Types of terms that are not constant beyond their training range register here, as

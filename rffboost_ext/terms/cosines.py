@@ -12,7 +12,7 @@ from ..core import Term
 from ..utils.arrays import fingerprints, require_columns, same
 from ..utils.parallel import N_JOBS, over_tiles
 from ..utils.typing import Array
-from .clipping import Extent, hold
+from .clipping import ClipAndLog, clip
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Cosines(Term):
         The point from which x is measured; the origin by default. Redundant in exact arithmetic (a shift of it
         is a shift of phases), but a center near the data keeps ``omega . (x - center)`` small, and with it
         the rounding error.
-    extent : Extent, optional
+    extent : ClipAndLog, optional
         A range of the features to which x is clipped first, and their bends; by default there are none.
 
     Notes
@@ -47,7 +47,7 @@ class Cosines(Term):
     phase: Array
     weight: Array
     center: Array | None = None
-    extent: Extent | None = None
+    clipping: ClipAndLog | None = None
 
     def __call__(self, X: Array) -> Array:
         from ..kernels.cosine_prediction import BLOCK, predict_pass
@@ -76,8 +76,8 @@ class Cosines(Term):
         if dtype in known:
             return known[dtype]
         center = np.zeros(d) if self.center is None else self.center
-        extent = self.extent or Extent(np.array(-np.inf), np.array(np.inf))
-        ends = extent.low, extent.high, 0.0 if extent.bend is None else extent.bend
+        clipping = self.clipping or ClipAndLog(np.array(-np.inf), np.array(np.inf))
+        ends = clipping.low, clipping.high, 0.0 if clipping.bend is None else clipping.bend
         shape = [np.broadcast_to(values, d).astype(np.float64) for values in ends]
         arrays = self.omega / np.pi, self.phase / np.pi, self.weight
         # Weights beyond the range of float32 become infinite.
@@ -91,7 +91,7 @@ class Cosines(Term):
     @property
     def family(self) -> Hashable:
         """Cosines with the same range can be stacked."""
-        return type(self) if self.extent is None else (type(self), self.extent.key)
+        return type(self) if self.clipping is None else (type(self), self.clipping.key)
 
     def features(self, X: Array) -> Array:
         """The cosines one by one, unweighted: (n, M)."""
@@ -108,7 +108,7 @@ class Cosines(Term):
 
     def held(self, X: Array) -> Array:
         """X clipped to the range and bent, if there is one."""
-        return X if self.extent is None else self.extent(X)
+        return X if self.clipping is None else self.clipping(X)
 
     def scaled(self, factor: float) -> Cosines:
         return replace(self, weight=factor * self.weight)
@@ -120,7 +120,7 @@ class Cosines(Term):
         omega, phase, weight = (
             np.concatenate([getattr(t, name) for t in moved]) for name in ("omega", "phase", "weight")
         )
-        return cls(omega, phase, weight, center, terms[0].extent)
+        return cls(omega, phase, weight, center, terms[0].clipping)
 
     def merged(self) -> Cosines:
         """Cosines of equal frequency joined: into one where there is one output, else into a cosine and a sine."""
@@ -160,13 +160,13 @@ class Cosines(Term):
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
-        extent = None if self.extent is None else self.extent.stretched(scale).moved(center)
-        return Cosines(local.omega / scale, local.phase, local.weight, center, extent)
+        clipping = None if self.clipping is None else self.clipping.stretched(scale).moved(center)
+        return Cosines(local.omega / scale, local.phase, local.weight, center, clipping)
 
 
-@hold.register
-def _(term: Cosines, extent: Extent) -> Term:
-    return replace(term, extent=extent if term.extent is None else term.extent.within(extent))
+@clip.register
+def _(term: Cosines, clipping: ClipAndLog) -> Term:
+    return replace(term, clipping=clipping if term.clipping is None else term.clipping.within(clipping))
 
 
 def distinct(rows: Array) -> tuple[Array, Array]:

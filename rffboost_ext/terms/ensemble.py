@@ -20,8 +20,8 @@ class Ensemble:
 
     Ensembles are values: ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a``
     scale them, ``a[:50]`` is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several
-    seeds or folds, as :func:`mean` does, and is exported as one graph like any ensemble. All act on features in
-    their original units.
+    seeds or folds, as :func:`mean_ensemble` does, and is exported as one graph like any ensemble. All act on
+    features in their original units.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def matrix(X: Array) -> Array:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def mean(ensembles: Sequence[Ensemble]) -> Ensemble:
+def mean_ensemble(ensembles: Sequence[Ensemble]) -> Ensemble:
     """The average of several ensembles, such as of different seeds or folds.
 
     Rounds are interleaved, so that the first rounds of the average are the first ones of each ensemble. Leading

@@ -14,7 +14,7 @@ from ..utils.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class ImputeAndEncode:
     """Imputation and encoding of columns with missing values (NaN) or category codes, for learners.
 
     Its result has three parts, side by side: numeric columns, imputed; for some columns a missing indicator, 1
@@ -58,7 +58,7 @@ class Expansion:
         require_columns(X, self.n_features)
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         p, g = len(self.numbers), len(self.gaps)
-        out[:, :p] = self.filled(X[:, self.numbers])
+        out[:, :p] = self.imputed(X[:, self.numbers])
         out[:, p : p + g] = np.isnan(X[:, self.gaps])
         start = p + g
         for column, table in zip(self.coded, self.tables, strict=True):
@@ -67,7 +67,7 @@ class Expansion:
             start = stop
         return out
 
-    def filled(self, numbers: Array) -> Array:
+    def imputed(self, numbers: Array) -> Array:
         """Numbers (n, p), imputed."""
         gap = np.isnan(numbers)
         out = np.where(gap, self.fill, numbers)
@@ -88,7 +88,7 @@ class Expansion:
         return len(self.source)
 
     @cached_property
-    def of_trees(self) -> Expansion | None:
+    def of_trees(self) -> ImputeAndEncode | None:
         """The expansion for trees, None if they see X itself: the same columns, some of them imputed."""
         if not self.fills_trees:
             return None
@@ -96,7 +96,7 @@ class Expansion:
         fill[self.numbers] = self.fill
         fill[self.gaps] = np.nan
         every, none = np.arange(self.n_features), np.empty(0, dtype=np.int64)
-        return Expansion(self.n_features, every, fill, none, none, ())
+        return ImputeAndEncode(self.n_features, every, fill, none, none, ())
 
     @cached_property
     def key(self) -> Hashable:
@@ -128,12 +128,12 @@ class Expanded(Term):
     ----------
     term : Term
         A function of the expanded columns.
-    expansion : Expansion
+    expansion : ImputeAndEncode
         From the columns of X to those.
     """
 
     term: Term
-    expansion: Expansion
+    expansion: ImputeAndEncode
 
     def __call__(self, X: Array) -> Array:
         return self.term(self.expansion(X))
@@ -160,7 +160,7 @@ class Expanded(Term):
 
 
 @singledispatch
-def expand(term: Term, expansion: Expansion) -> Term:
+def expand(term: Term, expansion: ImputeAndEncode) -> Term:
     """The function ``x -> term(expansion(x))`` as a term in the user's own columns.
 
     A type of term that handles these itself, as the trees that XGBoost grows do, registers its own rule here; any

@@ -51,9 +51,9 @@ def _(term: Cosines, X: Array) -> Array:
         sine = np.sin(term.angles(X[rows]))
         for c in range(n_outputs):
             out[rows, c] = (sine * -term.weight[:, c]) @ term.omega
-    if term.extent is None:
+    if term.clipping is None:
         return out
-    slopes = term.extent.slopes(X)[:, None, :]
+    slopes = term.clipping.slopes(X)[:, None, :]
     # 0 also where the value itself is missing.
     return np.where(slopes > 0.0, slopes * out, 0.0)
 

@@ -12,7 +12,7 @@ from ..core import Term
 from ..utils.typing import Array
 from .dispatch import by_type
 from .ensemble import Ensemble
-from .expanded import Expanded, Expansion
+from .expanded import Expanded, ImputeAndEncode
 from .trees import Trees
 
 
@@ -61,7 +61,7 @@ def _(term: Expanded, recoding: Recoding) -> Term:
     return replace(term, term=recode(term.term, recoding))
 
 
-def recoded_tables(expansion: Expansion, recoding: Recoding) -> Expansion:
+def recoded_tables(expansion: ImputeAndEncode, recoding: Recoding) -> ImputeAndEncode:
     """An expansion whose tables have a row for each new code, and that of missing values for unknown ones."""
     tables = []
     for column, table in zip(expansion.coded.tolist(), expansion.tables, strict=True):
@@ -89,6 +89,6 @@ def _(term: Trees, recoding: Recoding) -> Term:
     return replace(term, subset=subset, members=np.packbits(new, axis=1, bitorder="little"))
 
 
-def with_codes(ensemble: Ensemble, recoding: Recoding) -> Ensemble:
+def recoded_ensemble(ensemble: Ensemble, recoding: Recoding) -> Ensemble:
     """The ensemble as a function of columns with new codes."""
     return replace(ensemble, terms=tuple(by_type(recode, term, recoding) for term in ensemble.terms))

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core import Term
 from ..utils.typing import Array
-from .clipping import Extent
+from .clipping import ClipAndLog
 from .cosines import Cosines
-from .expanded import Expanded, Expansion
+from .expanded import Expanded, ImputeAndEncode
 from .standardized import Standardized
 from .trees import Trees
 
@@ -48,18 +48,18 @@ def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     require_shape("weight", term.weight, (m, n_outputs))
     if term.center is not None:
         require_shape("center", term.center, (n_features,))
-    if term.extent is not None:
-        require_shape("low", term.extent.low, (n_features,))
-        require_shape("high", term.extent.high, (n_features,))
-        check_bends(term.extent)
+    if term.clipping is not None:
+        require_shape("low", term.clipping.low, (n_features,))
+        require_shape("high", term.clipping.high, (n_features,))
+        check_bends(term.clipping)
 
 
-def check_bends(extent: Extent) -> None:
+def check_bends(clipping: ClipAndLog) -> None:
     """Raise a ValueError unless each bend is a number and begins at a finite end."""
-    if extent.bend is None:
+    if clipping.bend is None:
         return
-    require_shape("bend", extent.bend, extent.low.shape)
-    if not np.isfinite(extent.bend).all() or not np.isfinite(extent.bent[1]).all():
+    require_shape("bend", clipping.bend, clipping.low.shape)
+    if not np.isfinite(clipping.bend).all() or not np.isfinite(clipping.bent[1]).all():
         raise ValueError("bend must be finite, and 0 where the range has no end for it")
 
 
@@ -78,7 +78,7 @@ def _(term: Expanded, n_features: int, n_outputs: int) -> None:
     check_sound(term.term, term.expansion.n_expanded, n_outputs)
 
 
-def check_expansion(expansion: Expansion) -> None:
+def check_expansion(expansion: ImputeAndEncode) -> None:
     """Raise a ValueError unless the arrays of an expansion are consistent."""
     for name in ("numbers", "gaps", "coded"):
         columns = getattr(expansion, name)

@@ -11,7 +11,7 @@ M = TypeVar("M")
 R = TypeVar("R")
 
 
-def atomic(fit: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
+def atomic_fit(fit: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
     """Wrap a method ``fit`` so that a failure leaves the estimator unchanged.
 
     Validation of X sets attributes such as ``n_features_in_`` before the rest of a fit can fail. A fit that has a

@@ -87,26 +87,26 @@ def best_ridge(scaled: Iterable[Array], target: Array, weight: Array, gammas: Ar
     best = best_kernel(first, gammas, lambda kernel: best_penalty(kernel, target, weight, penalties))
     place = int(np.abs(gammas - best.gamma).argmin()), int(np.abs(penalties - best.l2).argmin())
     for scale, X in enumerate(others, 1):
-        error, (row, column) = least_missed(X, target, weight, gammas, penalties, place)
+        error, (row, column) = least_loo_error(X, target, weight, gammas, penalties, place)
         if error < best.error:
             best = Kernel(error, float(gammas[row]), float(penalties[column]), scale)
     return best
 
 
-def least_missed(
+def least_loo_error(
     X: Array, target: Array, weight: Array, gammas: Array, penalties: Array, start: Place
 ) -> tuple[float, Place]:
     """What kernel ridge regression misses of left-out rows, the least on a walk, and where that ended."""
     distances = squared_distances(X)
     kernel = cache(lambda row: gaussian(distances, float(gammas[row])))
-    return walked(
+    return local_search(
         lambda row, column: left_out_error(kernel(row), target, weight, penalties[column]),
         (len(gammas), len(penalties)),
         start,
     )
 
 
-def walked(cost: Callable[[int, int], float], shape: tuple[int, int], start: Place) -> tuple[float, Place]:
+def local_search(cost: Callable[[int, int], float], shape: tuple[int, int], start: Place) -> tuple[float, Place]:
     """A cost that none beside it in a table undercuts, and its place: from `start` on, the best one beside."""
     known, here = cache(cost), start
     while True:

@@ -32,7 +32,7 @@ class Check(ABC):
         """What is allowed, in words that follow 'must be'."""
 
     def __or__(self, other: Check) -> Check:
-        return Either(self, other)
+        return AnyOf(self, other)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Real(Check):
 
 
 @dataclass(frozen=True)
-class Inside(Check):
+class OpenInterval(Check):
     """A number strictly between `low` and `high`."""
 
     low: float
@@ -91,7 +91,7 @@ class Inside(Check):
 
 
 @dataclass(frozen=True)
-class Interval(Check):
+class Range(Check):
     """A pair of positive finite numbers, the first not above the second."""
 
     def fits(self, value: object) -> bool:
@@ -125,7 +125,7 @@ class Positives(Check):
 
 
 @dataclass(frozen=True)
-class Exactly(Check):
+class OneOf(Check):
     """One of a few values, compared by type and value; a NumPy scalar counts as the Python value that it is."""
 
     values: tuple[object, ...]
@@ -191,7 +191,7 @@ class Functions(Function):
 
 
 @dataclass(frozen=True, init=False)
-class Either(Check):
+class AnyOf(Check):
     """At least one of several conditions."""
 
     options: tuple[Check, ...]
@@ -227,15 +227,15 @@ def takes_one(function: Callable[..., object]) -> bool:
     return True
 
 
-BOOL = Exactly((True, False))
+BOOL = OneOf((True, False))
 POSITIVE = Real(0.0)
 NON_NEGATIVE = Real(0.0, inclusive=True)
-OPTIONAL = Exactly((None,))
+OPTIONAL = OneOf((None,))
 SEED = Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL
 THREADS = Integer(1) | Integer(-1024, -1) | OPTIONAL
 """Allowed values of `n_jobs`, as in scikit-learn."""
-PRECISION = Exactly(("float32", "float64"))
-EXTRAPOLATION = Exactly(("constant", "continue"))
+PRECISION = OneOf(("float32", "float64"))
+EXTRAPOLATION = OneOf(("constant", "continue"))
 """What cosines may do beyond the range of the features in fit."""
 
 

@@ -105,8 +105,8 @@ def exact_term(term: Term, X: Array) -> Array:
         return exact_term(term.term, (X - term.center) / term.scale)
     if isinstance(term, Trees):
         return np.array([[*sum(walked(term, root, row) for root in term.roots)] for row in X], dtype=np.longdouble)
-    if term.extent is not None:
-        X = np.minimum(np.maximum(X, term.extent.low), term.extent.high)
+    if term.clipping is not None:
+        X = np.minimum(np.maximum(X, term.clipping.low), term.clipping.high)
     wide = [np.asarray(a, dtype=np.longdouble) for a in (X, term.omega, term.phase, term.weight)]
     x, omega, phase, weight = wide
     z = (x if term.center is None else x - term.center.astype(np.longdouble)) @ omega.T - phase

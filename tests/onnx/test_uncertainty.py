@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from onnx_export import OnnxPredictor, Placed, describe_onnx, from_onnx, to_onnx, verify_onnx
+from onnx_export import OnnxPredictor, OutputProjection, describe_onnx, from_onnx, to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
 from onnx_export.uncertainty import placed, side_by_side
 from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor
@@ -142,12 +142,14 @@ def test_terms_without_a_closed_form_are_placed():
     np.testing.assert_allclose(whole.raw(X), np.column_stack([part.raw(X) for part in parts]), atol=1e-12)
     matrix = np.array([[0.0, 2.0]])
     for term in terms:
-        wrapped = Placed(term, matrix)
+        wrapped = OutputProjection(term, matrix)
         np.testing.assert_allclose(placed(term, matrix)(X), wrapped(X), atol=1e-12)
-        np.testing.assert_allclose(Placed.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12)
+        np.testing.assert_allclose(
+            OutputProjection.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12
+        )
     model = quantiles(levels=(0.2, 0.8)).fit(X, Y)
     inner = model.estimators_[0].ensemble_.compact()
-    object.__setattr__(inner, "terms", tuple(Placed(term, np.eye(1)) for term in inner.terms))
+    object.__setattr__(inner, "terms", tuple(OutputProjection(term, np.eye(1)) for term in inner.terms))
     model.estimators_[0].ensemble_ = inner
     assert_exported(model)
     np.testing.assert_allclose(from_onnx(to_onnx(model, dtype="float64")).raw(X[:5]).shape, (5, 2))

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...core import Round
 from ...learners.design import Design
 from ...losses import SquaredError
-from ...preprocessing.column_statistics import moments
-from ...utils.atomic_fit import atomic
-from ...utils.param_validation import BOOL, POSITIVE, SEED, Check, Exactly, Instance, require_all
+from ...preprocessing.column_statistics import mean_and_scale
+from ...utils.atomic_fit import atomic_fit
+from ...utils.param_validation import BOOL, POSITIVE, SEED, Check, Instance, OneOf, require_all
 from ...utils.typing import Array
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     n_features_in_: int
     classes_: Array
 
-    @atomic
+    @atomic_fit
     def fit(self: M, X: Any, y: Any = None) -> M:
         """Fit to X and, where the map is supervised, to labels y.
 
@@ -96,7 +96,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         require_all(self, {**self.shared, **self.constraints})
         self._validate_parts()
         X, codes = self._labelled(X, y) if self.supervised else self._unlabelled(X)
-        center, scale = moments(X, np.ones(len(X))) if self.standardize else (None, None)
+        center, scale = mean_and_scale(X, np.ones(len(X))) if self.standardize else (None, None)
         self._learn(Sample(Design(X, center, scale), codes, check_random_state(self.random_state)))
         return self
 
@@ -201,7 +201,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
     constraints: ClassVar[Mapping[str, Check]] = {
         "mapping": Instance(FeatureMap),
         "C": POSITIVE,
-        "svm": Exactly(("liblinear", "liblinear_dual", "libsvm")),
+        "svm": OneOf(("liblinear", "liblinear_dual", "libsvm")),
         "random_state": SEED,
     }
     classes_: Array
@@ -215,7 +215,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         self.svm = svm
         self.random_state = random_state
 
-    @atomic
+    @atomic_fit
     def fit(self, X: Any, y: Any) -> MappedSVM:
         """Fit the map, then the SVM on its features.
 

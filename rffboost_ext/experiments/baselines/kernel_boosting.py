@@ -15,7 +15,7 @@ from ...boosting.callbacks import Progress
 from ...boosting.steps import LARGEST_CORRELATION
 from ...core import Learner, Round, Term
 from ...losses.binary import sign
-from ...losses.wrapper import Around
+from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real
 from ...utils.typing import Array
 from .feature_map import LIBSVM_ITERATIONS
@@ -55,7 +55,7 @@ class BestKernel(Learner):
     def fit(self, round: Round) -> Term:
         """The term of the best kernel; the first of equals."""
         term, output = min(self.candidates(round), key=lambda candidate: self.error(round, candidate[1]))
-        round.design.remember(term, output)
+        round.design.cache_output(term, output)
         return term
 
     @abstractmethod
@@ -142,7 +142,7 @@ class BestSVC(BestKernel):
         return float(boosting_weights(round)[sign(round.y[:, 0]) != output[:, 0]].sum())
 
 
-class FromZero(Around):
+class FromZero(LossWrapper):
     """Another loss, from raw scores of 0 instead of the best constant: AdaBoost starts from equal weights.
 
     Parameters
@@ -174,7 +174,7 @@ def boosting_weights(round: Round) -> Array:
 def gram(round: Round, kernel: Kernel) -> Array:
     """The kernel's values for all pairs of rows, (n, n); computed once per fit."""
     X = round.design.X
-    return round.design.view(("gram", kernel), lambda: kernel(X, X))
+    return round.design.cache(("gram", kernel), lambda: kernel(X, X))
 
 
 def trained(

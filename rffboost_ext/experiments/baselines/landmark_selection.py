@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...learners.fourier.spectra import GAMMA
-from ...utils.param_validation import Exactly, Integer, Real
+from ...utils.param_validation import Integer, OneOf, Real
 from ...utils.typing import Array
 from .feature_map import Sample
 
@@ -18,7 +18,7 @@ ROUNDING = 1e-9
 LANDMARK_CHECKS = {
     "n_landmarks": Integer(1) | Real(0.0, 1.0),
     "gamma": GAMMA,
-    "selection": Exactly(SELECTIONS),
+    "selection": OneOf(SELECTIONS),
 }
 
 

@@ -10,8 +10,8 @@ from sklearn.utils import gen_batches
 
 from ...boosting.loop import boost
 from ...core import Optimizer, Round
-from ...learners import RFFK, Match, Placement, Spectrum
-from ...learners.fourier.fit_criteria import Compiled, quadratic
+from ...learners import RFFK, FitCriterion, Placement, Spectrum
+from ...learners.fourier.fit_criteria import CompiledCriterion, quadratic
 from ...learners.fourier.objectives import CosineObjective
 from ...learners.fourier.spectra import bandwidth
 from ...terms import Cosines
@@ -42,7 +42,7 @@ class Given(Placement):
         return np.asarray(self.landmarks[round.index])
 
 
-class Alignment(Match):
+class Alignment(FitCriterion):
     """``(1 - s h) / 2`` with s = 1 on rows of the class of the round's landmark, else -1: PBRFF's loss.
 
     Parameters
@@ -62,7 +62,7 @@ class Alignment(Match):
         sign = self._sign(round)
         return 0.5 * (1.0 - sign * output), np.broadcast_to(-0.5 * sign, output.shape)
 
-    def compiled(self, round: Round) -> Compiled:
+    def compiled(self, round: Round) -> CompiledCriterion:
         slope = -0.5 * self._sign(round) * round.weight
         return quadratic(slope, np.zeros_like(slope), 0.5 * round.total_weight)
 
@@ -156,7 +156,7 @@ class RBFLandmarks(LandmarkMap):
 class PBLandmarks(LandmarkMap):
     r"""PB-Landmarks, or PBRFF: a similarity to each landmark that is learned from labels.
 
-    Around the landmark :math:`x_l`, with K frequencies drawn from the kernel's Fourier transform,
+    LossWrapper the landmark :math:`x_l`, with K frequencies drawn from the kernel's Fourier transform,
 
     .. math:: \phi_l(x) = \sum_{j=1}^K q_j \cos \omega_j \cdot (x - x_l), \qquad
               q_j \propto \exp(-\beta \sqrt n \, f_j), \qquad
@@ -164,8 +164,8 @@ class PBLandmarks(LandmarkMap):
 
     s_i being 1 on rows of the landmark's class and -1 on others. The mean is over the n' = n - 1 other rows where
     the landmark is one of the rows, and over all n where it is a centroid. It is a composition: as many rounds as
-    there are landmarks, the given placement, the alignment match, the posterior weighting, and the step that
-    leaves the scores where they are, so that each landmark sees the same labels.
+    there are landmarks, the given placement, the alignment fit criterion, the posterior weighting, and the step
+    that leaves the scores where they are, so that each landmark sees the same labels.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class PBLandmarks(LandmarkMap):
             self.gamma,
             placement=Given(landmarks),
             beta=self.beta * left_out,
-            match=Alignment(classes),
+            fit_criterion=Alignment(classes),
             spectrum=make_spectrum(self.kernel),
         )
         self.ensemble_ = boost(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Exactly, Integer, Real, require
+from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
 from .datasets import Dataset
 from .systems import SYSTEMS, System
@@ -21,7 +21,7 @@ SEEDS = 2**32
 """Exclusive upper bound of NumPy's random states."""
 THREADS = 1
 FOLDS = 5
-JOBS = Integer(1) | Exactly((-1,))
+JOBS = Integer(1) | OneOf((-1,))
 
 
 @dataclass(frozen=True)

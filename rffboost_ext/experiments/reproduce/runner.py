@@ -103,7 +103,7 @@ def pending(tasks: Iterable[Task], rows: Mapping[Key, Row]) -> list[Task]:
     return [task for task in tasks if any(configs.get(key) != task.config for key in task.keys)]
 
 
-class Pace:
+class RemainingTime:
     """Estimates the remaining time from the times of similar rows so far.
 
     Parameters
@@ -167,7 +167,7 @@ def run_all(
     list of Failure
         Failed tasks, which are not retried.
     """
-    pace, failures = Pace(rows.values()), list[Failure]()
+    pace, failures = RemainingTime(rows.values()), list[Failure]()
     with progress() as bar:
         shown = bar.add_task("", total=0)
         while tasks := untried(pending(plan(rows), rows), failures):

@@ -35,7 +35,7 @@ class Apart(Placement):
     placement : str or Placement, default="learned"
         The placement whose search is penalised.
     strength : float, default=0.1
-        The factor lambda; 0 is no penalty. The exponential match of a round starts near 1.
+        The factor lambda; 0 is no penalty. The exponential fit criterion of a round starts near 1.
     gamma : float or "scale", default="scale"
         Inverse squared length scale of the penalty, on standardised features; "scale" is 1 / d.
 
@@ -56,7 +56,7 @@ class Apart(Placement):
         self.gamma = gamma
 
     def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
-        earlier: list[Array] = round.design.lasting((Apart, repr(self), "landmarks"), list)
+        earlier: list[Array] = round.design.learner_state((Apart, repr(self), "landmarks"), list)
         if earlier and self.strength > 0.0:
             gamma = bandwidth(self.gamma, omega.shape[1])
             optimizer = Penalised(optimizer, crowding(earlier, self.strength, gamma))

@@ -8,12 +8,12 @@ import numpy as np
 
 from ...core import Learner, Optimizer, Round
 from ...terms import Cosines
-from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Exactly, Integer
+from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Integer, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
 from ..optimizers import OPTIMIZERS, Bounded
 from ..registry import LEARNERS
-from .fit_criteria import MATCHES, Match, choose_match
+from .fit_criteria import FIT_CRITERIA, FitCriterion, choose_fit_criterion
 from .frequency_weights import WEIGHTINGS, Weighting
 from .landmarks import PLACEMENTS, Placement
 from .objectives import ByFrequency, CosineObjective, cosine_objective
@@ -26,7 +26,11 @@ PHASE_SEARCH = Bounded(tol=0.01)
 START_ROWS = {"float32": 131_072}
 
 # The parts that search a frequency or a landmark.
-SEARCH_ROLES: dict[str, Registry[Any]] = {"match": MATCHES, "spectrum": SPECTRA, "optimizer": OPTIMIZERS}
+SEARCH_ROLES: dict[str, Registry[Any]] = {
+    "fit_criterion": FIT_CRITERIA,
+    "spectrum": SPECTRA,
+    "optimizer": OPTIMIZERS,
+}
 
 
 @LEARNERS.register("rff_k")
@@ -36,8 +40,8 @@ class RFFK(Learner):
     .. math:: h(x) = \sum_{j=1}^K q_j \cos(\omega_j \cdot (x - x_t))
 
     The frequencies are drawn, the landmark x_t is learned (or drawn), the weights q follow from how well each
-    frequency does alone. GBRFF1 of Gautheron et al. 2020 (algorithm 1) with the exponential match, GBRFF of
-    2019 with the squared one.
+    frequency does alone. GBRFF1 of Gautheron et al. 2020 (algorithm 1) with the exponential fit criterion, GBRFF
+    of 2019 with the squared one.
 
     Parameters
     ----------
@@ -53,7 +57,7 @@ class RFFK(Learner):
         "posterior", "gibbs" or "uniform".
     beta : float, default=1.0
         Inverse temperature of the weighting.
-    match : str or Match, default="auto"
+    fit_criterion : str or FitCriterion, default="auto"
         "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
     spectrum : str or Spectrum, default="gaussian"
         Distribution of the frequencies.
@@ -72,7 +76,7 @@ class RFFK(Learner):
         placement: str | Placement = "learned",
         weighting: str | Weighting = "posterior",
         beta: float = 1.0,
-        match: str | Match = "auto",
+        fit_criterion: str | FitCriterion = "auto",
         spectrum: str | Spectrum = "gaussian",
         optimizer: str | Optimizer = "lbfgs",
     ) -> None:
@@ -81,7 +85,7 @@ class RFFK(Learner):
         self.placement = placement
         self.weighting = weighting
         self.beta = beta
-        self.match = match
+        self.fit_criterion = fit_criterion
         self.spectrum = spectrum
         self.optimizer = optimizer
 
@@ -94,14 +98,14 @@ class RFFK(Learner):
         d = round.design.n_features
         spectrum = SPECTRA.make(self.spectrum)
         omega = spectrum.sample(round, self.n_components, bandwidth(self.gamma, d))
-        objective = cosine_objective(round, choose_match(self.match, round))
+        objective = cosine_objective(round, choose_fit_criterion(self.fit_criterion, round))
         objective.project(omega)
         optimizer = OPTIMIZERS.make(self.optimizer)
         phase = omega @ PLACEMENTS.make(self.placement).place(round, omega, objective, optimizer)
         risk = objective.alone(phase)
         weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
         term = Cosines(omega, phase, weight[:, None])
-        round.design.remember(term, objective.combined(weight)[:, None])
+        round.design.cache_output(term, objective.combined(weight)[:, None])
         return term
 
 
@@ -112,9 +116,9 @@ class RFF1(Learner):
     From a random frequency, first the phase is found by bounded scalar minimisation over [-pi, pi], then the
     frequency by L-BFGS on
 
-    .. math:: \frac1n \sum_i \mathrm{match}(r_i, \cos(\omega \cdot x_i - \varphi)) + \lambda |\omega|^2.
+    .. math:: \frac1n \sum_i \mathrm{criterion}(r_i, \cos(\omega \cdot x_i - \varphi)) + \lambda |\omega|^2.
 
-    GBRFF2 of Gautheron et al. 2020 (algorithm 2) with the exponential match.
+    GBRFF2 of Gautheron et al. 2020 (algorithm 2) with the exponential fit criterion.
 
     Parameters
     ----------
@@ -124,7 +128,7 @@ class RFF1(Learner):
         Penalty on the squared norm of the frequency, lambda.
     learn_frequency : bool, default=True
         Whether the frequency is learned, or stays as drawn.
-    match : str or Match, default="auto"
+    fit_criterion : str or FitCriterion, default="auto"
         "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
     spectrum : str or Spectrum, default="gaussian"
         Distribution of the frequencies.
@@ -133,8 +137,8 @@ class RFF1(Learner):
     start_rows : int, None or "auto", default="auto"
         Minimum number of rows on which the search of the frequency starts, where there are four times as many:
         every k-th block of 2,048 rows. It ends with a few iterations on all rows. None uses all rows throughout,
-        as published; "auto" is None in float64 and 131,072 in float32. It takes a built-in match, and an optimizer
-        that supports it (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
+        as published; "auto" is None in float64 and 131,072 in float32. It takes a built-in fit criterion, and an
+        optimizer that supports it (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
     """
 
     bounded = True
@@ -142,7 +146,7 @@ class RFF1(Learner):
         "gamma": GAMMA,
         "l2": NON_NEGATIVE,
         "learn_frequency": BOOL,
-        "start_rows": Integer(1) | Exactly(("auto",)) | OPTIONAL,
+        "start_rows": Integer(1) | OneOf(("auto",)) | OPTIONAL,
     }
     roles = SEARCH_ROLES
 
@@ -151,7 +155,7 @@ class RFF1(Learner):
         gamma: float | str = "scale",
         l2: float = 0.0,
         learn_frequency: bool = True,
-        match: str | Match = "auto",
+        fit_criterion: str | FitCriterion = "auto",
         spectrum: str | Spectrum = "gaussian",
         optimizer: str | Optimizer = "lbfgs",
         start_rows: int | str | None = "auto",
@@ -159,7 +163,7 @@ class RFF1(Learner):
         self.gamma = gamma
         self.l2 = l2
         self.learn_frequency = learn_frequency
-        self.match = match
+        self.fit_criterion = fit_criterion
         self.spectrum = spectrum
         self.optimizer = optimizer
         self.start_rows = start_rows
@@ -172,13 +176,13 @@ class RFF1(Learner):
         """The cosine of this round."""
         d = round.design.n_features
         omega = SPECTRA.make(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
-        objective = cosine_objective(round, choose_match(self.match, round))
+        objective = cosine_objective(round, choose_fit_criterion(self.fit_criterion, round))
         objective.project(omega[None])
         phase = PHASE_SEARCH.minimise(objective.at_phase, None, bounds=(-np.pi, np.pi))
         if self.learn_frequency:
             omega = self._search_frequency(objective, omega, phase, round.design.precision)
         term = Cosines(omega[None], np.array([phase]), np.ones((1, 1)))
-        round.design.remember(term, objective.output(omega, phase)[:, None])
+        round.design.cache_output(term, objective.output(omega, phase)[:, None])
         return term
 
     def _search_frequency(self, objective: CosineObjective, start: Array, phase: float, precision: str) -> Array:
@@ -189,13 +193,13 @@ class RFF1(Learner):
             return np.asarray(optimizer.minimise(fun, start))
         return np.asarray(optimizer.minimise_in_stages(self._penalised(rough), fun, start))
 
-    def _penalised(self, match: ByFrequency) -> ByFrequency:
-        """The match plus the penalty on the frequency."""
+    def _penalised(self, fit_criterion: ByFrequency) -> ByFrequency:
+        """The fit criterion plus the penalty on the frequency."""
         if self.l2 == 0.0:
-            return match
+            return fit_criterion
 
         def fun(omega: Array) -> tuple[float, Array]:
-            value, gradient = match(omega)
+            value, gradient = fit_criterion(omega)
             return value + self.l2 * float(omega @ omega), gradient + 2.0 * self.l2 * omega
 
         return fun

@@ -1,4 +1,4 @@
-"""Matches: how well h fits the residual, as an objective that a learner minimises over its parameters."""
+"""Fit criteria: how well h fits the residual, as an objective that a learner minimises over its parameters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LARGEST_GRADIENT = 1e8
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """A match in the form that compiled passes take, sample weights included.
+class CompiledCriterion:
+    """A fit criterion in the form that compiled passes take, sample weights included.
 
     A sum over rows is ``offset + factor * sum_i q_i exp(p_i h_i)`` where kind is EXPONENTIAL, and
     ``offset + factor * sum_i (p_i + q_i h_i / 2) h_i`` where kind is NEWTON.
@@ -32,14 +32,14 @@ class Compiled:
     offset: float = 0.0
 
 
-class Match(Spec, ABC):
+class FitCriterion(Spec, ABC):
     """How badly an output h of one column fits the derivatives of a round.
 
     Law: ``slope`` is the derivative of ``value`` by the output.
     """
 
-    def compiled(self, round: Round) -> Compiled | None:
-        """The match in the form that compiled passes take, or None if it must be called in Python."""
+    def compiled(self, round: Round) -> CompiledCriterion | None:
+        """The fit criterion in the form that compiled passes take, or None if it must be called in Python."""
         return None
 
     @abstractmethod
@@ -47,11 +47,11 @@ class Match(Spec, ABC):
         """Value and slope per row, each of the shape of `output`, (..., n); sample weights not applied."""
 
 
-MATCHES: Registry[Match] = Registry("match", Match)  # type: ignore[type-abstract]
+FIT_CRITERIA: Registry[FitCriterion] = Registry("fit_criterion", FitCriterion)  # type: ignore[type-abstract]
 
 
-@MATCHES.register("exponential")
-class ExponentialMatch(Match):
+@FIT_CRITERIA.register("exponential")
+class ExponentialCriterion(FitCriterion):
     """``exp(-r h)`` with the residual r = -gradient: GBRFF1 and GBRFF2 (ECML-PKDD 2020, equations 5 and 9)."""
 
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
@@ -59,42 +59,42 @@ class ExponentialMatch(Match):
         value = np.exp(np.minimum(-residual * output, LARGEST_EXPONENT))
         return value, -residual * value
 
-    def compiled(self, round: Round) -> Compiled:
+    def compiled(self, round: Round) -> CompiledCriterion:
         gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
         largest = float(round.weight.max())
         weight = round.weight if largest == 1.0 else round.weight / largest
-        return Compiled(EXPONENTIAL, gradient, weight, factor=largest)
+        return CompiledCriterion(EXPONENTIAL, gradient, weight, factor=largest)
 
 
-@MATCHES.register("squared")
-class SquaredMatch(Match):
+@FIT_CRITERIA.register("squared")
+class SquaredCriterion(FitCriterion):
     """``(r - h)^2``: the least-squares GBRFF of 2019."""
 
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
         error = output - round.residual[:, 0]
         return np.square(error), 2.0 * error
 
-    def compiled(self, round: Round) -> Compiled:
+    def compiled(self, round: Round) -> CompiledCriterion:
         # (r - h)^2 = r^2 - 2 r h + h^2: the constant is kept apart, so that float32 sees only what depends on h.
         residual = round.residual[:, 0]
         constant = float(np.sum(round.weight * np.square(residual)))
         return quadratic(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
 
 
-@MATCHES.register("linear")
-class LinearMatch(Match):
+@FIT_CRITERIA.register("linear")
+class LinearCriterion(FitCriterion):
     """``-r h``: the alignment that PBRFF maximises."""
 
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
         residual = round.residual[:, 0]
         return -residual * output, np.broadcast_to(-residual, output.shape)
 
-    def compiled(self, round: Round) -> Compiled:
+    def compiled(self, round: Round) -> CompiledCriterion:
         return quadratic(round.gradient[:, 0] * round.weight, np.zeros(len(round.weight)))
 
 
-@MATCHES.register("newton")
-class NewtonMatch(Match):
+@FIT_CRITERIA.register("newton")
+class NewtonCriterion(FitCriterion):
     """``g h + H h^2 / 2``: the second-order expansion of any loss, as in XGBoost's trees."""
 
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
@@ -102,13 +102,13 @@ class NewtonMatch(Match):
         curved = hessian * output
         return (gradient + 0.5 * curved) * output, gradient + curved
 
-    def compiled(self, round: Round) -> Compiled:
+    def compiled(self, round: Round) -> CompiledCriterion:
         return quadratic(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
 
 
-@MATCHES.register("scaled")
-class ScaledMatch(Match):
-    r"""``g h / u + H h^2 / 2``: the newton match with the gradient in units of its own size.
+@FIT_CRITERIA.register("scaled")
+class ScaledCriterion(FitCriterion):
+    r"""``g h / u + H h^2 / 2``: the newton fit criterion with the gradient in units of its own size.
 
     With :math:`u^2 = 2 \sum w g^2 / \sum w H` a cosine, whose mean square is about 1/2, is as large as a typical
     Newton step. The result then depends neither on the scale of the target nor on how far the residuals have
@@ -120,7 +120,7 @@ class ScaledMatch(Match):
         curved = hessian * output
         return (gradient + 0.5 * curved) * output, gradient + curved
 
-    def compiled(self, round: Round) -> Compiled:
+    def compiled(self, round: Round) -> CompiledCriterion:
         gradient = round.gradient[:, 0] / unit_of(round)
         return quadratic(gradient * round.weight, round.hessian[:, 0] * round.weight)
 
@@ -132,12 +132,14 @@ def unit_of(round: Round) -> float:
     return float(unit) if unit > 0.0 else 1.0
 
 
-def quadratic(p: Array, q: Array, offset: float = 0.0) -> Compiled:
+def quadratic(p: Array, q: Array, offset: float = 0.0) -> CompiledCriterion:
     """``offset + sum_i (p_i + q_i h_i / 2) h_i``, with p and q brought to order 1 for float32."""
     factor = float(max(np.abs(p).max(), np.abs(q).max())) or 1.0
-    return Compiled(NEWTON, p / factor, q / factor, factor, offset)
+    return CompiledCriterion(NEWTON, p / factor, q / factor, factor, offset)
 
 
-def choose_match(match: str | Match, round: Round) -> Match:
-    """The match of that name or instance; "auto" is the one that the loss names."""
-    return MATCHES.make(round.loss.match if isinstance(match, str) and match == "auto" else match)
+def choose_fit_criterion(fit_criterion: str | FitCriterion, round: Round) -> FitCriterion:
+    """The fit criterion of that name or instance; "auto" is the one that the loss names."""
+    return FIT_CRITERIA.make(
+        round.loss.fit_criterion if isinstance(fit_criterion, str) and fit_criterion == "auto" else fit_criterion
+    )

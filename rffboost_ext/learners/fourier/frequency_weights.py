@@ -16,7 +16,7 @@ class Weighting(Spec, ABC):
 
     @abstractmethod
     def weigh(self, risk: Array, beta: float, n: float) -> Array:
-        """Probabilities, (K,), from the mean match of each frequency alone, on data that stand for n rows."""
+        """Probabilities, (K,), from the mean fit criterion of each frequency alone, on data of total weight n."""
 
 
 WEIGHTINGS: Registry[Weighting] = Registry("weighting", Weighting)  # type: ignore[type-abstract]

@@ -19,7 +19,7 @@ class Placement(Spec, ABC):
     def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
         """The landmark, (d,), in the coordinates of ``round.design.X``, for frequencies `omega` (K, d).
 
-        `objective` is the mean match of the cosines of `omega`, as a function of their phases.
+        `objective` is the mean fit criterion of the cosines of `omega`, as a function of their phases.
         """
 
 
@@ -28,7 +28,7 @@ PLACEMENTS: Registry[Placement] = Registry("placement", Placement)  # type: igno
 
 @PLACEMENTS.register("learned")
 class LearnedLandmark(Placement):
-    """Minimises the mean match of the uniformly weighted cosines, starting at the origin.
+    """Minimises the mean fit criterion of the uniformly weighted cosines, starting at the origin.
 
     References
     ----------

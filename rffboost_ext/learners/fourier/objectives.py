@@ -1,7 +1,8 @@
-"""What a Fourier learner minimises: the mean match of its cosines, as a function of phase, frequency or landmark.
+"""What a Fourier learner minimises: the mean fit criterion of its cosines, as a function of phase, frequency or
+landmark.
 
-Two forms of each: a compiled one that reads the tiles of the design, for the built-in matches, and a plain one in
-NumPy for a custom match. Both are functions of float64 arguments with float64 values and gradients.
+Two forms of each: a compiled one that reads the tiles of the design, for the built-in fit criteria, and a plain
+one in NumPy for a custom fit criterion. Both are functions of float64 arguments with float64 values and gradients.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from ...core import Round
 from ...kernels import compiled
 from ...utils.typing import Array
 from ..tiles import at_line
-from .fit_criteria import Compiled, Match
+from .fit_criteria import CompiledCriterion, FitCriterion
 
 ByFrequency = Callable[[Array], tuple[float, Array]]
-"""From a frequency (d,), the mean match of one cosine and its gradient, (d,)."""
+"""From a frequency (d,), the mean fit criterion of one cosine and its gradient, (d,)."""
 
 # Subsets of more than one row in this many save too little to deviate from the published search.
 LEAST_SAVED = 4
 
 
 class CosineObjective(ABC):
-    """The mean match of K cosines of given frequencies."""
+    """The mean fit criterion of K cosines of given frequencies."""
 
     @abstractmethod
     def project(self, omega: Array) -> None:
@@ -33,27 +34,27 @@ class CosineObjective(ABC):
 
     @abstractmethod
     def at_phase(self, phase: float) -> float:
-        """Mean match of one cosine with that phase."""
+        """Mean fit criterion of one cosine with that phase."""
 
     @abstractmethod
     def by_frequency(self, phase: float) -> ByFrequency:
-        """Mean match of ``cos(omega . x - phase)`` as a function of omega."""
+        """Mean fit criterion of ``cos(omega . x - phase)`` as a function of omega."""
 
     def roughly_by_frequency(self, phase: float, n_rows: int) -> ByFrequency | None:
         """As :meth:`by_frequency`, on a subset of at least `n_rows` rows; None if that would save little."""
         return None
 
     def at_frequency(self, omega: Array, phase: float) -> tuple[float, Array]:
-        """Mean match of ``cos(omega . x - phase)`` and its gradient by omega, (d,)."""
+        """Mean fit criterion of ``cos(omega . x - phase)`` and its gradient by omega, (d,)."""
         return self.by_frequency(phase)(omega)
 
     @abstractmethod
     def at_phases(self, phases: Array) -> tuple[float, Array]:
-        """Mean match of the average of K cosines and its gradient by their phases, (K,)."""
+        """Mean fit criterion of the average of K cosines and its gradient by their phases, (K,)."""
 
     @abstractmethod
     def alone(self, phases: Array) -> Array:
-        """Mean match of each of the K cosines alone, (K,); call it last, before :meth:`combined`."""
+        """Mean fit criterion of each of the K cosines alone, (K,); call it last, before :meth:`combined`."""
 
     @abstractmethod
     def combined(self, weight: Array) -> Array:
@@ -65,21 +66,21 @@ class CosineObjective(ABC):
 
 
 class PlainObjective(CosineObjective):
-    """In NumPy, for any match."""
+    """In NumPy, for any fit criterion."""
 
-    def __init__(self, round: Round, match: Match) -> None:
-        self.round, self.match, self.X = round, match, round.design.X
+    def __init__(self, round: Round, fit_criterion: FitCriterion) -> None:
+        self.round, self.fit_criterion, self.X = round, fit_criterion, round.design.X
 
     def project(self, omega: Array) -> None:
         self.z = self.X @ omega.T
 
     def at_phase(self, phase: float) -> float:
-        return float(self.round.mean(self.match(self.round, np.cos(self.z[:, 0] - phase))[0]))
+        return float(self.round.mean(self.fit_criterion(self.round, np.cos(self.z[:, 0] - phase))[0]))
 
     def by_frequency(self, phase: float) -> ByFrequency:
         def fun(omega: Array) -> tuple[float, Array]:
             z = self.X @ omega - phase
-            value, slope = self.match(self.round, np.cos(z))
+            value, slope = self.fit_criterion(self.round, np.cos(z))
             gradient = -(self.round.weight * slope * np.sin(z)) @ self.X
             return float(self.round.mean(value)), gradient / self.round.total_weight
 
@@ -87,13 +88,13 @@ class PlainObjective(CosineObjective):
 
     def at_phases(self, phases: Array) -> tuple[float, Array]:
         z = self.z - phases
-        value, slope = self.match(self.round, np.cos(z).mean(axis=1))
+        value, slope = self.fit_criterion(self.round, np.cos(z).mean(axis=1))
         gradient = (self.round.weight * slope) @ np.sin(z) / len(phases)
         return float(self.round.mean(value)), gradient / self.round.total_weight
 
     def alone(self, phases: Array) -> Array:
         self.cosines = np.cos(self.z - phases)
-        return np.asarray(self.round.mean(self.match(self.round, self.cosines.T)[0]))
+        return np.asarray(self.round.mean(self.fit_criterion(self.round, self.cosines.T)[0]))
 
     def combined(self, weight: Array) -> Array:
         return self.cosines @ weight
@@ -103,18 +104,25 @@ class PlainObjective(CosineObjective):
 
 
 class TiledObjective(CosineObjective):
-    """Compiled passes over tiles, for the built-in matches. Sums over tiles are in float64 and in order.
+    """Compiled passes over tiles, for the built-in fit criteria. Sums over tiles are in float64 and in order.
 
     It works in buffers of the tiles, so it is valid until the next one is created; its outputs have their own
     memory.
     """
 
-    def __init__(self, round: Round, match: Compiled) -> None:
+    def __init__(self, round: Round, fit_criterion: CompiledCriterion) -> None:
         self.tiles = round.design.tiles
-        # The match itself is not kept: its float64 arrays would stay in memory beside these.
-        self.factor, self.offset = match.factor / round.total_weight, match.offset / round.total_weight
+        # The fit criterion itself is not kept: its float64 arrays would stay in memory beside these.
+        self.factor, self.offset = (
+            fit_criterion.factor / round.total_weight,
+            fit_criterion.offset / round.total_weight,
+        )
         self.weight = round.weight
-        self.arrays = match.kind, self.tiles.rows(match.p, "p"), self.tiles.rows(match.q, "q")
+        self.arrays = (
+            fit_criterion.kind,
+            self.tiles.rows(fit_criterion.p, "p"),
+            self.tiles.rows(fit_criterion.q, "q"),
+        )
         self.outputs = at_line(self.tiles.shape, self.tiles.dtype)
         self.newest: tuple[bytes, float] | None = None
 
@@ -194,7 +202,7 @@ class TiledObjective(CosineObjective):
         return self.tiles.flat(self.outputs)
 
 
-def cosine_objective(round: Round, match: Match) -> CosineObjective:
-    """The fastest form of the objective for this match."""
-    ready = match.compiled(round)
-    return PlainObjective(round, match) if ready is None else TiledObjective(round, ready)
+def cosine_objective(round: Round, fit_criterion: FitCriterion) -> CosineObjective:
+    """The fastest form of the objective for this fit criterion."""
+    ready = fit_criterion.compiled(round)
+    return PlainObjective(round, fit_criterion) if ready is None else TiledObjective(round, ready)

@@ -10,12 +10,12 @@ from ...core import Learner, Optimizer, Round
 from ...kernels import compiled
 from ...terms import Cosines
 from ...utils.parallel import over_tiles
-from ...utils.param_validation import NON_NEGATIVE, POSITIVE, Integer, Interval, Real
+from ...utils.param_validation import NON_NEGATIVE, POSITIVE, Integer, Range, Real
 from ...utils.typing import Array
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
 from ..subsampling import informative
-from .sparse_supports import Candidates, Earnings, draw_candidates
+from .sparse_supports import Candidates, FeatureGains, draw_candidates
 
 # Rows per pool: many times the sample of a round, few enough to bound the cost of a round.
 POOL_SIZE = 65_536
@@ -84,13 +84,13 @@ class RFFNewton(Learner):
     step = "unit"
     multi_output = True
     stops_early = True
-    bends = True
+    supports_log_transform = True
     pool_size = POOL_SIZE
     constraints = {
         "n_candidates": Integer(1),
         "max_samples": Integer(1),
         "n_scored": Integer(1),
-        "gamma": Interval(),
+        "gamma": Range(),
         "dense": SHARE,
         "earned": SHARE,
         "l2": NON_NEGATIVE,
@@ -133,7 +133,7 @@ class RFFNewton(Learner):
         # To weight an output by v is to scale it by sqrt(v).
         root = None if counts is None else np.sqrt(counts)
         seen = round if root is None else replace(round, gradient=root * round.gradient)
-        earnings = round.design.lasting((RFFNewton, "earnings"), lambda: Earnings(d))
+        earnings = round.design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(d))
         least = self._least_hessian(round)
         seen, rows = informative(seen, self.max_samples)
         odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
@@ -151,14 +151,14 @@ class RFFNewton(Learner):
         full = np.zeros((1, d))
         full[:, features] = omega
         term = cosines_of(full, pairs)
-        round.design.remember(term, self._output(round, features, omega, pairs))
+        round.design.cache_output(term, self._output(round, features, omega, pairs))
         return term
 
     def _least_hessian(self, round: Round) -> Array | None:
         """The least value that hessians count as, (C,); None without a limit."""
         if self.min_hessian == 0.0:
             return None
-        mean = round.design.lasting((RFFNewton, "hessian"), lambda: mean_hessian(round))
+        mean = round.design.learner_state((RFFNewton, "hessian"), lambda: mean_hessian(round))
         return self.min_hessian * mean
 
     def _best(self, round: Round, candidates: Candidates, sample: Sample) -> int:

@@ -67,7 +67,7 @@ def draw_candidates(
     return Candidates(sizes, features, omega)
 
 
-class Earnings:
+class FeatureGains:
     """The gains of each feature in the rounds so far, as probabilities for the next draw.
 
     Parameters

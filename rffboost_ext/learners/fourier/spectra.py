@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from ...core import Round, Spec
-from ...utils.param_validation import POSITIVE, Exactly
+from ...utils.param_validation import POSITIVE, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
 
-GAMMA = POSITIVE | Exactly(("scale",))
+GAMMA = POSITIVE | OneOf(("scale",))
 
 
 class Spectrum(Spec, ABC):

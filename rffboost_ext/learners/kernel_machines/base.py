@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ...core import Learner
-from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Interval
+from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ..fourier.second_order import MERGED, POOL_SIZE
-from .frequency_selection import Wanted
+from .frequency_selection import FrequencyBudget
 
 
 class KernelMachine(Learner):
@@ -19,12 +19,12 @@ class KernelMachine(Learner):
     step = "unit"
     multi_output = True
     stops_early = True
-    bends = True
+    supports_log_transform = True
     pool_size = POOL_SIZE
     constraints = {
         "n_components": Integer(1),
-        "gamma": Interval(),
-        "l2": Interval(),
+        "gamma": Range(),
+        "l2": Range(),
         "n_values": Integer(1),
         "n_scored": Integer(2),
         "compare_scales": BOOL,
@@ -70,6 +70,6 @@ class KernelMachine(Learner):
         return type(self), *frequencies, *kernel
 
     @property
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> FrequencyBudget:
         """The frequencies of a kernel."""
-        return Wanted(self.n_components, self.n_directions, self.per_degree)
+        return FrequencyBudget(self.n_components, self.n_directions, self.per_degree)

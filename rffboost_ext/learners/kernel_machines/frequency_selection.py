@@ -11,14 +11,14 @@ from ...kernels import compiled
 from ...utils.kernel_ridge import Kernel, Solution, gaussian, solution, squared_distances
 from ...utils.typing import Array
 from .feature_scales import columns_of
-from .kernel_selection import Search
+from .kernel_selection import KernelSelection
 
 # Fewer frequencies than this hardly save anything.
 LEAST_KEPT = 64
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FrequencyBudget:
     """How many frequencies a kernel machine has, and of how many directions each is chosen.
 
     Parameters
@@ -42,7 +42,7 @@ class Wanted:
         return min(self.n_components, max(LEAST_KEPT, math.ceil(self.per_degree * machine.degrees)))
 
 
-def frequencies(search: Search, kernel: Kernel, wanted: Wanted) -> Array:
+def frequencies(search: KernelSelection, kernel: Kernel, wanted: FrequencyBudget) -> Array:
     """Frequencies (K, d) of the best kernel of a search, whose scale is learned from all rows that are fitted."""
     round, x = search.round, columns_of(search.round, search.rows)
     scale = search.ways[kernel.scale](round, search.target, search.used)

@@ -13,8 +13,8 @@ from ..registry import LEARNERS
 from ..subsampling import informative
 from .base import KernelMachine
 from .frequency_selection import frequencies
-from .kernel_selection import Search
-from .regularization_path import Basis, Curvature, Path
+from .kernel_selection import KernelSelection
+from .regularization_path import Basis, Curvature, RegularizationPath
 from .ridge import features_of, newton_target, outputs_of, unit_of, with_intercept
 
 # The penalty falls to this share from round to round. On the way to a kernel, where only the least error counts,
@@ -104,21 +104,21 @@ class RFFIRLS(KernelMachine):
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
         with SINGLE_BLAS:
-            kernel = round.design.lasting((*self._key, "kernel"), lambda: self._kernel(round))
+            kernel = round.design.learner_state((*self._key, "kernel"), lambda: self._kernel(round))
             omega, curvature, done = kernel[0], Curvature(*kernel[1:3]), round.index - kernel[3]
             seen, rows = informative(round, self.max_samples)
-            basis = self._basis(seen, rows, omega, lasting=seen is round)
+            basis = self._basis(seen, rows, omega, learner_state=seen is round)
             amplitudes = self._amplitudes(seen, rows, basis, curvature, done)
             output = self._output(round, rows, omega, basis, amplitudes)
         rate = rate_within_full_step(self.relative_rate, round)
         term = with_intercept(omega, rate * amplitudes * unit_of(omega))
-        round.design.remember(term, rate * output)
+        round.design.cache_output(term, rate * output)
         return term
 
     def _kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
         """The frequencies (K, d), the units of curvatures and steps, (C,) each, and the round that chose them."""
         target, _ = newton_target(round)
-        search = Search.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
+        search = KernelSelection.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
         gammas, curvature = np.geomspace(*self.gamma, self.n_values), Curvature.of(round)
         if len(search.ways) > 1:
             search = search.among(search.by_squares(gammas, np.geomspace(1e-3, 1.0, 4)).scale)
@@ -128,7 +128,7 @@ class RFFIRLS(KernelMachine):
         best = search.best(gammas, path.left_out)
         return frequencies(search, best, self._wanted), curvature.mean, curvature.reach, round.index
 
-    def _basis(self, round: Round, rows: Array, omega: Array, lasting: bool) -> Basis:
+    def _basis(self, round: Round, rows: Array, omega: Array, learner_state: bool) -> Basis:
         """The features of the rows that this round is fitted to: those of the round before, if they can be."""
 
         def made() -> Basis:
@@ -136,9 +136,9 @@ class RFFIRLS(KernelMachine):
             features *= unit_of(omega)[:, None]
             return Basis(features)
 
-        if not lasting:
+        if not learner_state:
             return made()
-        known: dict[bytes, Basis] = round.design.view((*self._key, "basis"), dict)
+        known: dict[bytes, Basis] = round.design.cache((*self._key, "basis"), dict)
         # A mixture gives each round rows of its own.
         drawn = rows.tobytes()
         if drawn not in known:
@@ -164,7 +164,7 @@ class RFFIRLS(KernelMachine):
         return outputs_of(round, omega, amplitudes * unit_of(omega))
 
 
-def path_of(round: Round, rows: Array, curvature: Curvature, penalties: Array) -> Path:
+def path_of(round: Round, rows: Array, curvature: Curvature, penalties: Array) -> RegularizationPath:
     """The path of some rows from the scores of a round on."""
     loss, y, raw, weight = round.loss, round.y[rows], round.raw[rows], round.weight[rows]
     unit = np.asarray(loss.unit, dtype=np.float64)
@@ -178,4 +178,4 @@ def path_of(round: Round, rows: Array, curvature: Curvature, penalties: Array) -
             error = float(np.average(loss.value(y, raw + scores), weights=weight))
         return error if np.isfinite(error) else np.inf
 
-    return Path(derivatives, value, weight, curvature, penalties)
+    return RegularizationPath(derivatives, value, weight, curvature, penalties)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...core import Round
-from ...data.sampling import thinned
+from ...data.sampling import draw_uniform
 from ...utils.kernel_ridge import Judge, Kernel, best_kernel, best_ridge
 from ...utils.typing import Array
 from .feature_scales import SCALES, Scale, columns_of
@@ -23,7 +23,7 @@ LEAST_COMPARED = 256
 
 
 @dataclass(frozen=True)
-class Search:
+class KernelSelection:
     """What a round says about kernels.
 
     Parameters
@@ -44,10 +44,12 @@ class Search:
     ways: Sequence[Scale]
 
     @classmethod
-    def of(cls, round: Round, target: Array, max_samples: int, n_scored: int, compare_scales: bool) -> Search:
+    def of(
+        cls, round: Round, target: Array, max_samples: int, n_scored: int, compare_scales: bool
+    ) -> KernelSelection:
         """Draw the rows: at most `max_samples`, and a quarter of these, or `LEAST_SCORED` to `n_scored`."""
-        used = thinned(round.rng, np.flatnonzero(round.weight), max_samples)
-        rows = thinned(round.rng, used, min(n_scored, max(LEAST_SCORED, len(used) // 4)))
+        used = draw_uniform(round.rng, np.flatnonzero(round.weight), max_samples)
+        rows = draw_uniform(round.rng, used, min(n_scored, max(LEAST_SCORED, len(used) // 4)))
         aim = target if round.output_weights is None else np.sqrt(round.output_weights) * target
         return cls(
             round, aim, used, rows, SCALES if compare_scales and len(used) >= LEAST_COMPARED else SCALES[:1]
@@ -68,6 +70,6 @@ class Search:
         X = columns_of(self.round, self.rows).T.astype(np.float64)
         return (way(self.round, self.target, rest) * X for way in self.ways)
 
-    def among(self, scale: int) -> Search:
+    def among(self, scale: int) -> KernelSelection:
         """The same with one of the scales alone."""
         return replace(self, ways=[self.ways[scale]])

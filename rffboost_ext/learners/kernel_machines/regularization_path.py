@@ -108,7 +108,7 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Path:
+class RegularizationPath:
     """Rounds of reweighted least squares with falling penalties, on a kernel.
 
     Parameters

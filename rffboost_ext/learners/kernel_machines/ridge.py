@@ -15,7 +15,7 @@ from ..subsampling import informative
 from .base import KernelMachine
 from .feature_scales import columns_of
 from .frequency_selection import frequencies
-from .kernel_selection import Search
+from .kernel_selection import KernelSelection
 from .least_squares import LeastSquares
 
 
@@ -103,18 +103,18 @@ class RFFRidge(KernelMachine):
         """The cosines of this round."""
         target, size = newton_target(round)
         with SINGLE_BLAS:
-            omega, l2 = round.design.lasting((*self._key, "kernel"), lambda: self._kernel(round, target))
+            omega, l2 = round.design.learner_state((*self._key, "kernel"), lambda: self._kernel(round, target))
             squares = self._squares(round, omega, l2)
             amplitudes = squares.solve(target[squares.rows])
             output = self._output(round, squares, omega, amplitudes)
         rate = size * rate_within_full_step(self.relative_rate, round)
         term = with_intercept(omega, rate * amplitudes)
-        round.design.remember(term, rate * output)
+        round.design.cache_output(term, rate * output)
         return term
 
     def _kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty that leaving one row out prefers."""
-        search = Search.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
+        search = KernelSelection.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
         # The smoothest first: it is the one that is kept where none is better.
         best = search.by_squares(np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values))
         return frequencies(search, best, self._wanted), best.l2
@@ -124,7 +124,7 @@ class RFFRidge(KernelMachine):
         seen, used = informative(round, self.max_samples)
         if seen is not round:
             return squares_of(seen, used, omega, l2)
-        known: dict[bytes, LeastSquares] = round.design.view((*self._key, "squares"), dict)
+        known: dict[bytes, LeastSquares] = round.design.cache((*self._key, "squares"), dict)
         # A mixture gives each round weights of its own.
         weights = round.weight.tobytes()
         if weights not in known:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core import Term
-from ...terms import Expanded, Expansion, Trees, expand, outputs_of_each, restore
+from ...terms import Expanded, ImputeAndEncode, Trees, expand, outputs_of_each, restore
 from ...terms.batch_evaluation import TOGETHER, in_groups
 from ...utils.typing import Array
 from .centering import decentred
@@ -109,7 +109,7 @@ def _(term: GrownTree, center: Array, scale: Array) -> Term:
 
 
 @expand.register
-def _(term: GrownTree, expansion: Expansion) -> Term:
+def _(term: GrownTree, expansion: ImputeAndEncode) -> Term:
     # It handles missing values and codes, unless some values are imputed for trees too.
     return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)
 

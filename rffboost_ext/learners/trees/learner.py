@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Learner, Round, Term
-from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, Exactly, Integer, Real
+from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, Integer, OneOf, Real
 from ...utils.typing import Array
 from ..registry import LEARNERS
 from .binning import binned, centred, require_single_precision
@@ -74,7 +74,7 @@ class Tree(Learner):
     constraints = {
         "max_depth": Integer(0),
         "max_leaves": Integer(0),
-        "grow_policy": Exactly(("depthwise", "lossguide")),
+        "grow_policy": OneOf(("depthwise", "lossguide")),
         "min_child_weight": NON_NEGATIVE,
         "min_split_loss": NON_NEGATIVE,
         "reg_lambda": NON_NEGATIVE,
@@ -124,7 +124,7 @@ class Tree(Learner):
         self.interaction_constraints = interaction_constraints
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def active_constraints(self) -> tuple[str, ...]:
         """The constraints that are set."""
         signs = self.monotone_constraints is not None and any(self.monotone_constraints)
         groups = self.interaction_constraints is not None
@@ -137,7 +137,7 @@ class Tree(Learner):
     def fit(self, round: Round) -> Term:
         """The tree of this round; one per output where there are several."""
         # By value: a learner that is recreated in each round continues the booster of an equal one.
-        grower = round.design.view((type(self), pickle.dumps(vars(self))), lambda: Grower(self, round))
+        grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: Grower(self, round))
         return grower.grow(round)
 
     @property
@@ -177,8 +177,8 @@ class Grower:
         # Column weights belong to the matrix: a learner that sets none and draws columns by them has another one.
         draws = min(learner.colsample_bylevel, learner.colsample_bynode) < 1.0
         kind = Grower, learner.max_bin, self.share == 1.0 and draws
-        center, X = design.view((Grower, "centred"), lambda: centred(design.original))
-        self.matrix = design.view(kind, lambda: binned(round, X, learner.max_bin))
+        center, X = design.cache((Grower, "centred"), lambda: centred(design.original))
+        self.matrix = design.cache(kind, lambda: binned(round, X, learner.max_bin))
         # Seeded per iteration: XGBoost's default stream is global to the process, shared with other boosters.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
@@ -206,7 +206,7 @@ class Grower:
         boost(self.booster, self.matrix, iteration, grad, hess)
         margin = margins(self.booster, self.matrix, round.raw.shape)
         term = GrownTree(self.forest, self.grown, self.unit)
-        round.design.remember(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
+        round.design.cache_output(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
         self.margin, self.grown = margin, self.grown + 1
         return term
 
