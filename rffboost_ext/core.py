@@ -218,6 +218,15 @@ class Term(ABC):
         """Materialise as plain arrays that can be stored; learners may return a lazy term."""
         return self
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for base in cls.__mro__[1:]:
+            if getattr(base, "__final__", False):
+                raise TypeError(
+                    f"{cls.__name__} must not derive from {base.__name__}, which is final: derive from "
+                    f"rffboost_ext.Term, and keep a {base.__name__} as an attribute"
+                )
+
 
 @dataclass(frozen=True)
 class Round:

@@ -19,6 +19,7 @@ from rffboost_ext import (
     RFFBoostClassifier,
     RFFBoostRegressor,
     RFFNewton,
+    Term,
     presets,
 )
 from rffboost_ext.data.dataset import Dataset
@@ -260,19 +261,28 @@ def test_who_does_not_ask_for_bends_gets_none(params, skewed):
     assert all(clipping is None or clipping.bend is None for clipping in ranges_or_none(model))
 
 
-class Wave(Cosines):
+class Wave(Term):
     """A sum of squares of cosines."""
 
+    def __init__(self, cosines):
+        self.cosines = cosines
+
     def __call__(self, X):
-        return np.square(self.features(X)) @ self.weight
+        return np.square(self.cosines.features(X)) @ self.cosines.weight
+
+    def scaled(self, factor):
+        return Wave(self.cosines.scaled(factor))
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(Cosines.stack([term.cosines for term in terms]))
 
 
 class OfWaves(RFFNewton):
     """A learner that inherits what its base promises of its terms, and does not keep it."""
 
     def fit(self, round):
-        term = super().fit(round)
-        return Wave(term.omega, term.phase, term.weight)
+        return Wave(super().fit(round))
 
 
 def test_terms_that_know_no_bends_are_refused(skewed):

@@ -173,11 +173,11 @@ def test_the_seed_decides(n_jobs, smooth):
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
-def ensemble_of(*columns, kind=Cosines) -> Ensemble:
+def ensemble_of(*columns) -> Ensemble:
     """Forty cosines, with falling weights, times a factor for each output."""
     rng = np.random.default_rng(2)
     weight = np.outer(0.9 ** np.arange(40), columns)
-    term = kind(rng.standard_normal((40, 3)), rng.uniform(-3.0, 3.0, 40), weight)
+    term = Cosines(rng.standard_normal((40, 3)), rng.uniform(-3.0, 3.0, 40), weight)
     return Ensemble(np.zeros(len(columns)), (term,), np.ones((1, 2)))
 
 
@@ -202,18 +202,6 @@ def test_candidates_are_the_strongest(monkeypatch):
     monkeypatch.setattr(compression, "CANDIDATES", 3)
     ensemble = ensemble_of(1.0)
     assert chosen_of(ensemble) == set(map(tuple, ensemble.terms[0].omega[:3].tolist()))
-
-
-def test_a_type_made_of_cosines_is_left_as_it_is():
-    class Squared(Cosines):
-        """Computes something else."""
-
-        def __call__(self, X):
-            return np.square(super().__call__(X))
-
-    ensemble = ensemble_of(1.0, kind=Squared)
-    small = compression.compressed(ensemble, X, 2, 0.0)
-    np.testing.assert_array_equal(small.raw(X), ensemble.raw(X))
 
 
 def test_sums_of_other_columns_share_the_number():

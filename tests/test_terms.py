@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Term, Trees
-from rffboost_ext.terms import ClipAndLog, Standardized, clip, outputs_of_each, restore
+from rffboost_ext.terms import ClipAndLog, Expanded, Standardized, clip, outputs_of_each, restore
 
 D = 4
 
@@ -283,16 +283,10 @@ def test_cosines_are_what_they_say(rng, X):
     np.testing.assert_allclose(term.features(X) @ term.weight, expected, rtol=0, atol=1e-12)
 
 
-def test_a_type_made_of_cosines_is_no_family_of_theirs(rng):
-    class Doubled(Cosines):
-        """Computes something else."""
-
-        def __call__(self, X):
-            return 2.0 * super().__call__(X)
-
-    plain = cosines(rng)
-    other = Doubled(plain.omega, plain.phase, plain.weight)
-    assert len({plain.family, other.family, clip(plain, EXTENT).family, clip(other, EXTENT).family}) == 4
+@pytest.mark.parametrize("base", [Cosines, Trees, Expanded, Standardized])
+def test_terms_of_this_package_are_final(base):
+    with pytest.raises(TypeError, match=f"Own must not derive from {base.__name__}, which is final: derive from"):
+        type("Own", (base,), {})
 
 
 @pytest.mark.parametrize("center", [None, CENTER])

@@ -33,7 +33,6 @@ import numpy as np
 
 from ..core import Loss, Term
 from ..terms import Cosines, Expanded, Standardized, Trees
-from ..terms.dispatch import by_type
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
 
@@ -98,13 +97,13 @@ def _(term: Trees, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Standardized, X: Array, weight: Array) -> Array:
-    return np.asarray(by_type(variances, term.term, (X - term.center) / term.scale, weight))
+    return np.asarray(variances(term.term, (X - term.center) / term.scale, weight))
 
 
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
     # A column is credited with its indicator and its one-hot columns too.
-    return term.expansion.to_source(by_type(variances, term.term, term.expansion(X), weight))
+    return term.expansion.to_source(variances(term.term, term.expansion(X), weight))
 
 
 def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
@@ -182,7 +181,7 @@ def importances(
         terms = tuple(term.scaled(np.sqrt(output_weights)) for term in terms)  # type: ignore[arg-type]
     found = np.zeros(X.shape[1])
     for term, part in zip(terms, covariances([term(X) for term in terms], weight), strict=True):
-        own = by_type(variances, term, X, weight)
+        own = variances(term, X, weight)
         total = own.sum()
         found += own * (max(part, 0.0) / total) if total > 0.0 else 0.0
     total = found.sum()

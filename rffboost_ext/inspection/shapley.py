@@ -30,7 +30,6 @@ import numpy as np
 
 from ..core import Term
 from ..terms import Cosines, Expanded, Standardized, Trees
-from ..terms.dispatch import by_type
 from ..terms.ensemble import Ensemble, matrix
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
@@ -121,8 +120,8 @@ def _(term: Expanded, X: Array, background: Array) -> Array:
     expansion = term.expansion
     rows, others = expansion(X), expansion(background)
     if len(np.unique(expansion.source)) == expansion.n_expanded:
-        return expansion.to_source(by_type(shapley, term.term, rows, others))
-    return np.asarray(by_type(grouped, term.term, rows, others, expansion.source, expansion.n_features))
+        return expansion.to_source(shapley(term.term, rows, others))
+    return np.asarray(grouped(term.term, rows, others, expansion.source, expansion.n_features))
 
 
 def summed(values: Array, place: Array) -> Array:
@@ -135,7 +134,7 @@ def summed(values: Array, place: Array) -> Array:
 @shapley.register
 def _(term: Standardized, X: Array, background: Array) -> Array:
     shifted = [(part - term.center) / term.scale for part in (X, background)]
-    return np.asarray(by_type(shapley, term.term, *shifted))
+    return np.asarray(shapley(term.term, *shifted))
 
 
 def gains(most: int) -> Array:
@@ -173,5 +172,5 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
         raise ValueError(f"background must have shape (m, {X.shape[1]}) with m >= 1, got {background.shape}")
     out = np.zeros((len(X), ensemble.n_outputs, X.shape[1]))
     for block in ensemble.compact().terms:
-        out += by_type(shapley, block, X, background)
+        out += shapley(block, X, background)
     return out

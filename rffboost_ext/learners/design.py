@@ -11,7 +11,6 @@ import numpy as np
 
 from ..core import Term
 from ..terms import ClipAndLog, Cosines, ImputeAndEncode, Standardized, clip, expand, restore
-from ..terms.dispatch import by_type
 from ..utils.param_validation import PRECISION, Integer, require
 from ..utils.typing import Array
 from .tiles import Tiles
@@ -149,7 +148,7 @@ class Design:
             If it is of a type that cannot be that of bent ones.
         """
         if self.center is not None and self.scale is not None:
-            term = by_type(restore, term, self.center, self.scale)
+            term = restore(term, self.center, self.scale)
         term = self._sharing(term)
         if self.clipping is not None:
             if self.clipping.bend is not None and isinstance(term, Standardized):
@@ -157,8 +156,8 @@ class Design:
                     f"a {type(term.term).__name__} is no function of bent features: its learner must have "
                     f"bends=False, or the estimator standardize=True"
                 )
-            term = by_type(clip, term, self.clipping)
-        return term if self.expansion is None else by_type(expand, term, self.expansion)
+            term = clip(term, self.clipping)
+        return term if self.expansion is None else expand(term, self.expansion)
 
     def _sharing(self, term: Term) -> Term:
         """The term; frequencies that equal those of the term before are the same array, which models have once."""

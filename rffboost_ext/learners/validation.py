@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Learner, Round, Term
-from ..losses.validation import WATCHED, described, is_finite, require_unchanged
-from ..terms.laws import check_laws
+from ..losses.validation import described, is_finite, require_unchanged
 from ..terms.validation import check_sound
 from ..utils.typing import Array
 
@@ -39,9 +38,5 @@ def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
         raise ValueError(
             f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
         )
-    try:
-        check_laws(fitted, lambda: design.X[:WATCHED])
-    except TypeError as error:
-        raise TypeError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     # Steps and scores are in double precision: a product with a float32 output would not be.
     return fitted, output.astype(np.float64, copy=False)

@@ -98,4 +98,3 @@ TOGETHER: dict[type, Callable[[Sequence[Any], Array], Sequence[Array]]] = {
     Trees: trees_together,
     Expanded: expanded_together,
 }
-"""By type, not by base: a subclass may compute something else."""

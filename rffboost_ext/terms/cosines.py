@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..utils.typing import Array
 from .clipping import ClipAndLog, clip
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Cosines(Term):
     """``x -> sum_m weight[m] * cos(omega[m] . (x - center) - phase[m])``.
@@ -91,7 +93,7 @@ class Cosines(Term):
     @property
     def family(self) -> Hashable:
         """Cosines with the same range can be stacked."""
-        return type(self) if self.clipping is None else (type(self), self.clipping.key)
+        return Cosines if self.clipping is None else (Cosines, self.clipping.key)
 
     def features(self, X: Array) -> Array:
         """The cosines one by one, unweighted: (n, M)."""
@@ -124,9 +126,6 @@ class Cosines(Term):
 
     def merged(self) -> Cosines:
         """Cosines of equal frequency joined: into one where there is one output, else into a cosine and a sine."""
-        if type(self).__call__ is not Cosines.__call__:
-            # What else is computed of cosines need not be the same of their sum.
-            return self
         n_outputs, (first, place) = self.weight.shape[1], distinct(self.omega)
         if min(2, n_outputs) * len(first) >= len(self.omega):
             return self

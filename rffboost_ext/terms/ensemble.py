@@ -112,13 +112,12 @@ class Ensemble:
             If there is a term of a type without a derivative; one can be registered with
             ``rffboost_ext.terms.gradients.gradient.register``.
         """
-        from .dispatch import by_type
         from .gradients import gradient
 
         X = matrix(X)
         out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         for block in self._blocks[1]:
-            out += by_type(gradient, block, X)
+            out += gradient(block, X)
         return out
 
     def truncated(self, n_rounds: int) -> Ensemble:

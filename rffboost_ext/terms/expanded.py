@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, singledispatch
+from typing import final
 
 import numpy as np
 
@@ -120,6 +121,7 @@ def positions(codes: Array, size: int) -> Array:
     return np.where((codes >= 0) & (codes < size), codes, size).astype(np.intp)
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Expanded(Term):
     """``x -> term(expansion(x))``.

@@ -10,7 +10,6 @@ from ..core import Term
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
 from .cosines import Cosines
-from .dispatch import by_type
 from .expanded import Expanded
 from .standardized import Standardized
 from .trees import Trees
@@ -66,14 +65,14 @@ def _(term: Trees, X: Array) -> Array:
 
 @gradient.register
 def _(term: Standardized, X: Array) -> Array:
-    return np.asarray(by_type(gradient, term.term, (X - term.center) / term.scale) / term.scale)
+    return np.asarray(gradient(term.term, (X - term.center) / term.scale) / term.scale)
 
 
 @gradient.register
 def _(term: Expanded, X: Array) -> Array:
     # 0 along missing values and categories; imputed values depend on the other columns, hence the chain rule.
     expansion = term.expansion
-    slopes = by_type(gradient, term.term, expansion(X))[:, :, : len(expansion.numbers)]
+    slopes = gradient(term.term, expansion(X))[:, :, : len(expansion.numbers)]
     gap = np.isnan(X[:, None, expansion.numbers])
     for sweep in reversed(expansion.sweeps):
         slopes = np.where(gap, 0.0, slopes) + np.where(gap, slopes, 0.0) @ sweep.T

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core import Term
 from ..utils.typing import Array
-from .dispatch import by_type
 from .ensemble import Ensemble
 from .expanded import Expanded, ImputeAndEncode
 from .trees import Trees
@@ -91,4 +90,4 @@ def _(term: Trees, recoding: Recoding) -> Term:
 
 def recoded_ensemble(ensemble: Ensemble, recoding: Recoding) -> Ensemble:
     """The ensemble as a function of columns with new codes."""
-    return replace(ensemble, terms=tuple(by_type(recode, term, recoding) for term in ensemble.terms))
+    return replace(ensemble, terms=tuple(recode(term, recoding) for term in ensemble.terms))

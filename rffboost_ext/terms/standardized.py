@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import final
 
 from ..core import Term
 from ..utils.typing import Array
 from .cosines import Cosines
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Standardized(Term):
     """``x -> term((x - center) / scale)``.

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..utils.typing import Array
 FOLDING, FOLDED = 1_000, 12
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Trees(Term):
     """The sum of binary regression trees, as XGBoost and LightGBM grow them, in flat arrays over all nodes.
@@ -157,7 +158,7 @@ class Trees(Term):
     @property
     def family(self) -> Hashable:
         """Trees that compare in the same precision can be stacked."""
-        return type(self), self.threshold.dtype.char
+        return Trees, self.threshold.dtype.char
 
     def scaled(self, factor: float) -> Trees:
         return replace(self, value=factor * self.value)

@@ -1,0 +1,145 @@
+"""Terms that users write, and trees by hand: whatever the estimators offer works, or says how to register."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Term, Trees
+
+RNG = np.random.default_rng(0)
+X = 3.0 + 2.0 * RNG.standard_normal((150, 2))
+Y = np.cos(X[:, 0]) ** 2 + 0.1 * X[:, 1]
+
+
+class OneCosine(Learner):
+    """The term of a random frequency, with the sign that fits."""
+
+    step = "newton"
+
+    def __init__(self, kind=Cosines):
+        self.kind = kind
+
+    def fit(self, round):
+        term = self.kind(round.rng.standard_normal((1, 2)), np.zeros(1), np.ones((1, 1)))
+        return term.scaled(float(np.sign(round.inner(round.residual, term(round.design.X))) or 1.0))
+
+
+class Sums(Term):
+    """The square of a sum of cosines, as a term that keeps the laws."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    @classmethod
+    def of(cls, *arrays):
+        return cls([(1.0, Cosines(*arrays))])
+
+    def __call__(self, X):
+        return sum(factor * term(X) ** 2 for factor, term in self.parts)
+
+    def scaled(self, factor):
+        return Sums([(factor * own, term) for own, term in self.parts])
+
+    @classmethod
+    def stack(cls, terms):
+        return cls([part for term in terms for part in term.parts])
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("extrapolation", ["constant", "continue"])
+def test_a_users_term_is_predicted_and_nothing_else_is_guessed(standardize, extrapolation):
+    given = {"n_estimators": 6, "random_state": 0, "early_stopping": False, "extrapolation": extrapolation}
+    model = RFFBoostRegressor(learner=OneCosine(Sums.of), standardize=standardize, **given).fit(X, Y)
+    *_, last = model.staged_predict(X)
+    np.testing.assert_allclose(model.predict(X), last, atol=1e-12)
+    for method in (lambda: model.gradient(X[:2]), lambda: model.shap_values(X[:2], X[:3])):
+        with pytest.raises(TypeError, match=r"(of|for) a Sums"):
+            method()
+    with pytest.raises(AttributeError, match="a rule for each type of term"):
+        _ = model.feature_importances_
+
+
+class BestStump(Learner):
+    """The best of a few splits at quantiles of what learners see."""
+
+    def fit(self, round):
+        found = []
+        for column, values in enumerate(round.design.X.T):
+            for threshold in np.quantile(values, [0.2, 0.4, 0.6, 0.8]):
+                left = values < threshold
+                means = [float(round.residual[side].mean()) if side.any() else 0.0 for side in (left, ~left)]
+                found.append(
+                    (left.sum() * means[0] ** 2 + (~left).sum() * means[1] ** 2, column, threshold, means)
+                )
+        _, column, threshold, means = max(found, key=lambda entry: entry[0])
+        return Trees(
+            roots=np.array([0]),
+            left=np.array([1, -1, -1]),
+            right=np.array([2, -1, -1]),
+            feature=np.full(3, column),
+            threshold=np.full(3, threshold),
+            missing_left=np.zeros(3, dtype=bool),
+            value=np.array([[0.0], [means[0]], [means[1]]]),
+        )
+
+
+def table(gaps):
+    """Two numbers, of which some are missing, and a category."""
+    data = np.column_stack([X, np.arange(len(X)) % 4])
+    if gaps:
+        data[::7, 0] = np.nan
+    return data, Y + (data[:, 2] == 1)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_trees_by_hand_act_on_what_learners_see(standardize, gaps):
+    data, y = table(gaps)
+    given = {"standardize": standardize, "categorical_features": [2], "n_estimators": 60, "learning_rate": 0.2}
+    model = RFFBoostRegressor(learner=BestStump(), step="newton", early_stopping=False, **given).fit(data, y)
+    assert model.score(data, y) > 0.7
+    *_, last = model.staged_predict(data)
+    np.testing.assert_allclose(model.predict(data), last, atol=1e-12)
+
+
+class Stump(Learner):
+    """A tree by hand, one of whose arrays is of another kind."""
+
+    def __init__(self, **other):
+        self.other = other
+
+    @property
+    def arrays(self):
+        return {
+            "roots": np.array([0]),
+            "left": np.array([1, -1, -1]),
+            "right": np.array([2, -1, -1]),
+            "feature": np.zeros(3, dtype=int),
+            "threshold": np.full(3, 3.0),
+            "missing_left": np.zeros(3, dtype=bool),
+            "value": np.array([[0.0], [0.1], [-0.1]]),
+        } | self.other
+
+    def fit(self, round):
+        return Trees(**self.arrays)
+
+    def get_params(self, deep=True):
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "wanted"),
+    [
+        ("threshold", np.array([3, 0, 0]), "real numbers, got one of int64"),
+        ("left", [1, -1, -1], "whole numbers, got a list"),
+        ("feature", np.zeros(3), "whole numbers, got one of float64"),
+        ("value", [[0.0], [0.1], [-0.1]], "real numbers, got a list"),
+        ("missing_left", np.zeros(3, dtype=int), "truth values, got one of int64"),
+    ],
+)
+def test_arrays_of_another_kind_are_named(name, array, wanted):
+    given = {"n_estimators": 2, "early_stopping": False}
+    RFFBoostRegressor(learner=Stump(), **given).fit(X, Y)
+    with pytest.raises(ValueError, match=f"its Trees: {name} must be an array of {wanted}"):
+        RFFBoostRegressor(learner=Stump(**{name: array}), **given).fit(X, Y)
