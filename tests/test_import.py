@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
+import grimp
 import pytest
 
 HEAVY = [
@@ -64,3 +66,9 @@ def test_the_public_names_exist():
     assert sorted(rffboost_ext.__all__) == sorted(set(rffboost_ext.__all__))
     for name in rffboost_ext.__all__:
         assert getattr(rffboost_ext, name) is not None
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    # The contracts of import-linter compare siblings; this also covers a package and the modules in it.
+    graph = grimp.build_graph("rffboost_ext", "onnx_export", cache_dir=None)
+    TopologicalSorter({name: graph.find_modules_directly_imported_by(name) for name in graph.modules}).prepare()
