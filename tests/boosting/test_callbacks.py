@@ -1,0 +1,246 @@
+"""What callbacks show and change: bars, printed lines, learning rates."""
+
+from __future__ import annotations
+
+import functools
+import io
+import pickle
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from rffboost_ext import Checkpoint, Decay, ProgressBar, RFFBoostRegressor, Shrunk, load_model
+from rffboost_ext.boosting import loop as boosting
+from rffboost_ext.boosting.steps import STEPS
+
+from ..cases import ALL_PAIRS, make_data, make_estimator
+from .test_evaluation import REAL, halves
+
+X, Y, X_OTHER, Y_OTHER = halves(REAL)
+PLAIN = {"learner": "rff_newton", "n_estimators": 7, "early_stopping": False, "random_state": 0}
+NAMES = [f"{loss}-{learner}" for loss, learner in ALL_PAIRS]
+
+
+def halving(index):
+    return 0.8 * 0.5**index
+
+
+def test_a_bar_counts_the_rounds_of_each_model():
+    pytest.importorskip("tqdm")
+    file = io.StringIO()
+    bar = ProgressBar(every=1, file=file, mininterval=0.0)
+    RFFBoostRegressor(callbacks=[bar], **(PLAIN | {"early_stopping": True, "n_folds": 2})).fit(X, Y)
+    shown = file.getvalue()
+    assert shown.count("7/7") >= 2
+    assert "training loss" in shown
+    assert bar._bar is None
+
+
+def test_a_bar_is_closed_however_the_fit_ends():
+    pytest.importorskip("tqdm")
+
+    def fails(progress):
+        if progress.round.index == 2:
+            raise RuntimeError
+
+    bar = ProgressBar(file=io.StringIO())
+    model = RFFBoostRegressor(callbacks=[bar, fails], **PLAIN)
+    with pytest.raises(RuntimeError):
+        model.fit(X, Y)
+    assert bar._bar is None
+    stopped = RFFBoostRegressor(callbacks=[bar, lambda progress: progress.round.index == 2], **PLAIN).fit(X, Y)
+    assert stopped.n_estimators_ == 3
+    assert bar._bar is None
+    assert pickle.loads(pickle.dumps(clone(stopped.set_params(callbacks=[bar])))).callbacks[0].every == 10
+
+
+def test_a_progress_bar_with_a_file_is_cloned():
+    bar = ProgressBar(every=3, file=sys.stderr)
+    (copy,) = clone(RFFBoostRegressor(callbacks=[bar])).callbacks
+    assert copy is not bar
+    assert (copy.every, copy.options) == (bar.every, bar.options)
+
+
+def test_a_bar_without_tqdm_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="ProgressBar needs tqdm"):
+        RFFBoostRegressor(callbacks=[ProgressBar()], **PLAIN).fit(X, Y)
+    with pytest.raises(ValueError, match="ProgressBar: every must be"):
+        ProgressBar(every=0)
+
+
+@pytest.mark.parametrize(
+    ("verbose", "rounds", "lines"), [(1, 20, 10), (True, 200, 10), (5, 20, 4), (1, 3, 3), (50, 3, 1)]
+)
+def test_as_many_lines_as_asked_for(verbose, rounds, lines, capsys):
+    params = PLAIN | {"learner": "tree", "n_estimators": rounds}
+    model = RFFBoostRegressor(verbose=verbose, **params).fit(X, Y, eval_set={"own": (X_OTHER, Y_OTHER)})
+    found = [line for line in capsys.readouterr().err.splitlines() if line.startswith("[rffboost] round")]
+    assert len(found) == lines
+    assert found[-1].startswith(f"[rffboost] round {rounds} of {rounds}: training loss ")
+    assert float(found[-1].split()[-1]) == pytest.approx(model.evals_result_["own"]["squared_error"][-1], rel=1e-5)
+
+
+def test_a_long_fit_is_not_silent(capsys):
+    RFFBoostRegressor(verbose=1, learner="tree", n_estimators=1000, callbacks=[lambda p: p.round.index > 120]).fit(
+        X, Y
+    )
+    assert sum(line.startswith("[rffboost] round") for line in capsys.readouterr().err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=NAMES)
+def test_a_schedule_scales_each_step(loss, learner):
+    data, target = make_data(loss)
+    seen = []
+    model = make_estimator(loss, learner, n_estimators=4, learning_rate=halving, callbacks=[seen.append])
+    model.fit(data, target)
+    step = model._step_for(model.loss_, learner.make(), model.ensemble_.n_outputs)
+    for index, progress in enumerate(seen):
+        output = progress.term(progress.round.design.original)
+        assert progress.length == pytest.approx(halving(index) * step.move(progress.round, output)[1], rel=1e-3)
+    constant = make_estimator(loss, learner, n_estimators=4, learning_rate=lambda index: 0.3).fit(data, target)
+    plain = make_estimator(loss, learner, n_estimators=4, learning_rate=0.3).fit(data, target)
+    np.testing.assert_array_equal(constant.ensemble_.raw(data), plain.ensemble_.raw(data))
+
+
+def rates(model):
+    return list(model.ensemble_.moves[:, 1])
+
+
+def test_schedules_go_with_folds_stacks_refits_and_sets():
+    params = PLAIN | {"learning_rate": halving, "n_estimators": 5, "early_stopping": True, "tol": 0.0}
+    refitted = RFFBoostRegressor(**(params | {"n_folds": 1, "refit": True})).fit(X, Y)
+    assert rates(refitted) == pytest.approx([halving(t) for t in range(refitted.n_estimators_)])
+    watched = RFFBoostRegressor(**params).fit(X, Y, eval_set=[(X_OTHER, Y_OTHER)])
+    assert rates(watched) == pytest.approx([halving(t) for t in range(watched.n_estimators_)])
+    folds = RFFBoostRegressor(**(params | {"n_folds": 2, "quality": "high"})).fit(X, Y)
+    assert max(rates(folds)) <= 0.8
+    assert folds.score(X, Y) > 0.0
+
+
+def test_a_warm_start_goes_on_with_the_schedule():
+    model = RFFBoostRegressor(warm_start=True, learning_rate=halving, **PLAIN).fit(X, Y)
+    model.set_params(n_estimators=11).fit(X, Y)
+    whole = RFFBoostRegressor(learning_rate=halving, **(PLAIN | {"n_estimators": 11})).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    assert rates(model) == pytest.approx([halving(t) for t in range(11)])
+
+
+@pytest.mark.parametrize("rate", [halving, Decay(0.5, 0.9)], ids=["function", "Decay"])
+def test_a_checkpoint_goes_on_with_the_schedule(rate, tmp_path, monkeypatch):
+    plain, left = boosting.scale_derivatives, [5]
+
+    def counted(*given):
+        left[0] -= 1
+        if left[0] == 0:
+            raise MemoryError
+        return plain(*given)
+
+    params = PLAIN | {"learning_rate": rate}
+    monkeypatch.setattr(boosting, "scale_derivatives", counted)
+    with pytest.raises(MemoryError):
+        RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)
+    again = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit", every=2)], **params).fit(X, Y)
+    np.testing.assert_array_equal(again.predict(X), RFFBoostRegressor(**params).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "eval_metric"])
+def test_a_checkpoint_refuses_functions_without_a_name(name, tmp_path):
+    params = PLAIN | {name: lambda *given: 0.1}
+    with pytest.raises(ValueError, match=f"RFFBoostRegressor: {name} must be known again"):
+        RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / "fit")], **params).fit(X, Y)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("rate", "factor", "least"), [(0.4, 0.5, 0.05), (0.1, 1.0, 0.01), (0.02, 0.5, 0.1)])
+def test_decay_falls_to_the_least(rate, factor, least, tmp_path):
+    decay = Decay(rate, factor, least)
+    found = [decay(index) for index in range(50)]
+    assert found[0] == max(rate, least)
+    assert np.all(np.diff(found) <= 0.0)
+    assert found[-1] == pytest.approx(max(least, rate * factor**49))
+    model = RFFBoostRegressor(learning_rate=decay, **PLAIN).fit(X, Y)
+    model.save_model(tmp_path / "model")
+    assert repr(load_model(tmp_path / "model").learning_rate) == repr(decay)
+    search = GridSearchCV(
+        RFFBoostRegressor(learning_rate=decay, **PLAIN), {"learning_rate__factor": [0.5, 0.9]}, cv=2
+    )
+    assert search.fit(X, Y).best_params_["learning_rate__factor"] in (0.5, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("rate", "error", "text"),
+    [
+        (
+            lambda index: 0.0,
+            ValueError,
+            "learning_rate: what the function returns for round 0 must be a number > 0",
+        ),
+        (
+            lambda index: "a",
+            TypeError,
+            "learning_rate: what the function returns for round 0 must be a number > 0",
+        ),
+        (0.0, ValueError, "learning_rate must be a number > 0 or a function of the round"),
+        ("fast", ValueError, "learning_rate must be a number > 0 or a function of the round"),
+        (Decay, TypeError, "learning_rate must be a number > 0 or a function of the round"),
+        (
+            lambda: 0.1,
+            TypeError,
+            "RFFBoostRegressor: learning_rate must be .* a function of the round .*, got <function",
+        ),
+        (
+            lambda index, total: 0.1,
+            TypeError,
+            "RFFBoostRegressor: learning_rate must be .* a function of the round",
+        ),
+        (Decay(factor=1.5), ValueError, "Decay: factor must be"),
+    ],
+)
+def test_bad_rates_are_named(rate, error, text):
+    with pytest.raises(error, match=text):
+        RFFBoostRegressor(learning_rate=rate, **PLAIN).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "rate", [lambda index, factor=0.5: factor, lambda *given: 0.5, functools.partial(max, 0.5), np.float64(0.5)]
+)
+def test_a_rate_may_be_whatever_takes_a_round(rate):
+    found = RFFBoostRegressor(learning_rate=rate, **(PLAIN | {"n_estimators": 1})).fit(X, Y)
+    np.testing.assert_array_equal(rates(found), [0.5])
+
+
+def test_a_function_that_has_no_name_is_refused_by_files(tmp_path):
+    model = RFFBoostRegressor(learning_rate=halving, **PLAIN).fit(X, Y)
+    with pytest.raises(TypeError, match="learning_rate"):
+        model.save_model(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    assert Shrunk(STEPS.create("unit"), halving).move(type("R", (), {"index": 1})(), np.ones(1)) == (1.0, 0.4)
+
+
+def test_a_function_counts_the_rounds_of_this_model_alone():
+    seen: list[int] = []
+
+    def rate(index):
+        seen.append(index)
+        return 0.5
+
+    first = RFFBoostRegressor(**PLAIN).fit(X, Y)
+    model = RFFBoostRegressor(learning_rate=rate, warm_start=True, **PLAIN).fit(X, Y, init_model=first)
+    assert sorted({*seen}) == [*range(PLAIN["n_estimators"])]
+    # A warm start goes on counting.
+    model.set_params(n_estimators=PLAIN["n_estimators"] + 2).fit(X, Y)
+    assert sorted({*seen}) == [*range(PLAIN["n_estimators"] + 2)]
+
+
+@pytest.mark.parametrize("answer", [np.array([0, 1]), pd.DataFrame({"a": [1]})], ids=["array", "table"])
+def test_an_answer_that_is_neither_true_nor_false_is_named(answer):
+    def odd(progress):
+        return answer
+
+    with pytest.raises(TypeError, match=r"callbacks: <function .*odd.* must return a truth value"):
+        RFFBoostRegressor(learner="rff_1", n_estimators=2, callbacks=[odd]).fit(*REAL)

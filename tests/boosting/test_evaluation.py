@@ -1,0 +1,339 @@
+"""What is watched during a fit is what a user would compute afterwards, for every loss and learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import (
+    f1_score,
+    get_scorer,
+    log_loss,
+    make_scorer,
+    mean_absolute_error,
+    mean_squared_error,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV
+
+from rffboost_ext import Checkpoint, RFFBoostClassifier, RFFBoostRegressor, average, load_model
+from rffboost_ext.boosting import loop as boosting
+from rffboost_ext.losses import AbsoluteError, Huber
+
+from ..cases import ALL_PAIRS, make_data, make_estimator
+
+BINARY, THREE, REAL = (load(return_X_y=True) for load in (load_breast_cancer, load_iris, load_diabetes))
+PLAIN = {
+    "learner": "rff_newton",
+    "n_estimators": 6,
+    "learning_rate": 0.3,
+    "early_stopping": False,
+    "random_state": 0,
+}
+NAMES = [f"{loss}-{learner}" for loss, learner in ALL_PAIRS]
+
+
+def halves(data):
+    X, y = data
+    rows = np.random.default_rng(0).permutation(len(y))
+    first, second = rows[: len(y) // 2], rows[len(y) // 2 :]
+    return X[first], y[first], X[second], y[second]
+
+
+@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=NAMES)
+def test_the_loss_is_watched_as_it_is(loss, learner):
+    (X, y), (X_other, y_other) = make_data(loss, 0), make_data(loss, 1, n=40)
+    model = make_estimator(loss, learner, n_estimators=4).fit(X, y, eval_set=[(X, y), (X_other, y_other)])
+    for number, (rows, target) in enumerate([(X, y), (X_other, y_other)]):
+        ((name, curve),) = model.evals_result_[f"validation_{number}"].items()
+        encoded = target.reshape(len(rows), -1).astype(float)
+        if model.task == "classification":
+            encoded = np.searchsorted(model.classes_, target)[:, None].astype(float)
+        stages = list(model.ensemble_.staged(rows))[1:]
+        wanted = [model.loss_.value(encoded, raw).mean() for raw in stages]
+        np.testing.assert_allclose(curve, wanted, rtol=1e-9)
+        assert name
+
+
+SCORERS = {
+    "binary": (
+        RFFBoostClassifier,
+        BINARY,
+        ["accuracy", "roc_auc", "neg_log_loss", "balanced_accuracy"],
+    ),
+    "three": (RFFBoostClassifier, THREE, ["accuracy", "roc_auc_ovr", "neg_log_loss", "f1_macro"]),
+    "real": (RFFBoostRegressor, REAL, ["r2", "neg_mean_absolute_error", "explained_variance", "neg_max_error"]),
+}
+
+
+@pytest.mark.parametrize(("shell", "data", "names"), SCORERS.values(), ids=SCORERS)
+@pytest.mark.parametrize("text", [False, True])
+def test_scorers_say_what_they_say_of_the_model(shell, data, names, text):
+    X, y, X_other, y_other = halves(data)
+    if text and shell is RFFBoostClassifier:
+        y, y_other = np.array(["a", "b", "c"])[y], np.array(["a", "b", "c"])[y_other]
+    model = shell(eval_metric=names, **PLAIN).fit(X, y, eval_set={"train": (X, y), "other": (X_other, y_other)})
+    for name in names:
+        assert model.evals_result_["train"][name][-1] == pytest.approx(get_scorer(name)(model, X, y))
+        assert model.evals_result_["other"][name][-1] == pytest.approx(get_scorer(name)(model, X_other, y_other))
+        assert len(model.evals_result_["other"][name]) == 6
+
+
+def test_functions_see_targets_and_predictions():
+    X, y, X_other, y_other = halves(BINARY)
+    labels = np.array(["no", "yes"])
+
+    def worst(y, prediction):
+        return np.abs((y == "yes") - prediction).max()
+
+    own = make_scorer(worst, response_method="predict_proba", greater_is_better=False)
+    metrics = [worst, roc_auc_score, lambda estimator, X, y: -own(estimator, X, y)]
+    model = RFFBoostClassifier(eval_metric=metrics, **PLAIN)
+    model.fit(X, labels[y], eval_set=[(X_other, labels[y_other])])
+    curves = model.evals_result_["validation_0"]
+    probability = model.predict_proba(X_other)[:, 1]
+    assert list(curves) == ["worst", "roc_auc_score", "<lambda>"]
+    assert curves["worst"][-1] == pytest.approx(worst(labels[y_other], probability))
+    assert curves["roc_auc_score"][-1] == pytest.approx(roc_auc_score(y_other, probability))
+    assert curves["<lambda>"] == pytest.approx(curves["worst"])
+
+
+def test_other_losses_on_the_same_scale():
+    X, y, X_other, y_other = halves(REAL)
+    metrics = ["squared_error", "absolute_error", Huber(delta=30.0), mean_absolute_error]
+    curves = RFFBoostRegressor(eval_metric=metrics, **PLAIN).fit(X, y, eval_set=(X_other, y_other))
+    found = curves.evals_result_["validation_0"]
+    gap = y_other - curves.predict(X_other)
+    huber = np.where(np.abs(gap) <= 30.0, 0.5 * gap**2, 30.0 * (np.abs(gap) - 15.0))
+    assert found["squared_error"][-1] == pytest.approx(
+        curves.loss_.value(y_other[:, None], curves.predict(X_other)[:, None]).mean()
+    )
+    assert found["absolute_error"] == pytest.approx(found["mean_absolute_error"])
+    assert found["huber"][-1] == pytest.approx(huber.mean())
+
+
+@pytest.mark.parametrize(
+    ("metric", "task", "error", "text"),
+    [
+        ("auc", "binary", ValueError, "unknown name 'auc'. Did you mean 'roc_auc'"),
+        ("logloss", "binary", ValueError, "Did you mean 'log_loss'"),
+        ("rmse", "binary", ValueError, "Did you mean 'neg_root_mean_squared_error'"),
+        ("exponential", "binary", ValueError, "reads raw scores in another way"),
+        ("poisson", "real", ValueError, "reads raw scores in another way"),
+        (AbsoluteError(), "binary", ValueError, "reads raw scores in another way"),
+        (["r2", "r2"], "real", ValueError, "names that differ, got r2"),
+        ([], "real", TypeError, "a list of these that is not empty"),
+        (3, "real", TypeError, "eval_metric must be None"),
+        (LinearRegression, "real", TypeError, "eval_metric must be None"),
+    ],
+)
+def test_bad_metrics_are_named_before_any_work(metric, task, error, text):
+    shell, (X, y), _ = SCORERS[task]
+    seen = []
+    model = shell(eval_metric=metric, callbacks=[seen.append], **PLAIN)
+    with pytest.raises(error, match=text):
+        model.fit(X, y)
+    assert not seen
+
+
+@pytest.mark.parametrize("own_rows", [True, False])
+@pytest.mark.parametrize("metric", ["roc_auc", "neg_log_loss", roc_auc_score, log_loss])
+def test_stopping_watches_the_last_metric(metric, own_rows):
+    X, y, X_other, y_other = halves(BINARY)
+    params = PLAIN | {
+        "early_stopping": True,
+        "n_folds": 1,
+        "refit": False,
+        "n_estimators": 60,
+        "n_iter_no_change": 6,
+    }
+    model = RFFBoostClassifier(eval_metric=["accuracy", metric], tol=0.0, **params)
+    model.fit(X, y, eval_set=[(X, y), (X_other, y_other)] if own_rows else None)
+    scores = model.validation_scores_
+    assert model.n_estimators_ == scores.argmin()
+    assert len(scores) == min(60, scores.argmin() + 6) + 1
+    if own_rows:
+        name = metric if isinstance(metric, str) else metric.__name__
+        curve = np.array(model.evals_result_["validation_1"][name])
+        np.testing.assert_allclose(scores[1:], curve if metric is log_loss else -curve)
+    else:
+        assert not hasattr(model, "evals_result_")
+
+
+def test_a_metric_that_is_no_number_is_named():
+    X, y = BINARY
+    model = RFFBoostClassifier(eval_metric=lambda y, prediction: np.nan, learner="rff_newton")
+    with pytest.raises(ValueError, match="eval_metric must be finite on the"):
+        model.fit(X, y)
+
+
+def test_a_stack_is_watched_by_its_first_model():
+    X, y, X_other, y_other = halves(BINARY)
+    model = RFFBoostClassifier(n_estimators=12, n_iter_no_change=4, random_state=0)
+    model.fit(X, y, eval_set=[(X_other, y_other)])
+    curve = model.evals_result_["validation_0"]["log_loss"]
+    np.testing.assert_allclose(curve, model.validation_scores_[1:], rtol=1e-6)
+
+
+def test_a_warm_start_watches_its_own_rounds():
+    X, y, X_other, y_other = halves(REAL)
+    model = RFFBoostRegressor(warm_start=True, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
+    first = model.evals_result_["validation_0"]["squared_error"]
+    model.set_params(n_estimators=10).fit(X, y, eval_set=[(X_other, y_other)])
+    whole = RFFBoostRegressor(**(PLAIN | {"n_estimators": 10})).fit(X, y, eval_set=[(X_other, y_other)])
+    joined = first + model.evals_result_["validation_0"]["squared_error"]
+    assert joined == pytest.approx(whole.evals_result_["validation_0"]["squared_error"])
+    model.set_params(n_estimators=11).fit(X, y)
+    assert not hasattr(model, "evals_result_")
+
+
+def test_curves_go_on_where_a_fit_was_killed(tmp_path, monkeypatch):
+    X, y, X_other, y_other = halves(REAL)
+    whole, params = None, PLAIN | {"n_estimators": 9}
+    for path, deadline in (("whole", 0), ("killed", 6), ("killed", 0)):
+        left = [deadline]
+        plain = boosting.scale_derivatives
+
+        def counted(*given, left=left, plain=plain):
+            left[0] -= 1
+            if left[0] == 0:
+                raise MemoryError
+            return plain(*given)
+
+        monkeypatch.setattr(boosting, "scale_derivatives", counted)
+        model = RFFBoostRegressor(callbacks=[Checkpoint(tmp_path / path, every=2)], **params)
+        try:
+            model.fit(X, y, eval_set=[(X_other, y_other)])
+        except MemoryError:
+            assert deadline
+        monkeypatch.setattr(boosting, "scale_derivatives", plain)
+        whole = whole or model
+    assert model.evals_result_ == whole.evals_result_
+    assert len(model.evals_result_["validation_0"]["squared_error"]) == 9
+
+
+def test_an_interrupt_leaves_the_curves_of_what_was_done():
+    X, y, X_other, y_other = halves(REAL)
+
+    def interrupt(progress):
+        if progress.round.index == 3:
+            raise KeyboardInterrupt
+
+    model = RFFBoostRegressor(callbacks=[interrupt], **PLAIN)
+    with pytest.raises(KeyboardInterrupt, match="4 rounds"):
+        model.fit(X, y, eval_set=[(X_other, y_other)])
+    assert len(model.evals_result_["validation_0"]["squared_error"]) == model.n_estimators_ == 4
+
+
+def test_weights_of_held_out_rows_are_used():
+    X, y, *_ = halves(REAL)
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, len(y))
+    seen = []
+
+    def error(y, prediction, sample_weight=None):
+        seen.append((len(y), sample_weight))
+        return mean_squared_error(y, prediction, sample_weight=sample_weight)
+
+    model = RFFBoostRegressor(eval_metric=error, **(PLAIN | {"early_stopping": True, "n_folds": 2}))
+    model.fit(X, y, sample_weight=weight)
+    assert all(len(w) == n for n, w in seen)
+    assert sum({w.sum() for _, w in seen}) == pytest.approx(weight.sum())
+
+
+def test_sets_may_have_weights():
+    X, y, X_other, y_other = halves(BINARY)
+    weight = np.random.default_rng(0).integers(0, 3, len(y_other))
+    model = RFFBoostClassifier(eval_metric=["log_loss", "accuracy"], **PLAIN)
+    repeated = np.repeat(X_other, weight, axis=0), np.repeat(y_other, weight)
+    model.fit(X, y, eval_set={"weighted": (X_other, y_other, weight), "repeated": repeated})
+    for metric, curve in model.evals_result_["weighted"].items():
+        assert curve == pytest.approx(model.evals_result_["repeated"][metric])
+    (alone,) = model.fit(X, y, eval_set=(X_other, y_other, weight)).evals_result_.values()
+    assert alone["accuracy"] == pytest.approx(
+        model.fit(X, y, eval_set=((X, y), repeated)).evals_result_["validation_1"]["accuracy"]
+    )
+    with pytest.raises(ValueError, match="eval_set 'validation_0': sample_weight must not be negative"):
+        model.fit(X, y, eval_set=[(X_other, y_other, weight - 1)])
+
+
+def test_what_is_wrong_with_a_set_or_a_metric_is_named():
+    X, y, X_other, y_other = halves(BINARY)
+    holes = np.where(X_other > X_other[:, :1], np.nan, X_other)
+    with pytest.raises(ValueError, match=r"eval_set 'mine': .*X contains NaN in column"):
+        RFFBoostClassifier(**PLAIN).fit(X, y, eval_set={"first": (X, y), "mine": (holes, y_other)})
+    unknown = np.where(y_other == 1, np.nan, 0.0)
+    with pytest.raises(ValueError, match="eval_set 'validation_0': y must be finite, got nan"):
+        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=[(X_other, unknown)])
+    with pytest.raises(
+        ValueError, match="eval_set 'validation_0': y must have as many columns as in the fit, 1, got 2"
+    ):
+        RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=(X_other, np.column_stack([y_other, y_other])))
+    with pytest.raises(
+        ValueError, match="eval_metric: 'f1_score' makes no number of labels and probabilities; a scorer"
+    ):
+        RFFBoostClassifier(eval_metric=f1_score, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
+
+
+@pytest.mark.parametrize(
+    ("metric", "error", "text"),
+    [
+        (lambda y: 1.0, TypeError, r"'<lambda>' makes no number of targets and means \(.*takes 1 positional"),
+        (lambda y, prediction: None, TypeError, "'<lambda>' makes no number of targets and means .*NoneType"),
+        (np.subtract, TypeError, "'subtract' makes no number"),
+        (max, ValueError, "'max' makes no number"),
+        ("roc_auc", TypeError, "'roc_auc' makes no number .*predict_proba"),
+    ],
+)
+def test_what_a_metric_cannot_do_is_named_before_the_first_round(metric, error, text):
+    X, y, X_other, y_other = halves(REAL)
+    seen = []
+    with pytest.raises(error, match=f"eval_metric: {text}"):
+        RFFBoostRegressor(eval_metric=metric, callbacks=[seen.append], **PLAIN).fit(
+            X, y, eval_set=[(X_other, y_other)]
+        )
+    assert not seen
+
+
+def test_scorers_are_called_by_their_functions():
+    X, y, X_other, y_other = halves(REAL)
+    both = [make_scorer(mean_squared_error, greater_is_better=False), make_scorer(mean_absolute_error)]
+    model = RFFBoostRegressor(eval_metric=both, **PLAIN).fit(X, y, eval_set=[(X_other, y_other)])
+    curves = model.evals_result_["validation_0"]
+    assert list(curves) == ["neg_mean_squared_error", "mean_absolute_error"]
+    assert curves["neg_mean_squared_error"][-1] == pytest.approx(
+        -mean_squared_error(y_other, model.predict(X_other))
+    )
+
+
+def test_the_result_is_kept_and_metrics_are_left_out_of_files(tmp_path):
+    X, y, X_other, y_other = halves(REAL)
+    model = RFFBoostRegressor(eval_metric=["r2", "squared_error"], **PLAIN).fit(
+        X, y, eval_set=[(X_other, y_other)]
+    )
+    model.save_model(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.evals_result_ == model.evals_result_
+    assert again.eval_metric == ["r2", "squared_error"]
+    assert not hasattr(average([model, model]), "evals_result_")
+    with pytest.warns(UserWarning, match="functions of eval_metric are no part of a model file"):
+        model.set_params(eval_metric=mean_absolute_error).save_model(tmp_path / "model")
+    assert load_model(tmp_path / "model").eval_metric is None
+
+
+def test_metrics_and_rates_go_through_a_grid_search():
+    X, y = BINARY
+    search = GridSearchCV(
+        RFFBoostClassifier(eval_metric="roc_auc", **PLAIN),
+        {"eval_metric": ["roc_auc", None], "n_estimators": [2, 5]},
+    )
+    assert search.fit(X[::4], y[::4]).best_score_ > 0.8
+
+
+@pytest.mark.parametrize(("loss", "least"), [("poisson", 0.0), ("tweedie", 0.0), ("gamma", 1e-3)])
+def test_targets_that_a_loss_is_not_for_are_named_with_their_set(loss, least):
+    X, y = np.arange(20.0)[:, None], np.linspace(1.0, 2.0, 20)
+    model = RFFBoostRegressor(loss, n_estimators=2, learner="tree", early_stopping=False)
+    model.fit(X, y, eval_set={"fine": (X, np.full(20, least))})
+    with pytest.raises(ValueError, match=rf"eval_set 'below': loss {type(model.loss_).__name__}\(.*y must be"):
+        model.fit(X, y, eval_set={"fine": (X, y), "below": (X, y - 1.5)})

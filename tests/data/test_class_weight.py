@@ -1,0 +1,159 @@
+"""Class weights are factors on sample weights: the same fit to the bit as with these."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter, defaultdict
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics import recall_score
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.utils.class_weight import compute_sample_weight
+
+from rffboost_ext import RFFBoostClassifier, Tree, load_model
+from rffboost_ext.estimators.base import BaseRFFBoost
+
+from ..cases import ALL_PAIRS, make_data, make_estimator
+
+CLASSIFIED = [(loss, learner) for loss, learner in ALL_PAIRS if loss.make().task == "classification"]
+pairs = pytest.mark.parametrize(("loss", "learner"), CLASSIFIED, ids=[f"{a}-{b}" for a, b in CLASSIFIED])
+
+
+def uneven(n=300):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    return X, (X[:, 0] + 0.8 * rng.standard_normal(n) > 1.3).astype(int)
+
+
+@pairs
+@pytest.mark.parametrize("given", ["balanced", "dict"])
+def test_they_are_sample_weights(loss, learner, given):
+    X, y = make_data(loss)
+    given = {0: 0.3, 1: 2.5} if given == "dict" else given
+    model = make_estimator(loss, learner, n_estimators=3)
+    own = clone(model).set_params(class_weight=given).fit(X, y)
+    other = model.fit(X, y, sample_weight=compute_sample_weight(given, y))
+    np.testing.assert_allclose(own.decision_function(X), other.decision_function(X), atol=1e-6)
+
+
+def test_they_are_multiplied_with_sample_weights():
+    X, y = uneven()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    params = {"learner": "rff_newton", "n_estimators": 10, "random_state": 0, "early_stopping": True, "n_folds": 2}
+    one = RFFBoostClassifier(class_weight={1: 3.0}, **params).fit(X, y, sample_weight=weight)
+    two = RFFBoostClassifier(**params).fit(X, y, sample_weight=weight * np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_balanced_classes_have_equal_weight_whatever_rows_weigh():
+    X, y = uneven()
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    params = {"learner": Tree(), "class_weight": "balanced", "n_estimators": 5}
+    weighted = RFFBoostClassifier(**params).fit(X, y, sample_weight=weight)
+    repeated = RFFBoostClassifier(**params).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
+    assert weighted.ensemble_.baseline == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rare_classes_are_found_more_often():
+    X, y = uneven(600)
+    plain, balanced = (
+        recall_score(
+            y[300:],
+            RFFBoostClassifier("auto", "rff_newton", class_weight=w).fit(X[:300], y[:300]).predict(X[300:]),
+        )
+        for w in (None, "balanced")
+    )
+    assert balanced > plain + 0.1
+
+
+def test_held_out_rows_are_weighted_too():
+    X, y = uneven()
+    model = RFFBoostClassifier(learner="rff_newton", class_weight={"yes": 4.0}, n_estimators=5, random_state=0)
+    labels = np.array(["no", "yes"])[y]
+    model.fit(X, labels, eval_set=[(X, labels)])
+    loss = -np.log(model.predict_proba(X)[np.arange(len(y)), y])
+    found = model.evals_result_["validation_0"]["log_loss"][model.n_estimators_ - 1]
+    assert found == pytest.approx(np.average(loss, weights=np.where(y == 1, 4.0, 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "text"),
+    [
+        ("even", ValueError, "class_weight must be None, 'balanced'"),
+        (3.0, TypeError, "class_weight must be None, 'balanced'"),
+        ([1.0, 2.0], TypeError, "class_weight must be None, 'balanced'"),
+        ({0: 0.0}, ValueError, "class_weight must be None, 'balanced'"),
+        ({0: "a"}, ValueError, "class_weight must be None, 'balanced'"),
+        (
+            {0: 1.0, 7: 1.0},
+            ValueError,
+            "class_weight must be of the classes of y, [0, 1], got 7 and nothing for 1",
+        ),
+    ],
+)
+def test_bad_ones_are_named(given, error, text):
+    X, y = uneven()
+    with pytest.raises(error, match=f"RFFBoostClassifier: {re.escape(text)}"):
+        RFFBoostClassifier(class_weight=given).fit(X, y)
+
+
+def test_it_is_a_parameter_like_any_other(tmp_path):
+    X, y = uneven()
+    model = RFFBoostClassifier("log_loss", "rff_newton", class_weight={0: 2.0}, n_estimators=2).fit(X, y)
+    assert clone(model).get_params()["class_weight"] == {0: 2.0}
+    assert "class_weight={0: 2.0}" in repr(model)
+    model.save_model(tmp_path / "model")
+    assert load_model(tmp_path / "model").class_weight == {0: 2.0}
+    assert (model.loss, model.learner) == ("log_loss", "rff_newton")
+
+
+def test_the_signature_is_that_of_both_estimators_and_the_weights():
+    own, shared = (inspect.signature(shell).parameters for shell in (RFFBoostClassifier, BaseRFFBoost))
+    weight = inspect.Parameter("class_weight", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
+    assert list(own.values()) == [*shared.values(), weight]
+    given = {name: object() for name in own}
+    assert RFFBoostClassifier(**given).get_params(deep=False) == given
+
+
+def test_a_part_of_the_data_may_lack_a_class():
+    X, y = load_iris(return_X_y=True)
+    booster = RFFBoostClassifier(learner="tree", n_estimators=3, class_weight={0: 1.0, 1: 2.0, 2: 3.0})
+    scores = cross_val_score(booster, X, y, cv=KFold(3), error_score="raise")
+    assert len(scores) == 3
+    whole = booster.fit(X[y < 2], y[y < 2]).predict_proba(X)
+    booster.set_params(class_weight={0: 1.0, 1: 2.0})
+    np.testing.assert_array_equal(booster.fit(X[y < 2], y[y < 2]).predict_proba(X), whole)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+@pytest.mark.parametrize("kind", [np.datetime64, pd.Timestamp, lambda day: np.datetime64(day, "ns")])
+def test_classes_may_be_dates(unit, kind):
+    X, y = uneven()
+    days = np.array(["2020-01-01", "2021-01-01"], dtype=f"M8[{unit}]")
+    model = RFFBoostClassifier(learner="tree", n_estimators=5, random_state=0)
+    wanted = clone(model).set_params(class_weight={0: 2.0, 1: 9.0}).fit(X, y).decision_function(X)
+    given = {kind("2020-01-01"): 2.0, kind("2021-01-01"): 9.0}
+    model.set_params(class_weight=given).fit(X, days[y])
+    np.testing.assert_array_equal(model.decision_function(X), wanted)
+    with pytest.raises(ValueError, match=r"class_weight must be of the classes of y, .* got .*2019"):
+        model.set_params(class_weight={kind("2019-01-01"): 2.0}).fit(X, days[y])
+
+
+@pytest.mark.parametrize(
+    "given", [Counter({0: 1, 1: 4}), defaultdict(float, {1: 4.0}), MappingProxyType({1: 4.0})], ids=repr
+)
+def test_every_mapping_is_kept_in_files(given, tmp_path):
+    X, y = uneven()
+    model = RFFBoostClassifier(learner="tree", n_estimators=5, random_state=0, class_weight=given).fit(X, y)
+    model.save_model(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert again.class_weight == dict(given)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(clone(again).fit(X, y).predict_proba(X), model.predict_proba(X))

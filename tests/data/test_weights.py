@@ -1,0 +1,119 @@
+"""Sample weights count rows: weight 2 is the row twice, weight 0 its absence, over all losses and learners."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Design, RFFBoostRegressor, boost
+from rffboost_ext.data.sample_weight import merge_duplicate_rows
+from rffboost_ext.utils.arrays import fingerprints
+
+from ..cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+COUNTS = np.array([2, 1, 1, 0, 3, 1] * 10)
+
+
+def rounds(loss):
+    """As many as leave rounding errors small: of a line search an error of 1e-8 enters the next round."""
+    return 5 if loss.make().exact_hessian and loss.n_outputs == 1 else 1
+
+
+def scores(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+@pairs
+def test_integer_weights_repeat_rows(loss, learner):
+    X, y = make_data(loss)
+    weighted = make_estimator(loss, learner).fit(X, y, sample_weight=COUNTS)
+    repeated = make_estimator(loss, learner).fit(np.repeat(X, COUNTS, axis=0), np.repeat(y, COUNTS, axis=0))
+    np.testing.assert_array_equal(scores(weighted, X), scores(repeated, X))
+    assert np.abs(scores(weighted, X) - scores(make_estimator(loss, learner).fit(X, y), X)).max() > 1e-3
+
+
+@pairs
+def test_integer_weights_repeat_rows_in_the_loop(loss, learner):
+    # The estimators merge equal rows; here nothing does, so the learners themselves must count by weight.
+    if learner.of_rows:
+        pytest.skip("draws rows, of which there are other numbers here")
+    X, y = make_data(loss)
+    y, kept = as_targets(y), COUNTS > 0
+    moment = {"center": np.ones(3), "scale": np.full(3, 2.0), "precision": "float64"}
+    given = {"loss": loss.make(), "learner": learner.make(), "n_estimators": rounds(loss), "random_state": 0}
+    weighted = boost(Design(X[kept], **moment), y[kept], weight=COUNTS[kept].astype(float), **given)
+    repeated = boost(Design(np.repeat(X, COUNTS, axis=0), **moment), np.repeat(y, COUNTS, axis=0), **given)
+    # Sums over other numbers of rows are rounded in another way, and rounds amplify that.
+    np.testing.assert_allclose(weighted.raw(X), repeated.raw(X), rtol=0, atol=10.0 * learner.tol)
+
+
+@pairs
+def test_weight_zero_is_absence(loss, learner):
+    X, y = make_data(loss)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(y)) * (COUNTS > 0)
+    kept = weight > 0.0
+    everything = make_estimator(loss, learner).fit(X, y, sample_weight=weight)
+    rest = make_estimator(loss, learner).fit(X[kept], y[kept], sample_weight=weight[kept])
+    np.testing.assert_array_equal(scores(everything, X), scores(rest, X))
+
+
+@pairs
+def test_weight_one_is_no_weight(loss, learner):
+    X, y = make_data(loss)
+    ones = make_estimator(loss, learner).fit(X, y, sample_weight=np.ones(len(y)))
+    none = make_estimator(loss, learner).fit(X, y)
+    np.testing.assert_array_equal(scores(ones, X), scores(none, X))
+
+
+@pairs
+def test_order_of_rows_does_not_matter(loss, learner):
+    if learner.of_rows:
+        pytest.skip("draws rows by their place")
+    X, y = make_data(loss)
+    order = np.random.default_rng(5).permutation(len(y))
+    sorted_, shuffled = (
+        make_estimator(loss, learner, n_estimators=rounds(loss), precision="float64").fit(X[o], y[o])
+        for o in (np.arange(len(y)), order)
+    )
+    np.testing.assert_allclose(scores(sorted_, X), scores(shuffled, X), rtol=0, atol=learner.tol)
+
+
+def test_weights_that_make_penalties_overwhelming_are_named():
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    model = RFFBoostRegressor(learner="tree", n_estimators=2)
+    with pytest.warns(UserWarning, match=r"sample_weight: 50 rows have a total weight of 1, .* mean of 1"):
+        model.fit(X, X[:, 0], sample_weight=np.full(50, 1.0 / 50.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, X[:, 0], sample_weight=np.random.default_rng(1).random(50))
+
+
+def test_distinct_rows_are_left_alone():
+    X, y, weight = np.arange(6.0).reshape(3, 2), np.zeros((3, 1)), np.full(3, 2.0)
+    assert all(a is b for a, b in zip(merge_duplicate_rows(X, y, weight), (X, y, weight), strict=True))
+
+
+def test_equal_rows_are_merged():
+    X, y = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [0.0, 1.0]]), np.array([[1.0], [1.0], [1.0], [0.0]])
+    rows, targets, weight = merge_duplicate_rows(X, y, np.array([1.0, 2.0, 3.0, 4.0]))
+    merged = {(*row, *target, w) for row, target, w in zip(rows, targets, weight, strict=True)}
+    assert merged == {(0.0, 1.0, 1.0, 4.0), (2.0, 3.0, 1.0, 2.0), (0.0, 1.0, 0.0, 4.0)}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fingerprints_tell_small_integers_apart(dtype):
+    rows = np.random.default_rng(0).integers(0, 4, (20_000, 9))
+    distinct = len(np.unique(rows, axis=0))
+    assert len(np.unique(fingerprints(rows.astype(dtype)))) == distinct
+
+
+@pairs
+def test_equal_weights_repeat_rows(loss, learner):
+    X, y = make_data(loss)
+    weighted = make_estimator(loss, learner).fit(X, y, sample_weight=np.full(len(y), 3.0))
+    for repeated in (np.repeat(np.arange(len(y)), 3), np.tile(np.arange(len(y)), 3)):
+        again = make_estimator(loss, learner).fit(X[repeated], y[repeated])
+        np.testing.assert_array_equal(scores(weighted, X), scores(again, X))

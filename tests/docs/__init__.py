@@ -1,0 +1,1 @@
+"""Tests of documentation, examples and the packaging of the project."""

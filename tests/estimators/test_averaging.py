@@ -1,0 +1,120 @@
+"""Models of several seeds or folds as one, in one line: it predicts their mean, and is a model in every way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import cross_validate
+
+from onnx_export import to_onnx, verify_onnx
+from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, average, load_model
+
+from ..cases import ALL_PAIRS, make_data, make_estimator
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((90, 3))
+Y = np.sin(2.0 * X[:, 0]) + 0.3 * RANDOM.standard_normal(90)
+BOOSTER = RFFBoostRegressor(learner="rff_newton", n_estimators=6, early_stopping=False)
+
+
+@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=[f"{a}-{b}" for a, b in ALL_PAIRS])
+def test_seeds_of_every_loss_and_learner(loss, learner, tmp_path):
+    features, target = make_data(loss)
+    model = make_estimator(loss, learner, n_estimators=3)
+    models = [clone(model).set_params(random_state=seed).fit(features, target) for seed in range(3)]
+    averaged = average(models)
+    wanted = np.mean([one.ensemble_.raw(features) for one in models], axis=0)
+    np.testing.assert_allclose(averaged.ensemble_.raw(features), wanted, atol=1e-9)
+    *_, last = averaged.ensemble_.staged(features)
+    np.testing.assert_allclose(last, wanted, atol=1e-9)
+    averaged.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(features), averaged.predict(features))
+    verify_onnx(averaged, to_onnx(averaged), features, raise_on_mismatch=True)
+
+
+def test_folds_in_one_line():
+    features, target = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = RFFBoostClassifier(learner="rff_newton", n_estimators=40, early_stopping=False, random_state=0)
+    averaged = average(cross_validate(model, features, target, cv=3, return_estimator=True)["estimator"])
+    assert averaged.score(features, target) > 0.95
+    assert list(averaged.feature_names_in_) == list(features.columns)
+    assert averaged.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_gap_is_for_averages_whose_models_all_fill_it(order):
+    models = [clone(BOOSTER).set_params(missing=missing).fit(X, Y) for missing in ("mean", "error")]
+    holes = np.where(np.arange(3) == 1, np.nan, X)
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        average(models[::order]).predict(holes)
+    filling = average([models[0]] * 2)
+    np.testing.assert_allclose(filling.predict(holes), models[0].predict(holes))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_gap_is_for_averages_whose_models_all_know_it(order):
+    holes = [
+        np.where((np.arange(3) == column) & (np.arange(90) % 7 == 0)[:, None], np.nan, X) for column in (0, 1)
+    ]
+    both = np.where(np.isnan(holes[0]), np.nan, holes[1])
+    models = [clone(BOOSTER).fit(rows, Y) for rows in (holes[0], both)]
+    averaged = average(models[::order])
+    expected = np.mean([one.predict(holes[0]) for one in models], axis=0)
+    np.testing.assert_allclose(averaged.predict(holes[0]), expected, atol=1e-9)
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        averaged.predict(holes[1])
+    models[1]._gaps = None
+    with pytest.raises(ValueError, match="X contains NaN in column 0"):
+        average(models[::order]).predict(holes[0])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_average_has_importances_where_all_its_models_have(order):
+    models = [clone(BOOSTER).set_params(random_state=seed).fit(X, Y) for seed in range(2)]
+    both = [model.feature_importances_ for model in models]
+    np.testing.assert_allclose(average(models).feature_importances_, np.mean(both, axis=0))
+    models[0]._importances = None
+    assert not hasattr(average(models[::order]), "feature_importances_")
+
+
+def test_an_average_has_nothing_of_a_single_fit():
+    models = [
+        RFFBoostRegressor(learner="rff_newton", n_estimators=9, random_state=seed).fit(X, Y, eval_set=[(X, Y)])
+        for seed in range(2)
+    ]
+    averaged = average(models)
+    assert not hasattr(averaged, "evals_result_")
+    assert not hasattr(averaged, "validation_scores_")
+    assert all(model.evals_result_ for model in models)
+    kept = [clone(BOOSTER).set_params(warm_start=True, random_state=seed).fit(X, Y) for seed in range(2)]
+    assert kept[0]._learner_state
+    assert not average(kept)._learner_state
+
+
+def test_quantiles_are_averaged_level_by_level(tmp_path):
+    models = [RFFBoostQuantileRegressor((0.2, 0.5, 0.8), BOOSTER, seed).fit(X, Y) for seed in range(2)]
+    averaged = average(models)
+    columns = [np.mean([one.estimators_[k].predict(X) for one in models], axis=0) for k in range(3)]
+    np.testing.assert_allclose(averaged.predict(X), np.sort(np.column_stack(columns), axis=1))
+    verify_onnx(averaged, to_onnx(averaged), X, raise_on_mismatch=True)
+    averaged.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), averaged.predict(X))
+
+
+def test_what_does_not_go_together_is_named():
+    quantiles = RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER).fit(X, Y)
+    with pytest.raises(TypeError, match="models must be an iterable of fitted estimators, got RFFBoostQ"):
+        average(quantiles)
+    with pytest.raises(TypeError, match=r"models must be RFFBoostClassifier, .* all of one kind"):
+        average([quantiles, clone(BOOSTER).fit(X, Y)])
+    with pytest.raises(TypeError, match=r"models must be RFFBoostClassifier, .* all of one kind"):
+        average([clone(BOOSTER).fit(X, Y), quantiles])
+    with pytest.raises(ValueError, match="the quantiles of models must agree"):
+        average([quantiles, RFFBoostQuantileRegressor((0.1, 0.8), BOOSTER).fit(X, Y)])
+    with pytest.raises(ValueError, match="not fitted"):
+        average([quantiles, RFFBoostQuantileRegressor((0.2, 0.8), BOOSTER)])
+    one, two = (clone(BOOSTER).set_params(learner="tree").fit(X, y) for y in (Y, np.column_stack([Y, Y])))
+    with pytest.raises(ValueError, match="the numbers of outputs of models must agree, got 1 and 2"):
+        average([one, two])

@@ -1,0 +1,223 @@
+"""The estimators as a scikit-learn user meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rffboost_ext import RFF1, RFFK, RFFBoostClassifier, RFFBoostRegressor, Tree, boost, presets
+
+from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+PRESETS = ["gbrff", "gbrff05", "gbrff1", "gbrff15", "gbrff2"]
+BINARY, REAL = LOSS_CASES[0], next(case for case in LOSS_CASES if case.make().task == "regression")
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_learn(name, wdbc):
+    X, y = wdbc
+    clf = getattr(presets, name)(n_estimators=30, random_state=0)
+    assert isinstance(clf, RFFBoostClassifier)
+    assert clf.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_pass_parameters_on(name):
+    clf = getattr(presets, name)(7, gamma=0.3, random_state=5, learning_rate=0.2, verbose=1)
+    assert (clf.n_estimators, clf.learner.gamma, clf.random_state) == (7, 0.3, 5)
+    assert (clf.learning_rate, clf.verbose) == (0.2, 1)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"learner": RFF1()}, {"learner": RFFK(gamma=1.0), "learning_rate": 0.3}, {"learner": Tree(max_depth=3)}],
+    ids=str,
+)
+def test_regression_learns(params):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (400, 2))
+    y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1]
+    model = RFFBoostRegressor(n_estimators=150, random_state=0, **params)
+    assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+
+
+def test_callbacks_see_every_round_and_stop():
+    X, y = make_data(BINARY)
+    seen = []
+
+    def stop_at_four(progress):
+        seen.append((progress.round.index, progress.train_loss()))
+        return len(seen) == 4
+
+    params = {"n_estimators": 50, "callbacks": [stop_at_four], "random_state": 0}
+    model = RFFBoostClassifier("exponential", "rff_1", **params).fit(X, y)
+    assert [index for index, _ in seen] == [0, 1, 2, 3]
+    assert model.n_estimators_ == 4
+    losses = [loss for _, loss in seen]
+    assert losses == sorted(losses, reverse=True)
+    expected = model.loss_.value(y[:, None], model.ensemble_.raw(X)).mean()
+    assert losses[-1] == pytest.approx(expected, rel=1e-6)
+
+
+def test_verbose_prints(capsys):
+    X, y = make_data(BINARY)
+    RFFBoostClassifier(learner="rff_1", n_estimators=20, verbose=1, random_state=0).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 10
+    assert all("training loss" in line for line in lines)
+    RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["no", "yes"], [-1, 1], [3, 7], [False, True], [1.0, 2.0], np.array(["b", "a"], dtype=object)],
+    ids=str,
+)
+def test_class_labels_come_back(labels):
+    X, y = make_data(BINARY, n=100)
+    names = np.asarray(labels)[y]
+    clf = RFFBoostClassifier("exponential", n_estimators=20, random_state=0).fit(X, names)
+    np.testing.assert_array_equal(clf.classes_, np.unique(names))
+    assert clf.predict(X).dtype == clf.classes_.dtype
+    assert clf.score(X, names) > 0.8
+    second = clf.predict(X) == clf.classes_[1]
+    np.testing.assert_array_equal(second, clf.predict_proba(X)[:, 1] > 0.5)
+    np.testing.assert_array_equal(second, clf.decision_function(X) > 0.0)
+
+
+def test_grid_search_over_nested_parameters():
+    X, y = make_data(BINARY, n=120)
+    grid = {"learner__gamma": [1e-3, 0.3], "learner__l2": [0.0, 0.1], "learning_rate": [0.5, 1.0]}
+    search = GridSearchCV(presets.gbrff2(10, random_state=0), grid, cv=3, error_score="raise").fit(X, y)
+    assert set(search.best_params_) == set(grid)
+    assert len(set(np.round(search.cv_results_["mean_test_score"], 6))) > 1
+    assert search.best_estimator_.learner.gamma == search.best_params_["learner__gamma"]
+    assert search.estimator.learner.gamma == "scale", "the search leaves the estimator as it was"
+
+
+def test_grid_search_over_parts():
+    X, y = make_data(BINARY, n=120)
+    grid = {"loss": ["exponential", "log_loss"], "learner": ["rff_1", RFFK(5), Tree(max_depth=2)]}
+    search = GridSearchCV(RFFBoostClassifier(n_estimators=5, random_state=0), grid, cv=2, error_score="raise")
+    assert len(search.fit(X, y).cv_results_["params"]) == 6
+
+
+def test_pipelines_and_cross_validation():
+    X, y = make_data(BINARY, n=150)
+    model = make_pipeline(StandardScaler(), RFFBoostClassifier(n_estimators=20, random_state=0))
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.75
+    # The features of the mixture alone are as many as its rounds have; kernel machines have hundreds.
+    fast = RFFBoostClassifier(n_estimators=20, quality="fast", random_state=0)
+    learned = make_pipeline(fast, RFFBoostClassifier(n_estimators=5, random_state=0)).fit(X, y)
+    assert learned.score(X, y) > 0.8, "a booster's transform feeds another"
+
+
+def test_transform_is_named():
+    X, y = make_data(BINARY)
+    model = RFFBoostClassifier(learner=RFFK(4), n_estimators=3, random_state=0).fit(X, y)
+    features, names = model.transform(X), model.get_feature_names_out()
+    assert features.shape == (len(X), 12)
+    assert len(set(names)) == 12
+    assert np.abs(features).max() <= 1.0
+
+
+def test_data_frames():
+    pd = pytest.importorskip("pandas")
+    X, y = make_data(BINARY)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = RFFBoostClassifier(n_estimators=5, random_state=0).fit(frame, pd.Series(y))
+    np.testing.assert_array_equal(model.feature_names_in_, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a", "c"]])
+
+
+@pairs
+def test_units_of_features_do_not_matter(loss, learner):
+    # Features are standardised; trees split at the same rows in any unit.
+    X, y = make_data(loss)
+    here = make_estimator(loss, learner).fit(X, y).predict(X)
+    scaled = X * [1e3, 2.0, 1e-3] + [1e4, 0.0, 1.0]
+    there = make_estimator(loss, learner).fit(scaled, y).predict(scaled)
+    np.testing.assert_allclose(here, there, rtol=0, atol=1e-4)
+
+
+def test_float32_features_give_nearly_the_same_fit():
+    X, y = make_data(BINARY)
+    X = X.astype(np.float32)
+    single, double = (RFFBoostClassifier(n_estimators=5, random_state=0).fit(a, y) for a in (X, X.astype(float)))
+    np.testing.assert_allclose(single.decision_function(X), double.decision_function(X), rtol=0, atol=1e-5)
+
+
+def test_standardize_can_be_left_to_the_user():
+    X, y = make_data(BINARY)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    params = {"learner": "rff_1", "n_estimators": 5, "random_state": 0}
+    inside = RFFBoostClassifier(**params).fit(X, y).decision_function(X)
+    outside = RFFBoostClassifier(**params, standardize=False).fit(Z, y).decision_function(Z)
+    np.testing.assert_allclose(inside, outside, rtol=0, atol=1e-8)
+
+
+def test_auto_is_each_tasks_usual_loss():
+    X, y = make_data(BINARY)
+    named = RFFBoostClassifier("log_loss", n_estimators=3, random_state=0).fit(X, y)
+    auto = RFFBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(auto.decision_function(X), named.decision_function(X))
+    X, y = make_data(REAL)
+    named = RFFBoostRegressor("squared_error", n_estimators=3, random_state=0).fit(X, y)
+    auto = RFFBoostRegressor(n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(auto.predict(X), named.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"learner__subsample": 0.5}, ("learner__subsample", 0.5)),
+        ({"learner": "rff_1", "learner__gamma": 0.5}, ("learner__gamma", 0.5)),
+        ({"learner": "rff_k", "learner__n_components": 3}, ("learner__n_components", 3)),
+        ({"step": "line_search", "step__tol": 1e-3}, ("step__tol", 1e-3)),
+    ],
+)
+def test_nested_parameters_of_a_part_given_by_name(params, expected):
+    model = RFFBoostClassifier().set_params(**params)
+    assert model.get_params()[expected[0]] == expected[1]
+
+
+def test_step_auto_has_no_parameters():
+    with pytest.raises(ValueError, match="step='auto' has no parameters"):
+        RFFBoostClassifier().set_params(step__tol=1e-3)
+
+
+def test_boost_wants_class_indices():
+    with pytest.raises(ValueError, match="y must hold class indices"):
+        boost(np.eye(4), np.array([[-1.0], [1.0], [1.0], [-1.0]]), loss="exponential", learner="rff_1")
+
+
+@pytest.mark.parametrize("n_jobs", [0, -2000])
+def test_no_threads_are_refused(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be an integer >= 1 or"):
+        RFFBoostClassifier(n_jobs=n_jobs).fit(np.eye(4), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("shell", [RFFBoostClassifier, RFFBoostRegressor])
+def test_a_parameter_that_is_none_names_the_class(shell):
+    class Own(shell):
+        pass
+
+    for cls in (shell, Own):
+        with pytest.raises(TypeError, match=rf"^{shell.__name__}.__init__\(\) got an unexpected keyword .*'etta'"):
+            cls(etta=0.1)
+    assert clone(shell(learning_rate=0.3)).get_params() == shell(learning_rate=0.3).get_params()

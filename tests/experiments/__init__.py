@@ -1,0 +1,1 @@
+"""Tests of rffboost_ext.experiments, its command and the presets."""

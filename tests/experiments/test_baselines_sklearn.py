@@ -1,0 +1,170 @@
+"""scikit-learn's own checks for every baseline, and the errors that bad parameters get."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from rffboost_ext.experiments import baselines
+from rffboost_ext.experiments.baselines import (
+    ChiSquare,
+    GreedyConstruction,
+    GreedyKernel,
+    Kernel,
+    MappedSVM,
+    Matern,
+    PBLandmarks,
+    RandomFourier,
+    RBFLandmarks,
+    landmark_bound,
+)
+from rffboost_ext.experiments.baselines.hyperparameter_grids import PAPERS
+
+from ..estimators.test_sklearn import name_of
+
+FEW = (Kernel("rbf", gamma=0.5), Kernel("linear"))
+MAPS = [
+    RandomFourier(20, random_state=0),
+    RandomFourier(20, kernel="matern", standardize=False, random_state=0),
+    RBFLandmarks(0.5, random_state=0),
+    RBFLandmarks(4, selection="centroids", random_state=0),
+    PBLandmarks(0.3, random_state=0),
+    PBLandmarks(3, selection="replacement", random_state=0),
+    GreedyKernel(10, 50, random_state=0),
+    GreedyKernel(10, 50, beta=0.1, weighting=ChiSquare(), random_state=0),
+    GreedyConstruction(3, search_steps=10, random_state=0),
+]
+CLASSIFIERS = [
+    MappedSVM(RandomFourier(20, random_state=0), random_state=0),
+    MappedSVM(PBLandmarks(0.3, random_state=0), svm="libsvm", random_state=0),
+    MappedSVM(GreedyConstruction(3, search_steps=10, random_state=0), random_state=0),
+    baselines.bmkr(2, random_state=0).set_params(learner__kernels=FEW),
+    baselines.mkboost(2, subsample=None, random_state=0).set_params(learner__kernels=FEW),
+]
+
+SUPERVISED = [model for model in (*MAPS, *CLASSIFIERS) if get_tags(model).target_tags.required]
+
+
+def estimator_checks():
+    """Every check of every baseline, under names that are the same in every process."""
+    models = [*MAPS, *CLASSIFIERS]
+    return [
+        pytest.param(estimator, check, id=f"{type(model).__name__}{k}-{name_of(check)}")
+        for k, model in enumerate(models)
+        for estimator, check in estimator_checks_generator(model)
+    ]
+
+
+@pytest.mark.parametrize(("estimator", "check"), estimator_checks())
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
+
+
+X = np.random.default_rng(0).standard_normal((20, 2))
+Y = np.arange(20) % 2
+
+BAD = [
+    (RandomFourier(0), "n_components"),
+    (RandomFourier(gamma=-1.0), "gamma"),
+    (RandomFourier(kernel="gauss"), "kernel must be one of"),
+    (RandomFourier(kernel=Matern(0.0)), "nu"),
+    (RandomFourier(standardize=1.5), "standardize"),
+    (RandomFourier(random_state=-1), "random_state"),
+    (RBFLandmarks(0), "n_landmarks"),
+    (RBFLandmarks(1.5), "n_landmarks"),
+    (RBFLandmarks(21), "n_landmarks"),
+    (RBFLandmarks(selection="all"), "selection"),
+    (PBLandmarks(4, beta=-1.0), "beta"),
+    (PBLandmarks(4, n_components=2.5), "n_components"),
+    (GreedyKernel(n_candidates=0), "n_candidates"),
+    (GreedyKernel(weighting="chi"), "weighting"),
+    (GreedyConstruction(l2=-1.0), "l2"),
+    (GreedyConstruction(search_steps=0), "search_steps"),
+    (MappedSVM("rff"), "mapping"),
+    (MappedSVM(RandomFourier(), C=0.0), "C"),
+    (MappedSVM(RandomFourier(), svm="svc"), "svm"),
+    (baselines.bmkr(C=-1.0), "C"),
+    (baselines.bmkr().set_params(learner__kernels=()), "kernels"),
+    (baselines.bmkr().set_params(learner__kernels=("rbf",)), "kernels"),
+    (baselines.mkboost().set_params(learner__kernels=(Kernel("sigmoid"),)), "kernels"),
+    (baselines.mkboost(subsample=0.0), "subsample"),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), BAD, ids=[f"{type(m).__name__}-{n}-{i}" for i, (m, n) in enumerate(BAD)]
+)
+def test_bad_parameters_are_named(model, name):
+    with pytest.raises((ValueError, TypeError), match=name):
+        model.fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [*MAPS, *CLASSIFIERS], ids=lambda model: type(model).__name__)
+def test_one_class_is_refused(model):
+    if getattr(model, "supervised", True):
+        with pytest.raises(ValueError, match="class"):
+            clone(model).fit(X, np.zeros(20))
+
+
+@pytest.mark.parametrize("selection", ["random", "centroids"])
+def test_a_landmark_needs_a_row(selection):
+    same = np.zeros((20, 2)) if selection == "centroids" else X
+    with pytest.raises(ValueError, match="n_landmarks"):
+        RBFLandmarks(30 if selection == "random" else 6, selection=selection).fit(same, Y)
+
+
+@pytest.mark.parametrize(
+    ("bad", "name"),
+    [({"loss": 1.2}, "loss"), ({"kl": -0.1}, "kl must"), ({"n": 1}, "n must"), ({"t": 0.0}, "t must")],
+)
+def test_bounds_name_what_is_wrong(bad, name):
+    with pytest.raises(ValueError, match=name):
+        landmark_bound(**({"loss": 0.2, "kl": 0.1, "n": 10} | bad))
+
+
+@pytest.mark.parametrize("model", [m for m in MAPS if m.standardize], ids=lambda model: type(model).__name__)
+def test_units_do_not_matter(model):
+    """Standardised inside, so that the features of ``a X + b`` are those of X."""
+    moved = 50.0 * X - 7.0
+    plain, other = (clone(model).fit(data, Y).transform(data) for data in (X, moved))
+    np.testing.assert_allclose(other, plain, atol=1e-6)
+
+
+CASES = [(paper, name) for paper, systems in PAPERS.items() for name in systems]
+
+
+@pytest.mark.parametrize(("paper", "name"), CASES)
+def test_grids_name_parameters_that_there_are(paper, name):
+    published = PAPERS[paper][name]
+    pytest.importorskip("lightgbm" if name == "LGBM" else "sklearn")
+    model = published.build(5, 0)
+    for block in published.grid(4):
+        model.set_params(**{key: values[-1] for key, values in block.items()})
+        for key, values in block.items():
+            assert model.get_params()[key] == values[-1]
+
+
+def test_grids_cover_the_tables():
+    def candidates(published):
+        return sum(np.prod([len(values) for values in block.values()]) for block in published.grid(4))
+
+    sizes = {paper: {name: candidates(p) for name, p in systems.items()} for paper, systems in PAPERS.items()}
+    assert sizes["ecml2020"] == {"BMKR": 5, "GFC": 5, "PBRFF": 125, "GBRFF1": 25, "LGBM": 50, "GBRFF2": 25}
+    assert sizes["workshop2019"] == {"XGB": 25, "LGBM": 25, "MKBOOST": 9, "BMKR": 45, "PBRFF": 49, "GBRFF": 60}
+    assert sizes["letarte2019"] == {
+        "SVM_RBF": 100, "RBF_landmarks": 10, "PB": 350, "RFF": 10, "PBRFF": 70, "OKRFF": 50,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("model", SUPERVISED, ids=lambda model: type(model).__name__)
+def test_a_fit_that_fails_leaves_the_one_before(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
+    fitted = clone(model).fit(X, y)
+    before = {name: repr(value) for name, value in vars(fitted).items()}
+    with pytest.raises(ValueError, match="2 classes"):
+        fitted.fit(rng.standard_normal((40, 5)), np.zeros(40))
+    assert {name: repr(value) for name, value in vars(fitted).items()} == before

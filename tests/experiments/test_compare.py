@@ -1,0 +1,283 @@
+"""The protocol: identical loops, for every registered system."""
+
+import csv
+import math
+from collections import defaultdict
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import ParameterGrid, cross_val_score, train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from rffboost_ext.experiments.compare import SYSTEMS, Dataset, Protocol, System, compare, load, mean_accuracy
+from rffboost_ext.experiments.compare.protocol import Task, plan
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+QUICK = Protocol(rounds=4, splits=2)
+
+
+@pytest.fixture(scope="module")
+def toy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 5.0, size=(90, 4))
+    y = (X[:, 0] + X[:, 1] + rng.normal(0, 4, 90) > 6.0).astype(int)
+    return Dataset("toy", X, y)
+
+
+@pytest.fixture(params=SYSTEMS.names())
+def name(request):
+    missing = SYSTEMS.create(request.param).missing()
+    if missing:
+        pytest.skip(f"{request.param} needs {missing}")
+    return request.param
+
+
+def without_times(outcomes):
+    return [replace(outcome.record, fit_seconds=0.0, predict_seconds=0.0) for outcome in outcomes]
+
+
+def split_by_hand(dataset, seed, test_size=0.3):
+    X, X_test, y, y_test = train_test_split(
+        dataset.X, dataset.y, test_size=test_size, stratify=dataset.y, random_state=seed
+    )
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    return (X - mean) / deviation, y, (X_test - mean) / deviation, y_test
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Predicts the sign of the first feature, and notes what it is given."""
+
+    def fit(self, X, y):
+        self.seen_, self.classes_ = (X, y), np.unique(y)
+        return self
+
+    def predict(self, X):
+        self.tested_, self.asked_ = X, [*getattr(self, "asked_", []), len(X)]
+        return (X[:, 0] > 0).astype(int)
+
+    def predict_proba(self, X):
+        positive = np.where(X[:, 0] > 0, 0.75, 0.25)
+        return np.column_stack([1 - positive, positive])
+
+    def staged_predict(self, X):
+        yield np.zeros(len(X), dtype=int)
+        yield self.predict(X)
+
+
+class SpySystem(System):
+    learning_rate = 0.25
+
+    def build(self, **setting):
+        self.setting, self.model = setting, Spy()
+        return self.model
+
+
+@pytest.mark.parametrize("split", [1, 3])
+@pytest.mark.parametrize("test_size", [0.3, 0.5])
+def test_a_system_meets_the_protocol(toy, split, test_size):
+    system, protocol = SpySystem(), Protocol(rounds=7, seed=5, test_size=test_size)
+    outcome = Task(protocol, toy, "spy", system, split, curve=True)()
+    X, y, X_test, y_test = split_by_hand(toy, 5 + split - 1, test_size)
+    np.testing.assert_allclose(system.model.seen_[0], X, atol=1e-12)
+    np.testing.assert_array_equal(system.model.seen_[1], y)
+    np.testing.assert_allclose(system.model.tested_, X_test, atol=1e-12)
+    assert system.setting == {"rounds": 7, "learning_rate": 0.25, "seed": 1, "threads": 1}
+    right = (X_test[:, 0] > 0) == y_test
+    assert outcome.record.accuracy == pytest.approx(right.mean())
+    assert outcome.record.log_loss == pytest.approx(-np.where(right, math.log(0.75), math.log(0.25)).mean())
+    # One row is predicted before predictions are timed.
+    assert system.model.asked_[:2] == [1, len(X_test)]
+    # A model that offers two stages only keeps the second one's accuracy.
+    np.testing.assert_allclose(outcome.curve, [np.mean(y_test == 0), *6 * [right.mean()]])
+
+
+def test_the_shrinkage_is_the_systems_own_unless_set_for_all(toy):
+    system = SpySystem()
+    Task(replace(QUICK, learning_rate=0.7), toy, "spy", system, 1, curve=False)()
+    assert system.setting["learning_rate"] == 0.7
+
+
+def test_a_record_is_what_a_fit_by_hand_gives(name, toy):
+    record = compare([toy], [name], QUICK)[1].record
+    X, y, X_test, y_test = split_by_hand(toy, 2)
+    system = SYSTEMS.create(name)
+    model = system.build(rounds=4, learning_rate=system.learning_rate, seed=1, threads=1).fit(X, y)
+    assert (record.dataset, record.system, record.split, record.rounds) == ("toy", name, 2, 4)
+    assert record.accuracy == pytest.approx(np.mean(model.predict(X_test) == y_test))
+    expected = log_loss(y_test, model.predict_proba(X_test))
+    assert record.log_loss == pytest.approx(expected, rel=1e-6)
+    assert min(record.fit_seconds, record.predict_seconds) > 0
+
+
+def test_curves_end_at_the_recorded_accuracy_and_agree_with_shorter_fits(name, toy):
+    full = compare([toy], [name], QUICK, curves=True)
+    short = compare([toy], [name], replace(QUICK, rounds=2), curves=True)
+    for a, b in zip(full, short, strict=True):
+        assert a.curve.shape == (4,)
+        assert a.curve[-1] == pytest.approx(a.record.accuracy)
+        np.testing.assert_allclose(a.curve[:2], b.curve)
+
+
+def test_same_seed_same_bits(name, toy):
+    assert without_times(compare([toy], [name], QUICK)) == without_times(compare([toy], [name], QUICK))
+
+
+def test_the_number_of_processes_changes_nothing(toy):
+    names = ["gbrff1", "gbrff2", "tree", "xgboost"]
+    one, two = (compare([toy, load("wine")], names, QUICK, jobs=jobs, curves=True) for jobs in (1, 2))
+    assert without_times(one) == without_times(two)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.curve, b.curve)
+
+
+def test_outcomes_come_by_data_set_split_and_system(toy):
+    seen = []
+    outcomes = compare([load("wine"), toy], ["gbrff15", "tree"], QUICK, progress=seen.append)
+    order = [(r.dataset, r.split, r.system) for r in (outcome.record for outcome in outcomes)]
+    expected = [(d, s, n) for d in ("wine", "toy") for s in (1, 2) for n in ("gbrff15", "tree")]
+    assert order == expected
+    assert seen == outcomes
+
+
+def test_a_rate_for_all_leaves_no_rate_to_tune():
+    system = SYSTEMS.create("gbrff")
+    assert "learning_rate" in Protocol().grid(system, 4)[0]
+    assert "learning_rate" not in Protocol(learning_rate=0.3).grid(system, 4)[0]
+
+
+def test_every_point_of_a_grid_is_a_valid_setting(name, toy):
+    system = SYSTEMS.create(name)
+    model = system.build(rounds=1, learning_rate=0.1, seed=1, threads=1)
+    points = list(ParameterGrid(system.grid(4)))
+    assert len(points) > 1
+    for point in (points[0], points[-1]):
+        clone(model).set_params(**point).fit(toy.X, toy.y)
+
+
+class Stumps(System):
+    def build(self, *, rounds, learning_rate, seed, threads):
+        return DecisionTreeClassifier(max_depth=1, random_state=seed)
+
+    def grid(self, n_features):
+        return [{"max_depth": [1, 2, 4], "min_samples_leaf": [1, n_features]}]
+
+
+def test_tuning_is_a_5_fold_search_on_the_training_part(toy):
+    record = Task(replace(QUICK, tune=True), toy, "stumps", Stumps(), 1, curve=False)().record
+    X, y, X_test, y_test = split_by_hand(toy, 1)
+    points = list(ParameterGrid(Stumps().grid(4)))
+    models = [DecisionTreeClassifier(random_state=1, **point) for point in points]
+    scores = [cross_val_score(model, X, y, cv=5).mean() for model in models]
+    best = points[int(np.argmax(scores))]
+    assert {key: record.params[key] for key in best} == best
+    assert record.accuracy == pytest.approx(models[int(np.argmax(scores))].fit(X, y).score(X_test, y_test))
+
+
+@pytest.mark.parametrize("system", ["gbrff2", "xgboost"])
+def test_tuned_systems_run_and_record_what_was_chosen(system, toy, monkeypatch):
+    key = {"gbrff2": "learner__l2", "xgboost": "max_depth"}[system]
+    monkeypatch.setattr(SYSTEMS.get(system), "grid", lambda self, d: [{key: [3, 4]}])
+    record = compare([toy], [system], replace(QUICK, splits=1, tune=True))[0].record
+    assert record.params[key] in (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rounds": 0}, "rounds must be an integer >= 1, got 0"),
+        ({"splits": 0}, "splits"),
+        ({"test_size": 0.0}, "test_size"),
+        ({"test_size": 1.0}, "test_size"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": math.nan}, "learning_rate"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**32 - 1}, r"seed must be at most 2\*\*32 - splits"),
+    ],
+)
+def test_bad_protocols_are_named(toy, change, message):
+    with pytest.raises(ValueError, match=message):
+        plan([toy], ["tree"], replace(QUICK, **change))
+
+
+def test_bad_systems_and_data_sets_are_named(toy, monkeypatch):
+    with pytest.raises(ValueError, match=r"unknown system 'gbrf2'\. Did you mean 'gbrff2'"):
+        plan([toy], ["gbrf2"], QUICK)
+    with pytest.raises(ValueError, match="system 'tree' is given more than once"):
+        plan([toy], ["tree", "gbrff1", "tree"], QUICK)
+    with pytest.raises(ValueError, match="data set 'toy' is given more than once"):
+        plan([toy, toy], ["tree"], QUICK)
+    with pytest.raises(ValueError, match="at least one data set"):
+        plan([], ["tree"], QUICK)
+    with pytest.raises(ValueError, match="jobs"):
+        compare([toy], ["tree"], QUICK, jobs=0)
+    monkeypatch.setattr(SYSTEMS.get("tree"), "packages", ("no_such_package",))
+    with pytest.raises(ValueError, match="system 'tree' needs no_such_package"):
+        plan([toy], ["tree"], QUICK)
+
+
+def test_curves_need_models_that_tell_their_stages(toy, monkeypatch):
+    class Silent(System):
+        def build(self, **setting):
+            return LogisticRegression()
+
+    monkeypatch.setattr(SYSTEMS, "create", lambda name: {"silent": Silent(), "spy": SpySystem()}[name])
+    assert len(plan([toy], ["silent"], QUICK)) == len(plan([toy], ["spy"], QUICK, curves=True)) > 0
+    with pytest.raises(ValueError, match="curves need staged_predict, which the models of system 'silent' do not"):
+        plan([toy], ["spy", "silent"], QUICK, curves=True)
+
+
+def test_data_too_small_for_the_protocol_are_refused(toy):
+    lone = Dataset("lone", toy.X[:20], np.arange(20) == 0)
+    with pytest.raises(ValueError, match="data set 'lone' cannot be split"):
+        plan([replace(lone, y=lone.y.astype(int))], ["tree"], QUICK)
+    few = Dataset("few", toy.X[:20], (np.arange(20) < 4).astype(int))
+    plan([few], ["tree"], QUICK)
+    with pytest.raises(ValueError, match=r"data set 'few' is too small.*5-fold"):
+        plan([few], ["tree"], replace(QUICK, tune=True))
+
+
+class Failing(SpySystem):
+    def build(self, **setting):
+        raise RuntimeError("out of order")
+
+
+def test_a_failure_says_where_it_happened(toy):
+    with pytest.raises(RuntimeError, match="out of order") as caught:
+        Task(QUICK, toy, "failing", Failing(), 2, curve=False)()
+    assert caught.value.__notes__ == ["in system 'failing' on split 2 of data set 'toy'"]
+
+
+def test_records_are_plain_data(name, toy):
+    import json
+
+    record = compare([toy], [name], replace(QUICK, splits=1))[0].record
+    assert json.loads(json.dumps(asdict(record), allow_nan=False)) == asdict(record)
+    assert record.params
+
+
+def published():
+    """Mean test accuracy of the published implementations, in percent, by data set and system."""
+    accuracies = defaultdict(list)
+    with (SHARED / "reference" / "authors_fixed_parameters.csv").open() as file:
+        for row in csv.DictReader(file):
+            accuracies[row["dataset"], row["method"].lower()].append(100 * float(row["test_accuracy"]))
+    return {key: np.mean(values) for key, values in accuracies.items() if len(values) == 20}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"the published figures are not at {SHARED}")
+@pytest.mark.parametrize("system", ["gbrff1", "gbrff2"])
+def test_accuracies_are_those_of_the_published_implementations(system):
+    reference = {dataset: mean for (dataset, method), mean in published().items() if method == system}
+    assert len(reference) >= 7
+    datasets = [load(dataset, SHARED / "data" / "seeds") for dataset in reference]
+    outcomes = compare(datasets, [system], Protocol())
+    ours = 100 * mean_accuracy([outcome.record for outcome in outcomes])[system]
+    difference = np.array([ours[dataset] - reference[dataset] for dataset in reference])
+    assert np.abs(difference).max() < 1.0, dict(zip(reference, difference, strict=True))
+    assert abs(difference.mean()) < 0.3, difference.mean()

@@ -1,0 +1,120 @@
+"""Shapley values are those of the definition, by all coalitions, and add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.inspection.shapley import gains, shapley, shapley_values
+
+from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
+from ..oracles.shapley import by_definition
+from ..terms.test_terms import TERMS, D, Linear
+
+
+@pytest.mark.parametrize("name", [name for name in TERMS if "linear" not in name])
+def test_terms(name):
+    rng = np.random.default_rng(0)
+    term, X, background = TERMS[name](rng), 2.0 * rng.standard_normal((6, D)), rng.standard_normal((5, D))
+    X[0, 1], background[0] = background[1, 1], X[2]
+    np.testing.assert_allclose(
+        shapley(term, X, background), by_definition(term, X, background), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+def test_every_loss_and_learner(loss, learner):
+    X, y = make_data(loss, d=4)
+    ensemble = make_estimator(loss, learner).fit(X, y).ensemble_
+    found = shapley_values(ensemble, X[:5], X[20:28])
+    np.testing.assert_allclose(
+        found, by_definition(ensemble.raw, X[:5], X[20:28]), rtol=0, atol=1e-9 * np.abs(found).max()
+    )
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "tree", "mixture"])
+def test_they_add_up_with_many_features(learner):
+    X, y = make_friedman1(120, n_features=31, random_state=0)
+    model = RFFBoostRegressor(learner=learner, n_estimators=10, early_stopping=False, random_state=0).fit(X, y)
+    values = model.shap_values(X[:6], X[60:])
+    assert values.shape == (6, 31)
+    expected = model.predict(X[:6]) - model.predict(X[60:]).mean()
+    np.testing.assert_allclose(values.sum(axis=1), expected, rtol=0, atol=1e-9)
+
+
+def test_missing_values_go_where_the_tree_sends_them():
+    rng = np.random.default_rng(0)
+    term, X = TERMS["trees"](rng), rng.standard_normal((6, D))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    np.testing.assert_allclose(shapley(term, X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
+
+
+def test_rows_beyond_single_precision_are_explained_too():
+    rng = np.random.default_rng(0)
+    term, X = TERMS["trees"](rng), rng.standard_normal((6, D))
+    X[:3] *= 1e300
+    np.testing.assert_allclose(shapley(term, X[:3], X[3:]), by_definition(term, X[:3], X[3:]), rtol=0, atol=1e-12)
+
+
+def test_too_few_columns_for_trees_are_refused():
+    rng = np.random.default_rng(0)
+    ensemble = Ensemble(np.zeros(1), (TERMS["trees"](rng),), np.ones((1, 2)))
+    with pytest.raises(ValueError, match=r"X must have shape \(n, d\) with d >= 4, got \(6, 2\)"):
+        shapley_values(ensemble, np.zeros((6, 2)), np.zeros((6, 2)))
+
+
+def test_trees_agree_with_the_shap_package():
+    shap, xgboost = pytest.importorskip("shap"), pytest.importorskip("xgboost")
+    from rffboost_ext.interop.xgboost import to_ensemble
+
+    X, y = make_friedman1(150, n_features=7, random_state=0)
+    theirs = xgboost.XGBRegressor(n_estimators=15, max_depth=5).fit(X, y)
+    values = shap.TreeExplainer(theirs, X[:20], feature_perturbation="interventional").shap_values(X[20:30])
+    ours = shapley_values(to_ensemble(theirs), X[20:30], X[:20])
+    np.testing.assert_allclose(ours[:, 0], values, rtol=0, atol=1e-4)
+
+
+def test_shares_of_leaves():
+    assert gains(2)[1, 0] == 1.0
+    assert gains(2)[1, 1] == 0.5
+    assert gains(2)[2, 1] == pytest.approx(1.0 / 6.0)
+
+
+def test_several_outputs_keep_their_axis():
+    X, _ = make_data(PAIRS[0][0])
+    several = RFFBoostClassifier(learner="rff_newton", n_estimators=3).fit(X, np.arange(len(X)) % 3)
+    assert several.shap_values(X[:2], X).shape == (2, 3, X.shape[1])
+
+
+def test_an_unfitted_estimator_says_so():
+    from sklearn.exceptions import NotFittedError
+
+    for call in (
+        lambda m: m.shap_values(np.zeros((1, 2)), np.zeros((1, 2))),
+        lambda m: m.gradient(np.zeros((1, 2))),
+    ):
+        with pytest.raises(NotFittedError):
+            call(RFFBoostRegressor())
+
+
+def test_bad_input_is_named():
+    X, y = make_data(PAIRS[0][0])
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=2).fit(X, y)
+    for background in (X[:0], X[:, :2]):
+        with pytest.raises(ValueError, match=r"background|expecting 3 features|sample"):
+            model.shap_values(X, background)
+        with pytest.raises(ValueError, match=r"background must have shape \(m, 3\)"):
+            shapley_values(model.ensemble_, X, background)
+    unknown = Ensemble(np.zeros(2), (Linear(np.ones((3, 2))),), np.ones((1, 2)))
+    with pytest.raises(TypeError, match="no rule for a Linear"):
+        shapley_values(unknown, X, X)
+
+
+@pytest.mark.parametrize("background", [None, np.zeros((0, 3)), np.full((2, 3), np.inf), np.zeros((2, 2))])
+def test_a_background_is_named(background):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="RFFBoostRegressor: background: "):
+        model.shap_values(X[:2], background)

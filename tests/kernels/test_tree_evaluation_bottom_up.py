@@ -1,0 +1,128 @@
+"""Trees that are evaluated from the leaves up reach the leaves that rows reach node by node."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Trees
+from rffboost_ext.kernels.tree_traversal import BLOCK
+from rffboost_ext.terms import trees as module
+
+from ..terms.test_terms import walked
+
+D = 5
+
+
+def grown(rng, n_leaves, chain):
+    """Links of a tree: each time a leaf is split, a random one or, in a chain, one of the last two."""
+    left, right, leaves = [-1], [-1], [0]
+    while len(leaves) < n_leaves:
+        place = rng.integers(max(0, len(leaves) - 2), len(leaves)) if chain else rng.integers(len(leaves))
+        node = leaves.pop(place)
+        left[node], right[node] = len(left), len(left) + 1
+        leaves += [left[node], right[node]]
+        left += [-1, -1]
+        right += [-1, -1]
+    return np.array([left, right], dtype=np.int32)
+
+
+def forest(rng, sizes, outputs=1, dtype=np.float32, chain=False):
+    """Trees of so many leaves each; some thresholds and values of rows are the same."""
+    links = [grown(rng, size, chain) for size in sizes]
+    counts = np.array([one.shape[1] for one in links])
+    roots = np.cumsum(counts) - counts
+    left, right = np.hstack([np.where(one < 0, one, one + root) for one, root in zip(links, roots, strict=True)])
+    n = len(left)
+    return Trees(
+        roots=roots,
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        feature=rng.integers(0, D, n).astype(np.int32),
+        threshold=rng.integers(-4, 5, n).astype(dtype),
+        missing_left=rng.random(n) < 0.5,
+        value=np.where(left[:, None] < 0, rng.standard_normal((n, outputs)), 0.0),
+    )
+
+
+def rows_of(rng, n, gaps):
+    X = rng.integers(-5, 6, (n, D)) + rng.integers(0, 2, (n, D)) * 0.25
+    X[rng.random((n, D)) < gaps] = np.nan
+    X[rng.random((n, D)) < 0.01] = np.inf
+    return X
+
+
+def both_ways(term, X, monkeypatch):
+    """Outputs of a term that folds all trees, and of one that does not."""
+    found = []
+    monkeypatch.setattr(module, "FOLDED", 10**9)
+    for least in (0, len(X) + 1):
+        monkeypatch.setattr(module, "FOLDING", least)
+        found.append(Trees.stack([term])(X))
+    return found
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("chain", [False, True])
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_leaves_are_those_of_a_walk(dtype, outputs, chain, gaps, monkeypatch):
+    rng = np.random.default_rng(0)
+    for n in (1, 70, BLOCK, 3 * BLOCK + 5):
+        term, X = forest(rng, rng.integers(1, 50, 8), outputs, dtype, chain), rows_of(rng, n, gaps)
+        folded, unfolded = both_ways(term, X, monkeypatch)
+        np.testing.assert_array_equal(folded, unfolded)
+        np.testing.assert_array_equal(folded[-40:], [walked(term, row) for row in X[-40:]])
+    assert term.folded[0][-1] == (term.left >= 0).sum()
+
+
+@pytest.mark.parametrize("sizes", [[1], [2], [1, 1, 2, 1], [1, 3, 1]], ids=str)
+def test_stumps_and_single_leaves(sizes, monkeypatch):
+    rng = np.random.default_rng(1)
+    np.testing.assert_array_equal(*both_ways(forest(rng, sizes), rows_of(rng, 600, 0.2), monkeypatch))
+
+
+def test_trees_of_many_nodes_a_level_are_not_folded():
+    """Of the others each inner node is evaluated once, and children before their parents."""
+    rng = np.random.default_rng(2)
+    term = forest(rng, [700, 20, 1, 900, 60])
+    first, levels, (child, *_), _ = term.prepared
+    begin, (*_, left, right, into), used, slots = term.folded
+    inner = np.diff(np.append(first, len(child))) // 2
+    np.testing.assert_array_equal(np.diff(begin), np.where(inner <= module.FOLDED * levels, inner, 0))
+    assert 0 < begin[-1] < inner.sum()
+    assert used.tolist() == list(range(D))
+    # Operands are leaves, or slots that hold what has not been read yet; a node writes to none that it reads.
+    for start, stop in pairwise(begin):
+        waiting = set()
+        for k in range(start, stop):
+            for operand in (left[k], right[k]):
+                assert child[operand] == operand if operand >= 0 else -1 - operand in waiting
+                assert -1 - operand != into[k]
+            waiting -= {-1 - left[k], -1 - right[k]}
+            assert into[k] not in waiting
+            assert 0 <= into[k] < slots
+            waiting.add(into[k])
+        assert len(waiting) == (stop > start), "the root's, if the tree is folded"
+
+
+def test_few_leaves_are_kept_at_a_time():
+    """A chain needs two slots, whatever its length, and a balanced tree two for each level."""
+    rng = np.random.default_rng(3)
+    chain = np.arange(0, 80, 2)
+    left, right = np.full((2, 81), -1, dtype=np.int32)
+    left[chain], right[chain] = chain + 1, chain + 2
+    zeros = {"feature": np.zeros(81, dtype=np.int32), "missing_left": np.zeros(81, dtype=bool)}
+    values = {"threshold": np.zeros(81, dtype=np.float32), "value": rng.standard_normal((81, 1))}
+    assert Trees(np.zeros(1, dtype=np.int64), left, right, **zeros, **values).folded[-1] == 2
+    assert forest(rng, [64]).folded[-1] <= 2 * 6
+
+
+def test_wide_rows_are_folded_by_the_features_of_the_trees(monkeypatch):
+    rng = np.random.default_rng(4)
+    term, X = forest(rng, [9, 9]), np.full((1_500, 200), np.nan)
+    X[:, :D] = rows_of(rng, len(X), 0.1)
+    found, wanted = both_ways(term, X, monkeypatch)
+    np.testing.assert_array_equal(found, wanted)

@@ -1,0 +1,204 @@
+"""Kernel machines by reweighted least squares: closed forms, leaving rows out, when the default trains them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext.learners.kernel_machines.regularization_path import (
+    LEAST_SHARE,
+    Basis,
+    Curvature,
+    RegularizationPath,
+)
+from rffboost_ext.utils.kernel_ridge import left_out_error, squared_distances
+
+from ..cases import LOSS_CASES, LOSS_NAMED, make_round
+
+PLAIN = {"early_stopping": False, "random_state": 0}
+
+
+def products(n: int, flip: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Which of two products is larger, as in the data set balance-scale, with a share of the classes flipped."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1.0, 5.0, (n, 4))
+    return X, (X[:, 0] * X[:, 1] > X[:, 2] * X[:, 3]) ^ (rng.random(n) < flip)
+
+
+@pytest.mark.parametrize(("first", "later"), [(0, 0), (0, 3), (8, 10)])
+@pytest.mark.parametrize("n_components", [6, 100])
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_a_round_minimises_the_penalised_expansion(case, n_components, first, later) -> None:
+    """Penalties fall from the round on that has chosen the kernel, the first one or that of a fit that goes on."""
+    round, index = make_round(case), later - first
+    learner = RFFIRLS(n_components, gamma=(0.7, 0.7), l2=(0.01, 0.4))
+    learner.fit(replace(round, index=first))
+    term = learner.fit(replace(round, index=later))
+    curvature = Curvature.of(round)
+    h = curvature.of_rows(round.gradient, round.hessian)
+    z, omega = round.design.X, term.omega[1:][:n_components]
+    features = np.hstack([np.ones((60, 1)), np.cos(z @ omega.T), np.sin(z @ omega.T)])
+    norms = np.concatenate([[1.0], np.full(2 * n_components, float(n_components))])
+    for c, mean in enumerate(curvature.mean):
+        system = features.T @ (features * (round.weight * h[:, c])[:, None])
+        system += np.diag(norms * mean * 0.4 * 0.5**index)
+        exact = features @ np.linalg.solve(system, -features.T @ (round.weight * round.gradient[:, c]))
+        found = round.design.restore(term)(round.design.original)[:, c]
+        np.testing.assert_allclose(found, exact, rtol=0, atol=2e-4 * max(1.0, np.abs(exact).max()))
+
+
+@pytest.mark.parametrize("n_rows", [4, 40])
+def test_least_squares_are_those_of_either_system(n_rows) -> None:
+    rng = np.random.default_rng(0)
+    features, curvature = rng.normal(size=(9, n_rows)), rng.uniform(1e-4, 1.0, n_rows)
+    pull, basis = rng.normal(size=n_rows), Basis(features)
+    assert basis.by_rows == (n_rows < 9)
+    expected = np.linalg.solve(features * curvature @ features.T + 0.1 * np.eye(9), features @ pull)
+    np.testing.assert_allclose(basis.solve(curvature, pull, 0.1), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_rows_have_curvatures_and_no_step_is_far(case) -> None:
+    round = make_round(case, n=200, spread=30.0)
+    curvature = Curvature.of(make_round(case, n=200, spread=0.1))
+    h = curvature.of_rows(round.gradient, round.hessian)
+    assert (h >= LEAST_SHARE * curvature.mean).all()
+    assert (h >= round.hessian).all()
+    assert (np.abs(round.gradient) <= curvature.reach * h * (1.0 + 1e-12)).all()
+    assert np.isinf(curvature.reach).all() == ("squared_error" in case.name)
+
+
+def test_units_of_outputs_without_a_gradient_are_positive() -> None:
+    round = make_round(LOSS_NAMED["squared_error of 2 targets"])
+    round.gradient[:, 1] = 0.0
+    curvature = Curvature.of(round)
+    assert (curvature.mean > 0.0).all()
+    assert (curvature.reach > 0.0).all()
+
+
+def logistic(
+    Z: np.ndarray, y: np.ndarray, weight: np.ndarray, penalties: list[float]
+) -> tuple[np.ndarray, RegularizationPath]:
+    """A kernel, and the path of kernel logistic regression on it."""
+    sign = 2.0 * y[:, None] - 1.0
+
+    def derivatives(scores):
+        p = expit(scores)
+        return p - y[:, None], p * (1.0 - p)
+
+    def value(scores):
+        return float(np.average(np.logaddexp(0.0, -sign * scores)[:, 0], weights=weight))
+
+    curvature = Curvature(np.ones(1), np.full(1, 10.0))
+    return 1.0 + np.exp(-squared_distances(Z)), RegularizationPath(
+        derivatives, value, weight, curvature, np.array(penalties)
+    )
+
+
+def test_rounds_of_one_penalty_are_kernel_logistic_regression() -> None:
+    rng = np.random.default_rng(1)
+    Z, weight = rng.normal(size=(50, 2)), rng.uniform(0.5, 2.0, 50)
+    y = (Z[:, 0] * Z[:, 1] + 0.5 * rng.normal(size=50) > 0.0).astype(float)
+    kernel, path = logistic(Z, y, weight, [])
+    scores = np.zeros((50, 1))
+    for _ in range(20):
+        scores, left = path._round(kernel, scores, 0.3)
+    root = np.linalg.cholesky(kernel + 1e-10 * np.eye(50))
+    exact = LogisticRegression(C=1.0 / 0.3, fit_intercept=False, tol=1e-10, max_iter=10_000)
+    np.testing.assert_allclose(scores[:, 0], root @ exact.fit(root, y, weight).coef_[0], rtol=0, atol=1e-4)
+    refits = []
+    for i in range(50):
+        rest = np.arange(50) != i
+        refits.append(root[i] @ exact.fit(root[rest], y[rest], weight[rest]).coef_[0])
+    # Leaving a row out of the last least squares alone is not quite leaving it out.
+    assert np.abs(left[:, 0] - refits).max() < 0.1 * np.ptp(refits)
+    assert np.corrcoef(left[:, 0], refits)[0, 1] > 0.995
+
+
+def test_left_out_rows_of_least_squares_are_exact() -> None:
+    rng = np.random.default_rng(2)
+    Z, y, weight = rng.normal(size=(30, 2)), rng.normal(size=(30, 1)), rng.uniform(0.5, 2.0, 30)
+    kernel = 1.0 + np.exp(-squared_distances(Z))
+    path = RegularizationPath(
+        lambda scores: (scores - y, np.ones_like(y)),
+        lambda scores: float(weight @ np.square(scores - y).sum(axis=1)),
+        weight,
+        Curvature(np.ones(1), np.full(1, np.inf)),
+        np.array([3.0, 1.0, 0.3, 0.1]),
+    )
+    errors = {l2: left_out_error(kernel, y, weight, l2) for l2 in path.penalties}
+    error, l2 = path.left_out(kernel)
+    assert l2 == min(errors, key=errors.__getitem__)
+    assert error == pytest.approx(errors[l2])
+
+
+def test_the_second_rise_ends_the_path() -> None:
+    rng = np.random.default_rng(3)
+    Z, y = rng.normal(size=(40, 2)), rng.integers(2, size=40).astype(float)
+    kernel, path = logistic(Z, y, np.ones(40), [1.0, 1e-2, 1e-4, 1e-6, 1e-8])
+    seen = []
+    watched = replace(path, value=lambda scores: seen.append(path.value(scores)) or seen[-1])
+    assert watched.left_out(kernel)[1] == 1.0
+    assert len(seen) == 3
+
+
+def test_smooth_borders_are_found_in_few_rounds() -> None:
+    """One curvature for all rows leaves far more of the loss in fifty rounds."""
+    X, y = products(1_000)
+    losses = []
+    for learner, n_estimators in ((RFFIRLS(), 12), (RFFRidge(), 50)):
+        model = RFFBoostClassifier(learner=learner, n_estimators=n_estimators, learning_rate=1.0, **PLAIN)
+        losses.append(log_loss(y[300:], model.fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1]))
+    assert losses[0] < 0.5 * losses[1]
+
+
+@pytest.mark.parametrize(("frequency", "gamma"), [(0.5, 0.03), (10.0, 3.0)])
+def test_the_kernel_that_suits_is_found(frequency, gamma) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (400, 1))
+    y = rng.random(400) < expit(4.0 * np.sin(frequency * X[:, 0]))
+    model = RFFBoostClassifier(learner=RFFIRLS(n_values=2), n_estimators=1, **PLAIN).fit(X, y)
+    spread = np.square(model.ensemble_.terms[0].omega[1:] * X.std(axis=0)).mean()
+    assert spread == pytest.approx(2.0 * gamma, rel=0.2)
+
+
+def test_rounds_share_their_frequencies() -> None:
+    X, y = products(200)
+    model = RFFBoostClassifier(learner="rff_irls", n_estimators=12, **PLAIN).fit(X, y)
+    assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
+    (block,) = model.ensemble_.compact().terms
+    assert len(block.omega) == 1 + RFFIRLS().n_components
+
+
+@pytest.mark.parametrize(("flip", "expected"), [(0.0, True), (0.2, False)])
+def test_the_default_trains_them_where_classes_can_be_told_apart(flip, expected) -> None:
+    X, y = products(700, flip)
+    model = RFFBoostClassifier(random_state=0).fit(X[:400], y[:400])
+    assert any(isinstance(learner, RFFIRLS) for learner in model.learners_) == expected
+    if expected:
+        assert model.score(X[400:], y[400:]) > 0.97
+
+
+def test_regressors_do_without() -> None:
+    X, y = products(300)
+    assert not any(isinstance(one, RFFIRLS) for one in RFFBoostRegressor(random_state=0).fit(X, 1.0 * y).learners_)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
+        ({"l2": (0.0, 1.0)}, r"l2 must be a pair of positive numbers.*got \(0.0, 1.0\)"),
+        ({"gamma": (3.0, 1.0)}, r"gamma must be a pair of positive numbers.*got \(3.0, 1.0\)"),
+    ],
+)
+def test_bad_parameters_are_named(params, message) -> None:
+    X, y = products(40)
+    with pytest.raises(ValueError, match=message):
+        RFFBoostClassifier(learner=RFFIRLS(**params)).fit(X, y)

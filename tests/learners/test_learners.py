@@ -1,0 +1,326 @@
+"""Laws of learners and of the parts that they are made of, over the registries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from sklearn.base import clone
+
+from rffboost_ext import (
+    FIT_CRITERIA,
+    PLACEMENTS,
+    RFF1,
+    RFFK,
+    SPECTRA,
+    WEIGHTINGS,
+    Learner,
+    Optimizer,
+    RFFBoostRegressor,
+    Round,
+    Tree,
+)
+from rffboost_ext.learners import FitCriterion, Spectrum
+from rffboost_ext.learners.fourier.spectra import bandwidth
+
+from ..cases import LEARNER_CASES, LOSS_CASES, OF_THE_PAPERS, PAIR_NAMES, PAIRS, make_round
+from ..terms.test_terms import Linear
+
+pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
+matches = pytest.mark.parametrize("fit_criterion", FIT_CRITERIA.names())
+# A fit criterion sees a loss through the derivatives of a round only.
+loss_cases = pytest.mark.parametrize("loss", OF_THE_PAPERS, ids=str)
+
+
+class Probe(Optimizer):
+    """Minimises nothing: shows the function to `look` while it is valid, and returns the start."""
+
+    def __init__(self, look=None):
+        self.look = look
+
+    def minimise(self, fun, x0, bounds=None):
+        if self.look is not None:
+            self.look(fun, np.array(x0))
+        return np.array(x0)
+
+
+@pairs
+def test_output_on_the_training_rows_is_the_terms(loss, learner):
+    round = make_round(loss)
+    term = learner.make().fit(round)
+    seen = round.design.output(term)
+    anew = round.design.restore(term).settled()(round.design.original)
+    assert seen.shape == anew.shape == round.raw.shape
+    assert np.ptp(seen) > 0.0
+    np.testing.assert_allclose(seen, anew, rtol=0, atol=1e-6 if learner.name == "tree" else 1e-12)
+
+
+@pairs
+def test_bounded_outputs_are_bounded(loss, learner):
+    made = learner.make()
+    round = make_round(loss, spread=4.0)
+    output = round.design.output(made.fit(round))
+    assert not made.bounded or np.abs(output).max() <= 1.0 + 1e-12
+
+
+@pairs
+def test_fit_changes_neither_the_round_nor_the_learner(loss, learner):
+    round, made = make_round(loss), learner.make()
+    arrays = [
+        round.y,
+        round.raw,
+        round.gradient,
+        round.hessian,
+        round.weight,
+        round.design.original,
+        round.design.X,
+    ]
+    for array in arrays:
+        array.flags.writeable = False
+    before = repr(made.get_params())
+    made.fit(round)
+    assert repr(made.get_params()) == before
+
+
+@pairs
+def test_randomness_is_the_rounds(loss, learner):
+    outputs = []
+    for global_seed in (0, 1):
+        np.random.seed(global_seed)  # noqa: NPY002 - the global state must not matter
+        round = make_round(loss)
+        outputs.append(round.design.output(learner.make().fit(round)))
+    np.testing.assert_array_equal(*outputs)
+
+
+@pairs
+def test_a_term_helps(loss, learner):
+    # Along the output of a fit, some length lowers the loss that the round began with.
+    round = make_round(loss)
+    output = round.design.output(learner.make().fit(round))
+    slope = round.inner(round.gradient, output)
+    tried = round.raw - np.sign(slope) * 1e-3 * output
+    assert round.mean(round.loss.value(round.y, tried)) < round.mean(round.loss.value(round.y, round.raw))
+
+
+@loss_cases
+@matches
+def test_slope_of_a_match_is_its_derivative(loss, fit_criterion):
+    round, made = make_round(loss), FIT_CRITERIA.create(fit_criterion)
+    output = np.random.default_rng(0).uniform(-1.0, 1.0, (3, len(round.y)))
+    slope = made(round, output)[1]
+    numeric = (made(round, output + 1e-5)[0] - made(round, output - 1e-5)[0]) / 2e-5
+    assert slope.shape == output.shape
+    np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-7)
+
+
+SEARCHES = [RFF1(l2=0.3), RFFK(n_components=5)]
+searches = pytest.mark.parametrize("learner", SEARCHES, ids=["frequency", "landmark"])
+
+
+def searched(learner, fit_criterion, round, look):
+    """Let `look` see what the learner minimises over its frequency or landmark."""
+    seen = []
+
+    def note(fun, x0):
+        seen.append(look(fun, x0))
+
+    clone(learner).set_params(fit_criterion=fit_criterion, optimizer=Probe(note)).fit(round)
+    return seen[0]
+
+
+def around(x0, seed=1):
+    return x0 + np.vstack([np.zeros_like(x0), np.random.default_rng(seed).standard_normal((3, len(x0)))])
+
+
+@loss_cases
+@matches
+@searches
+def test_gradient_of_the_objective(loss, fit_criterion, learner):
+    def check(fun, x0):
+        for x in around(x0):
+            value, gradient = fun(x)
+            numeric = approx_fprime(x, lambda x: fun(x)[0], 1e-7)
+            np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5 * max(1.0, abs(value)))
+
+    searched(learner, fit_criterion, make_round(loss), check)
+
+
+@loss_cases
+@matches
+def test_objectives_are_those_of_the_papers(loss, fit_criterion):
+    round, made = make_round(loss), FIT_CRITERIA.create(fit_criterion)
+    X, omega = round.design.X, np.random.default_rng(4).standard_normal((5, 3))
+
+    class Fixed(Spectrum):
+        def sample(self, round, size, gamma):
+            return omega[:size]
+
+    def values(fun, x0):
+        return [fun(x)[0] for x in around(x0)]
+
+    of_landmark = searched(RFFK(5, spectrum=Fixed()), fit_criterion, round, values)
+    for value, landmark in zip(of_landmark, around(np.zeros(3)), strict=True):
+        assert value == pytest.approx(
+            np.average(made(round, np.cos((landmark - X) @ omega.T).mean(axis=1))[0], weights=round.weight)
+        )
+    learner = RFF1(l2=0.3, spectrum=Fixed())
+    of_frequency = searched(learner, fit_criterion, round, values)
+    phase = clone(learner).set_params(fit_criterion=fit_criterion, optimizer=Probe()).fit(round).phase[0]
+    for value, w in zip(of_frequency, around(omega[0]), strict=True):
+        expected = np.average(made(round, np.cos(X @ w - phase))[0], weights=round.weight) + 0.3 * w @ w
+        assert value == pytest.approx(expected)
+
+
+def test_frequency_is_penalised():
+    norms = []
+    for l2 in (0.0, 0.1, 10.0):
+        term = RFF1(l2=l2).fit(make_round(LOSS_CASES[0]))
+        norms.append(np.linalg.norm(term.omega))
+    assert norms[0] > norms[1] > norms[2]
+
+
+@matches
+def test_phase_is_a_minimum_to_a_hundredth_of_a_turn(fit_criterion):
+    round, made = make_round(LOSS_CASES[0]), FIT_CRITERIA.create(fit_criterion)
+    term = RFF1(learn_frequency=False, fit_criterion=fit_criterion).fit(round)
+    z, found = round.design.X @ term.omega[0], float(term.phase[0])
+    near = found + np.linspace(-0.3, 0.3, 601)
+    value = [round.mean(made(round, np.cos(z - phase))[0]) for phase in near]
+    assert abs(found) <= np.pi
+    assert abs(near[np.argmin(value)] - found) <= 0.01 * 2.0 * np.pi
+
+
+class Plain(FitCriterion):
+    """A built-in match as a user would have written it: nothing but its formula."""
+
+    def __init__(self, name: str = "linear"):
+        self.name = name
+
+    def __call__(self, round, output):
+        return FIT_CRITERIA.create(self.name)(round, output)
+
+
+@loss_cases
+@matches
+@searches
+def test_a_users_match_is_minimised_like_a_built_in_one(loss, fit_criterion, learner):
+    def look(fun, x0):
+        return [np.concatenate([x, np.atleast_1d(fun(x)[0]), fun(x)[1]]) for x in around(x0)]
+
+    built_in, plain = (
+        searched(learner, m, make_round(loss, n=100), look) for m in (fit_criterion, Plain(fit_criterion))
+    )
+    np.testing.assert_allclose(built_in, plain, rtol=1e-9, atol=1e-11)
+
+
+def place(round: Round, seed: int) -> np.ndarray:
+    moved = make_round(LOSS_CASES[0], weight=round.weight)
+    moved.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+    omega = np.ones((1, moved.design.n_features))
+    return PLACEMENTS.create("random").place(moved, omega, None, Probe())
+
+
+def test_random_landmark_is_a_training_row():
+    round = make_round(LOSS_CASES[0])
+    for seed in range(20):
+        landmark = place(round, seed)
+        assert (landmark == round.design.X).all(axis=1).any()
+
+
+def test_random_landmarks_are_drawn_by_weight():
+    weight = np.where(np.arange(60) < 30, 1.0, 3.0)
+    round = make_round(LOSS_CASES[0], weight=weight)
+    rows = [int((place(round, seed) == round.design.X).all(axis=1).argmax()) for seed in range(800)]
+    heavy = np.mean(np.array(rows) >= 30)
+    assert heavy == pytest.approx(0.75, abs=4.0 * np.sqrt(0.75 * 0.25 / 800))
+    assert len(set(rows)) > 50
+
+
+def test_learned_landmark_is_better_than_the_origin():
+    round, fit_criterion = make_round(LOSS_CASES[0]), FIT_CRITERIA.create("exponential")
+
+    def value(optimizer):
+        learner = RFFK(n_components=5, weighting="uniform", optimizer=optimizer)
+        round.rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+        return round.mean(fit_criterion(round, round.design.output(learner.fit(round))[:, 0])[0])
+
+    assert value("lbfgs") < value(Probe()) - 1e-3
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS.names())
+def test_weightings_are_distributions(weighting):
+    made = WEIGHTINGS.create(weighting)
+    for risk in (np.array([0.2, 0.5, 0.1]), np.array([1e3, 0.0, 1e200]), np.ones(4)):
+        q = made.weigh(risk, 2.0, 100.0)
+        assert q.min() >= 0.0
+        assert q.sum() == pytest.approx(1.0, abs=1e-15)
+        assert (np.diff(q[np.argsort(risk)]) <= 0.0).all(), "a lower risk has at least the weight of a higher one"
+
+
+@pytest.mark.parametrize(("weighting", "temperature"), [("posterior", 2.0 * np.sqrt(50.0)), ("gibbs", 2.0)])
+def test_weightings_are_exponential_in_the_risk(weighting, temperature):
+    q = WEIGHTINGS.create(weighting).weigh(np.array([0.3, 0.5]), 2.0, 50.0)
+    assert np.log(q[0] / q[1]) == pytest.approx(0.2 * temperature, rel=1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_beta_of_zero_is_uniform(beta):
+    q = WEIGHTINGS.create("posterior").weigh(np.array([0.1, 0.9]), beta, 50.0)
+    assert bool(np.allclose(q, 0.5)) == (beta == 0.0)
+
+
+def test_gaussian_spectrum_is_that_of_the_rbf_kernel():
+    # Bochner: the mean of cos(omega . delta) is exp(-gamma |delta|^2).
+    omega = SPECTRA.create("gaussian").sample(make_round(LOSS_CASES[0], d=2), 200_000, 0.7)
+    delta = np.array([0.6, -0.8])
+    assert np.cos(omega @ delta).mean() == pytest.approx(np.exp(-0.7), abs=0.008)
+
+
+def test_bandwidth():
+    assert bandwidth("scale", 8) == 0.125
+    assert bandwidth(3, 8) == 3.0
+
+
+@pytest.mark.parametrize("learner", LEARNER_CASES, ids=str)
+def test_specs_are_parameters_only(learner):
+    made = learner.make()
+    assert set(vars(made)) == set(made.get_params(deep=False))
+    made.fit(make_round(LOSS_CASES[0]))
+    assert set(vars(made)) == set(made.get_params(deep=False))
+
+
+def test_a_tree_of_fewer_parameters():
+    class Small(Tree):
+        def __init__(self, max_depth=2):
+            super().__init__(max_depth=max_depth, reg_lambda=2.0)
+
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    given = {"n_estimators": 4, "early_stopping": False}
+    small, plain = (
+        RFFBoostRegressor(learner=learner, **given).fit(X, X[:, 0])
+        for learner in (Small(), Tree(2, reg_lambda=2.0))
+    )
+    np.testing.assert_array_equal(small.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["list", "text", "object", "number"])
+def test_outputs_of_another_kind_are_named(kind):
+    class Odd(Linear):
+        def __call__(self, X):
+            values = super().__call__(X)
+            return {
+                "list": values.tolist(),
+                "text": values.astype(str),
+                "object": values.astype(object),
+                "number": 1.0,
+            }[kind]
+
+    class Learns(Learner):
+        def fit(self, round):
+            return Odd(np.ones((round.design.n_features, 1)))
+
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    with pytest.raises(TypeError, match="its term must yield an array of real numbers, got"):
+        RFFBoostRegressor(learner=Learns(), n_estimators=2, standardize=False, extrapolation="continue").fit(
+            X, X[:, 0]
+        )

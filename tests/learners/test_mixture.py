@@ -1,0 +1,279 @@
+"""The mixture of cosines and trees: what it draws, and from what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import (
+    RFF1,
+    Cosines,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    RFFNewton,
+    Tree,
+    Trees,
+    boost,
+)
+from rffboost_ext.core import Learner, Round, Term
+from rffboost_ext.learners import mixture
+from rffboost_ext.learners.design import Design
+from rffboost_ext.learners.mixture import MANY_FEATURES, spelling, trees_for
+from rffboost_ext.learners.subsampling import relative_gain, shares_kept, update
+
+from ..cases import LOSS_CASES, make_data, make_round
+
+SQUARED = next(case for case in LOSS_CASES if case.name == "squared_error")
+
+
+def kinds(ensemble) -> list[type]:
+    return [type(term) for term in ensemble.terms]
+
+
+def grid(n: int = 600, d: int = 3) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-1.5, 1.5, (n, d))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "task", "depths", "shares"),
+    [
+        (999, 20, "classification", {4}, {0.6}),
+        (1_000, 20, "classification", {4}, {0.6, 1.0}),
+        (999, 20, "regression", {4}, {0.6, 1.0}),
+        (2_999, 20, "regression", {4}, {0.6, 1.0}),
+        (500, 4, "classification", {4}, {1.0}),
+    ],
+)
+def test_default_trees_of_few_rows_are_those_that_are_documented(n, d, task, depths, shares) -> None:
+    trees = trees_for(n, d, task)
+    assert len(trees) == len(depths) * len(shares)
+    assert {tree.max_depth for tree in trees} == depths
+    assert {tree.colsample_bytree for tree in trees} == shares
+
+
+@pytest.mark.parametrize(("d", "share"), [(4, 1.0), (5, 0.8)])
+def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share: float) -> None:
+    shallow, *large = trees_for(3_000, d, "regression")
+    assert (shallow.max_depth, shallow.max_leaves) == (4, 0)
+    assert sorted(tree.max_leaves for tree in large) == [32, 64, 64]
+    assert {(tree.max_depth, tree.grow_policy) for tree in large} == {(0, "lossguide")}
+    assert {tree.colsample_bytree for tree in (shallow, *large)} == {share}
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "task", "bins", "least"),
+    [
+        (2_999, 100, "regression", 64, 20.0),
+        (2_999, 100, "classification", 64, 1.0),
+        (2_999, 99, "regression", 256, 1.0),
+        (3_000, 100, "regression", 256, 1.0),
+    ],
+)
+def test_default_trees_of_many_features_are_those_that_are_documented(n, d, task, bins, least) -> None:
+    trees = trees_for(n, d, task, hessian=2.0)
+    assert {tree.max_bin for tree in trees} == {bins}
+    assert {tree.min_child_weight for tree in trees} == {least}
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_leaves_of_many_features_have_ten_rows_of_weight_one(weight: float, unit: float) -> None:
+    made = make_round(SQUARED, n=60, d=MANY_FEATURES)
+    made = replace(made, weight=np.full(60, weight), hessian=np.full_like(made.hessian, unit))
+    made.weight[::2] = 0.0
+    assert Mixture()._tree(made).min_child_weight == pytest.approx(10.0 * unit)
+
+
+def test_fast_oscillations_of_one_feature_are_found() -> None:
+    time = np.random.default_rng(0).permutation(5_000).astype(float)
+    y = np.sin(time / 30.0)
+    model = RFFBoostRegressor(random_state=0).fit(time[:3_500, None], y[:3_500])
+    assert model.score(time[3_500:, None], y[3_500:]) > 0.93
+
+
+def test_moving_averages_remember_their_share() -> None:
+    averages = np.full(2, np.nan)
+    for value in (1.0, 2.0, 5.0):
+        update(averages, 1, value, 0.8)
+    assert np.isnan(averages[0])
+    assert averages[1] == pytest.approx(0.8 * (0.8 * 1.0 + 0.2 * 2.0) + 0.2 * 5.0)
+
+
+class Nothing(Learner):
+    """Finds nothing."""
+
+    step = "unit"
+    multi_output = True
+
+    def fit(self, round: Round) -> Term:
+        C = round.raw.shape[1]
+        return Cosines(np.zeros((1, round.design.n_features)), np.zeros(1), np.zeros((1, C)))
+
+
+@pytest.mark.parametrize("useless", ["cosines", "trees"])
+@pytest.mark.parametrize(
+    "case", [case for case in LOSS_CASES if case.name in ("log_loss", "poisson", "squared_error")], ids=str
+)
+def test_the_learner_that_earns_is_drawn_but_for_the_least_share(useless: str, case) -> None:
+    X, y = make_data(case, n=300)
+    learner = Mixture(**{useless: Nothing()}, n_alternating=4, least_share=0.1)
+    loss = case.make()
+    fitted = boost(X, y[:, None].astype(float), loss=loss, learner=learner, n_estimators=64, random_state=0)
+    idle = sum(isinstance(term, Cosines) and not term.weight.any() for term in fitted.terms[4:])
+    assert 0 < idle < 15
+
+
+def test_the_first_rounds_alternate_and_neither_dies_out() -> None:
+    X = grid()
+    learner = Mixture(n_alternating=6, least_share=0.3)
+    fitted = boost(
+        X,
+        np.sin(X.sum(axis=1, keepdims=True)),
+        loss="squared_error",
+        learner=learner,
+        n_estimators=60,
+        random_state=1,
+    )
+    drawn = kinds(fitted)
+    assert drawn[:6] == [Cosines, Trees] * 3
+    assert min(drawn.count(Cosines), drawn.count(Trees)) > 8
+
+
+@pytest.mark.parametrize("index", [6, 50])
+def test_learners_are_drawn_by_the_square_of_what_they_earn(index: int) -> None:
+    learner, made, books = Mixture(n_alternating=6, least_share=0.05), make_round(SQUARED), np.array([0.3, 0.6])
+    drawn = [
+        learner._draw(replace(made, index=index, rng=np.random.default_rng(seed)), books) for seed in range(4_000)
+    ]
+    assert np.mean(drawn) == pytest.approx(0.36 / (0.09 + 0.36), abs=0.03)
+    first = [learner._draw(replace(made, index=5, rng=np.random.default_rng(seed)), books) for seed in range(20)]
+    assert set(first) == {1}
+
+
+def test_all_default_trees_are_drawn() -> None:
+    made, learner = make_round(SQUARED, n=60, d=6), Mixture()
+    drawn = {learner._tree(replace(made, rng=np.random.default_rng(seed))).colsample_bytree for seed in range(50)}
+    assert drawn == {tree.colsample_bytree for tree in trees_for(60, 6, "regression")} == {0.6, 1.0}
+
+
+def test_what_a_round_earns_is_counted_on_the_rows_it_has_not_seen(monkeypatch) -> None:
+    made, counted, learner = make_round(SQUARED, n=400), [], Recorder(RFFNewton())
+    made = replace(made, weight=np.ones(400), rng=np.random.default_rng(0))
+    monkeypatch.setattr(mixture, "relative_gain", lambda round, output, weight: counted.append(weight) or 0.5)
+    Recorder.seen.clear()
+    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(made)
+    (seen,), (rest,) = Recorder.seen, counted
+    np.testing.assert_array_equal(seen.weight + rest, 1.0)
+    assert not (seen.weight * rest).any()
+
+
+def test_a_mixture_promises_what_both_learners_do() -> None:
+    rising = Tree(2, monotone_constraints=(1, 0))
+    assert Mixture(cosines=rising, trees=rising).active_constraints == ("monotone_constraints",)
+    assert Mixture().active_constraints == ()
+    assert Tree(2, monotone_constraints=(0, 0)).active_constraints == ()
+
+
+def test_what_is_earned_is_the_expansion_on_the_rows_given() -> None:
+    round = make_round(SQUARED, n=50)
+    f, rows = np.random.default_rng(0).normal(scale=0.1, size=(50, 1)), np.arange(50) % 3 == 0
+    by_hand = [
+        w * (g * v + 0.5 * h * v * v)
+        for w, g, h, v in zip(round.weight, round.gradient[:, 0], round.hessian[:, 0], f[:, 0], strict=True)
+    ]
+    weight, gradient = round.weight[rows], round.gradient[rows, 0]
+    possible = 0.5 * weight @ gradient**2 / np.average(round.hessian[rows, 0], weights=weight)
+    gain = -sum(np.array(by_hand)[rows]) / possible
+    counted = np.where(rows, round.weight, 0.0)
+    assert relative_gain(round, f, counted) == pytest.approx(max(0.0, gain))
+    newton_step = -round.gradient / round.hessian
+    assert relative_gain(round, newton_step, counted) == pytest.approx(1.0)
+    assert relative_gain(round, -100.0 * f, counted) == 0.0
+
+
+class Recorder(Learner):
+    """Hands the round to another learner and keeps it."""
+
+    step = "unit"
+    multi_output = True
+    seen: list[Round] = []
+
+    def __init__(self, inner: Learner) -> None:
+        self.inner = inner
+
+    def fit(self, round: Round) -> Term:
+        self.seen.append(round)
+        return self.inner.fit(round)
+
+
+def test_a_term_is_fitted_to_a_sample_of_the_rows() -> None:
+    round, learner = make_round(SQUARED, n=4000), Recorder(RFFNewton())
+    Recorder.seen.clear()
+    Mixture(cosines=learner, trees=learner, subsample=0.6).fit(replace(round, rng=np.random.default_rng(5)))
+    (sampled,) = Recorder.seen
+    inside, single = sampled.weight > 0.0, round.weight < 1.5
+    assert single.mean() > 0.3
+    np.testing.assert_array_equal(sampled.weight[inside & single], round.weight[inside & single])
+    assert inside[single].mean() == pytest.approx(0.6, abs=0.04)
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, 2.0, 3.7, 40.0, 1e9])
+def test_a_row_of_some_weight_is_so_many_rows(weight: float) -> None:
+    n, share = 20_000, 0.7
+    kept = shares_kept(np.random.default_rng(0), np.full(n, weight), share)
+    count = min(max(round(weight), 1), 1e6)
+    assert ((kept >= 0.0) & (kept <= 1.0)).all()
+    assert np.allclose(kept * count, np.rint(kept * count))
+    assert kept.mean() == pytest.approx(share, abs=4.0 * np.sqrt(share * (1.0 - share) / (n * count)))
+    assert kept.var() == pytest.approx(share * (1.0 - share) / count, rel=0.1)
+
+
+@pytest.mark.parametrize("learner", ["mixture", "rff_newton", "tree"])
+def test_rows_that_are_merged_are_not_left_out_whole(learner: str) -> None:
+    # Of the four distinct rows each stands for hundreds: what can be learned of them is their shares.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1000, 1)).astype(float)
+    y = (rng.random(1000) < 0.3 + 0.2 * X[:, 0]).astype(int)
+    shares = np.array([y[X[:, 0] == value].mean() for value in (0.0, 1.0)])
+    params = {"early_stopping": False, "learning_rate": 0.3, "random_state": 0}
+    model = RFFBoostClassifier(learner=learner, **params).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba([[0.0], [1.0]])[:, 1], shares, atol=0.03)
+
+
+def test_any_learner_may_take_either_place() -> None:
+    X = grid(200)
+    learner = Mixture(cosines=RFF1(fit_criterion="newton"), trees=Tree(max_depth=2))
+    fitted = boost(X, X[:, :1] ** 2, loss="squared_error", learner=learner, n_estimators=12, random_state=0)
+    assert {*kinds(fitted)} == {Cosines, Trees}
+
+
+def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    design, y = Design(X), np.sin(X[:, :1])
+    outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
+    boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
+    books = [
+        design.learner_state((Mixture, spelling(one), "books"), lambda: None) for one in (outer, outer.cosines)
+    ]
+    assert all(np.isfinite(one).all() for one in books)
+    assert books[0] is not books[1]
+
+
+def test_nested_parameters_reach_the_learners() -> None:
+    model = RFFBoostRegressor().set_params(learner__trees__max_depth=2, learner__cosines__n_candidates=7)
+    assert model.learner.trees.max_depth == 2
+    assert model.learner.cosines.n_candidates == 7
+    assert RFFBoostRegressor().set_params(learner__subsample=0.5).learner.subsample == 0.5
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"subsample": 0.0}, {"memory": 2.0}, {"least_share": 0.6}, {"n_alternating": -1}, {"cosines": "rff_9"}],
+)
+def test_a_wrong_parameter_is_named(params: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="|".join([*params, "rff_9"])):
+        Mixture(**params).validate()

@@ -1,0 +1,282 @@
+"""Kernel machines of random Fourier features: closed forms, shared frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
+from rffboost_ext.displays import FrequencyDisplay
+from rffboost_ext.learners.fourier.second_order import cosines_of
+from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares
+from rffboost_ext.learners.kernel_machines.ridge import newton_target
+from rffboost_ext.terms import outputs_of_each
+from rffboost_ext.utils.parallel import SINGLE_BLAS
+
+from ..cases import LOSS_CASES, make_round
+
+X = np.random.default_rng(0).uniform(-2.0, 2.0, (150, 3))
+SMOOTH = np.sin(2.0 * X[:, 0]) * X[:, 1]
+PLAIN = {"early_stopping": False, "random_state": 0}
+# One kernel and one penalty, and frequencies as they are drawn.
+FIXED = {"gamma": (0.6, 0.6), "l2": (0.05, 0.05), "n_values": 1, "compare_scales": False, "n_directions": 1}
+
+
+def waves(X, omega):
+    """Cosines and sines, (n, 2K)."""
+    z = X @ omega.T
+    return np.hstack([np.cos(z), np.sin(z)])
+
+
+@pytest.mark.parametrize("max_samples", [5_000, 60])
+@pytest.mark.parametrize("n_components", [6, 100])
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_a_round_minimises_the_penalised_expansion(case, n_components, max_samples) -> None:
+    """With fewer features than rows and with more, and on all rows as on a sample: its gradient is 0."""
+    round = make_round(case, n=120, d=4)
+    # Rows of weight 0 are not seen.
+    round = replace(round, weight=np.where(np.arange(120) % 2, round.weight, 0.0))
+    learner = RFFRidge(n_components=n_components, max_samples=max_samples)
+    target, size = newton_target(round)
+    omega, l2 = learner._kernel(round, target)
+    squares = learner._squares(round, omega, l2)
+    amplitudes = squares.solve(target[squares.rows])
+    used, basis = squares.rows, np.hstack([np.ones((120, 1)), waves(round.design.X, omega)])
+    weight = round.weight[used]
+    assert (weight > 0.0).all()
+    for c in range(target.shape[1]):
+        total = round.weight @ np.square(round.gradient[:, c])
+        curvature = round.weight @ (round.hessian[:, c] * np.square(round.gradient[:, c])) / total
+        a = size * amplitudes[c]
+        slope = basis[used].T @ (weight * (round.gradient[used, c] + curvature * (basis[used] @ a)))
+        scale = np.abs(basis[used].T @ (weight * round.gradient[used, c])).max()
+        # The intercept is penalised like the cosine of a kernel of one.
+        penalty = np.full(len(a), l2 * n_components)
+        penalty[0] = l2
+        np.testing.assert_allclose(slope + curvature * penalty * a, 0.0, atol=1e-8 * scale)
+    output = learner._output(round, squares, omega, amplitudes)
+    np.testing.assert_allclose(output, basis @ amplitudes.T, rtol=0, atol=1e-8 * np.abs(output).max())
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_amplitudes_are_a_term(n_outputs) -> None:
+    rng = np.random.default_rng(1)
+    omega, amplitudes = rng.normal(size=(5, 3)), rng.normal(size=(n_outputs, 10))
+    expected = waves(X, omega) @ amplitudes.T
+    np.testing.assert_allclose(cosines_of(omega, amplitudes)(X), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_rows", [8, 60])
+def test_least_squares_are_those_of_either_system(n_rows) -> None:
+    rng = np.random.default_rng(2)
+    features, weight = rng.normal(size=(20, n_rows)), rng.uniform(0.5, 2.0, n_rows)
+    target = rng.normal(size=(n_rows, 2))
+    unit = rng.uniform(0.5, 2.0, 20)
+    squares = LeastSquares.of(np.arange(n_rows), features, weight, unit, 0.3)
+    assert len(squares.factor) == min(20, n_rows)
+    stacked = np.vstack([np.sqrt(weight)[:, None] * features.T, np.sqrt(0.3) * np.diag(1.0 / unit)])
+    wanted = np.vstack([np.sqrt(weight)[:, None] * target, np.zeros((20, 2))])
+    expected = np.linalg.lstsq(stacked, wanted, rcond=None)[0].T
+    np.testing.assert_allclose(squares.solve(target), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(squares.outputs(expected), features.T @ expected.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:.*sample_weight")
+@pytest.mark.parametrize(("unit", "least", "most"), [(1e-300, 0.0, 0.01), (1e39, 0.9, 1.0), (1e200, 0.9, 1.0)])
+def test_equal_weights_may_have_any_size(unit, least, most) -> None:
+    """Penalised are sums over the rows: beside tiny weights nothing is learned."""
+    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=0.5, n_estimators=20, **PLAIN)
+    assert least <= round(model.fit(X, SMOOTH, sample_weight=np.full(len(X), unit)).score(X, SMOOTH), 9) <= most
+
+
+@pytest.mark.parametrize("largest", [1e6, 1e12, 1e30])
+def test_weights_may_be_far_apart(largest) -> None:
+    weight = np.where(np.arange(len(X)) % 2, largest, 1.0 / largest)
+    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=0.5, n_estimators=20, **PLAIN)
+    assert model.fit(X, SMOOTH, sample_weight=weight).score(X[1::2], SMOOTH[1::2]) > 0.9
+
+
+def test_systems_of_earlier_weights_are_not_kept() -> None:
+    round = make_round(LOSS_CASES[0], n=60)
+    for k in range(4):
+        RFFRidge().fit(replace(round, weight=round.weight * (1.0 + (np.arange(60) == k))))
+    kept = [view for key, view in round.design._views.items() if isinstance(key, tuple) and key[-1] == "squares"]
+    assert [len(systems) for systems in kept] == [1]
+
+
+def test_many_features_are_the_kernel_machine() -> None:
+    """One full step from the mean is kernel ridge regression, with weights too."""
+    y, weight = np.exp(2.0 * X[:, 0]), np.random.default_rng(6).uniform(0.5, 2.0, len(X))
+    Z = np.random.default_rng(1).uniform(-2.0, 2.0, (150, 3))
+    learner = RFFRidge(n_components=20_000, **FIXED)
+    params = {"n_estimators": 1, "learning_rate": 1.0, "standardize": False, "precision": "float64", **PLAIN}
+    params["extrapolation"] = "continue"
+    model = RFFBoostRegressor(learner=learner, **params).fit(X, y, sample_weight=weight)
+    mean = np.average(y, weights=weight)
+    exact = KernelRidge(alpha=0.05, kernel=lambda one, other: 1.0 + np.exp(-0.2 * np.square(one - other).sum()))
+    expected = exact.fit(X, y - mean, sample_weight=weight).predict(Z) + mean
+    assert np.abs(model.predict(Z) - expected).max() < 0.01 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("learner", [RFFRidge(), RFFRidge(n_components=8)], ids=["default", "few"])
+def test_rounds_share_their_frequencies(learner, standardize) -> None:
+    params = {"n_estimators": 20, "standardize": standardize} | PLAIN
+    model = RFFBoostRegressor(learner=learner, **params).fit(X, SMOOTH)
+    assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
+    (block,) = model.ensemble_.compact().terms
+    assert isinstance(block, Cosines)
+    # One of them is the intercept.
+    assert len(block.omega) == 1 + learner.n_components
+    assert model.transform(X).shape == (len(X), len(block.omega))
+    np.testing.assert_allclose(model.predict(X), list(model.staged_predict(X))[-1], rtol=0, atol=1e-9)
+
+
+def test_rounds_of_several_outputs_share_their_frequencies() -> None:
+    y = np.column_stack([SMOOTH, 1_000.0 * X[:, 2]])
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=8, **PLAIN).fit(X, y)
+    assert len({id(term.omega) for term in model.ensemble_.terms}) == 1
+    (block,) = model.ensemble_.compact().terms
+    assert len(block.omega) == 1 + 2 * RFFRidge().n_components
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
+    rng = np.random.default_rng(7)
+    omega, center = rng.normal(size=(5, 3)), np.ones(3)
+    shared = [cosines_of(omega, rng.normal(size=(n_outputs, 10))).centered(None) for _ in range(4)]
+    moved = [replace(term, center=center) for term in shared]
+    for terms in (shared, moved, [*shared, moved[0]]):
+        expected = [term(X) for term in terms]
+        np.testing.assert_allclose(outputs_of_each(terms, X), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_frequencies_that_rounds_share_are_drawn_once(n_outputs, gaps):
+    pytest.importorskip("matplotlib").use("Agg")
+    data = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.column_stack([np.sin(data[:, 0]), data[:, 1] * data[:, 2]])[:, :n_outputs]
+    data[:3, 2] = np.nan if gaps else 0.0
+    model = RFFBoostRegressor(learner="rff_ridge", n_estimators=6, early_stopping=False, random_state=0)
+    model.set_params(learner__n_components=9).fit(data, y)
+    display = FrequencyDisplay.from_estimator(model)
+    (block,) = model.ensemble_.compact().terms
+    block = block.term if gaps else block
+    waves = [w for w in np.unique(block.omega, axis=0) if w.any()]
+    assert len(display.omega) == len(waves) == 9
+    for w in waves:
+        (amplitude,) = display.amplitude[(display.omega == w[:2]).all(axis=1)]
+        same = block.weight[(block.omega == w).all(axis=1)]
+        assert amplitude == pytest.approx(np.linalg.norm(same))
+    assert set(display.round) == {1}
+    # One colour needs no scale.
+    assert display.figure_.axes == [display.ax_]
+
+
+@pytest.mark.parametrize("name", ["flags", "amounts"])
+def test_rows_that_hardly_differ_are_fitted_in_double_precision(name) -> None:
+    rng = np.random.default_rng(0)
+    data = {"flags": 1.0 * (rng.random((2500, 5)) < 0.003), "amounts": rng.pareto(0.5, (2500, 1))}[name]
+    y = np.log1p(data.sum(axis=1)) + (rng.random(2500) < 0.3)
+    model = RFFBoostRegressor(learner="rff_ridge", random_state=0)
+    single, double = (
+        model.set_params(precision=kind).fit(data, y).predict(data) for kind in ("float32", "float64")
+    )
+    # The features themselves are rounded to single precision, and folds may end a round apart.
+    assert np.mean(np.square(single - double)) < 0.01 * np.var(y)
+
+
+def test_joined_cosines_are_those_of_the_fitted_function() -> None:
+    rate = Decay(0.5, 0.9)
+    model = RFFBoostRegressor(learner="rff_ridge", learning_rate=rate, n_estimators=20, **PLAIN).fit(X, SMOOTH)
+    (block,) = model.ensemble_.compact().terms
+    raw = model.ensemble_.baseline + model.transform(X) @ block.weight
+    np.testing.assert_allclose(raw[:, 0], model.predict(X), rtol=0, atol=1e-9)
+
+
+def test_cosines_of_equal_frequency_are_joined() -> None:
+    rng = np.random.default_rng(3)
+    for n_outputs in (1, 2):
+        omega = np.repeat(rng.normal(size=(4, 3)), 5, axis=0)
+        term = Cosines(omega, rng.uniform(-3.0, 3.0, 20), rng.normal(size=(20, n_outputs)), center=np.ones(3))
+        for given in (term, replace(term, omega=np.asfortranarray(omega))):
+            joined = given.merged()
+            assert len(joined.omega) == 4 * n_outputs
+            np.testing.assert_allclose(joined(X), term(X), rtol=0, atol=1e-12)
+            assert joined.merged() is joined
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_constants_are_joined_whatever_they_weigh(weight) -> None:
+    joined = Cosines(np.zeros((5, 3)), np.arange(5.0), np.full((5, 2), weight)).merged()
+    assert joined.omega.shape == (1, 3)
+    np.testing.assert_allclose(joined(X), weight * np.cos(np.arange(5.0)).sum(), rtol=0, atol=1e-12)
+
+
+def test_weights_of_a_round_are_not_those_of_another() -> None:
+    """A mixture gives each round a sample of its own."""
+    round = make_round(LOSS_CASES[0], n=60)
+    learner, target = RFFRidge(n_components=8), newton_target(round)[0]
+    omega, l2 = learner._kernel(round, target)
+    first = learner._squares(round, omega, l2)
+    assert learner._squares(round, omega, l2) is first
+    other = replace(round, weight=np.where(np.arange(60) < 30, round.weight, 0.0))
+    assert learner._squares(other, omega, l2).rows.tolist() == list(range(30))
+    mixture = Mixture(RFFNewton(), RFFRidge(n_components=16))
+    assert RFFBoostRegressor(learner=mixture, n_estimators=60, **PLAIN).fit(X, SMOOTH).score(X, SMOOTH) > 0.9
+
+
+@pytest.mark.parametrize("n", [150, 900])
+def test_blas_threads_do_not_matter(n) -> None:
+    Z = np.random.default_rng(8).normal(size=(n, 6))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            model = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(Z, np.sin(Z[:, 0]))
+            found.append(model.predict(Z))
+    np.testing.assert_array_equal(*found)
+
+
+def test_the_last_thread_gives_blas_its_threads_back() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with SINGLE_BLAS:
+            with SINGLE_BLAS:
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == before
+
+
+def test_a_target_that_is_reached_needs_no_step() -> None:
+    constant = RFFBoostRegressor(learner="rff_ridge", n_estimators=3, **PLAIN).fit(X, np.ones(len(X)))
+    np.testing.assert_array_equal(constant.predict(X), 1.0)
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_the_unit_of_the_target_does_not_matter(unit) -> None:
+    params = {"learner": "rff_ridge", "n_estimators": 20, **PLAIN}
+    expected = RFFBoostRegressor(**params).fit(X, SMOOTH).predict(X)
+    found = RFFBoostRegressor(**params).fit(X, unit * SMOOTH).predict(X) / unit
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
+        ({"n_scored": 1}, "n_scored must be an integer >= 2, got 1"),
+        ({"l2": (0.0, 1.0)}, r"l2 must be a pair of positive numbers.*got \(0.0, 1.0\)"),
+        ({"gamma": (3.0, 1.0)}, r"gamma must be a pair of positive numbers.*got \(3.0, 1.0\)"),
+    ],
+)
+def test_bad_parameters_are_named(params, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        RFFBoostClassifier(learner=RFFRidge(**params)).fit(X, SMOOTH > 0.0)

@@ -1,0 +1,334 @@
+"""Second-order cosines: the closed form, the candidates and the refinement, against plain NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import check_grad, minimize
+from scipy.stats import chisquare
+
+from rffboost_ext import Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
+from rffboost_ext.kernels.second_order_cosines import best_pair, score_pass, smallest
+from rffboost_ext.learners.design import Design
+from rffboost_ext.learners.fourier.second_order import REFINEMENT, Profile, Sample, refined
+from rffboost_ext.learners.fourier.sparse_supports import FeatureGains, draw_candidates
+
+from ..cases import LOSS_CASES, make_round
+
+Array = np.ndarray
+
+
+def expansion(round, output: Array, rows: Array) -> float:
+    """The second-order expansion of the weighted loss along an output, over some rows."""
+    terms = (round.gradient[rows] + 0.5 * round.hessian[rows] * output) * output
+    return float(round.weight[rows] @ terms.sum(axis=1))
+
+
+def best_expansion(round, omega: Array, rows: Array, l2: float) -> float:
+    """Its minimum over the amplitudes of cosine and sine, by linear least squares, one output after the other."""
+    z = round.design.X[rows] @ omega
+    basis = np.column_stack([np.cos(z), np.sin(z)])
+    total = 0.0
+    for c in range(round.raw.shape[1]):
+        g, h = round.weight[rows] * round.gradient[rows, c], round.weight[rows] * round.hessian[rows, c]
+        curvature = basis.T @ (h[:, None] * basis) + l2 * np.eye(2)
+        slope = basis.T @ g
+        pair = -np.linalg.solve(curvature, slope)
+        total += slope @ pair + 0.5 * pair @ curvature @ pair
+    return total
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_pair_minimises_the_penalised_quadratic(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z, g, h, l2 = rng.normal(size=30), rng.normal(size=30), rng.uniform(0.1, 1.0, 30), rng.uniform(0.0, 2.0)
+    c, s = np.cos(z), np.sin(z)
+    sums = np.array([g @ c, g @ s, h @ c**2, h @ s**2, h @ (c * s)])
+
+    def value(pair: Array) -> float:
+        f = pair[0] * c + pair[1] * s
+        return float(g @ f + 0.5 * h @ f**2 + 0.5 * l2 * pair @ pair)
+
+    *pair, gain = best_pair(sums, l2)
+    found = minimize(value, np.zeros(2), tol=1e-12)
+    np.testing.assert_allclose(pair, found.x, rtol=1e-4, atol=1e-6)
+    assert gain == pytest.approx(-found.fun, rel=1e-8)
+
+
+def test_nothing_to_fit_gains_nothing() -> None:
+    assert best_pair(np.zeros(5), 0.0) == (0.0, 0.0, 0.0)
+    a, b, gain = best_pair(np.array([1.0, 0.0, 1.0, 0.0, 0.0]), 0.0)
+    assert np.isfinite([a, b]).all()
+    assert 0.0 <= gain <= 0.51
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
+    round = make_round(case, n=80, d=5)
+    rng, rows = np.random.default_rng(0), np.arange(0, 80, 2)
+    candidates = draw_candidates(rng, 12, np.full(5, 0.2), 0.3, (0.1, 4.0), np.dtype(np.float64))
+    sample = Sample.of(round, rows, np.arange(5))
+    gains = np.empty(12)
+    drawn = candidates.sizes, candidates.features, candidates.omega
+    score_pass(sample.x, *drawn, sample.g, sample.h, sample.penalty(0.5), gains, 0, 12)
+    for j in range(12):
+        features, omega = candidates[j]
+        full = np.zeros(5)
+        full[features] = omega
+        assert gains[j] * sample.gain == pytest.approx(-best_expansion(round, full, rows, 0.5), rel=1e-9)
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_the_gradient_of_the_profile_is_its_derivative(case) -> None:
+    round = make_round(case, n=70, d=6)
+    features = np.array([0, 2, 3, 5])
+    profile = Profile(Sample.of(round, np.arange(70), features), 1.0)
+    omega = np.random.default_rng(1).normal(size=4)
+    size = np.abs(profile(omega)[1]).max()
+    assert check_grad(lambda w: profile(w)[0], lambda w: profile(w)[1], omega) < 1e-5 * max(size, 1e-3)
+
+
+def with_least_hessian(round, share: float):
+    """The round whose hessians are at least a share of their mean, output by output."""
+    least = share * np.average(round.hessian, axis=0, weights=round.weight)
+    return replace(round, hessian=np.maximum(round.hessian, least))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_a_round_gains_the_minimum_over_amplitudes_at_its_frequency(case, share: float) -> None:
+    round = make_round(case, n=90, d=4)
+    term = RFFNewton(l2=0.3, min_hessian=share).fit(round)
+    output = round.design.output(term)
+    np.testing.assert_allclose(output, term(round.design.X), atol=1e-9 * np.abs(output).max() + 1e-12)
+    everything = np.arange(90)
+    if share:
+        round = with_least_hessian(round, share)
+    penalty = 0.15 * float(np.square(term.weight).sum())
+    reached = expansion(round, output, everything) + penalty
+    least = best_expansion(round, term.omega[0], everything, 0.3)
+    assert reached == pytest.approx(least, rel=1e-6)
+    assert reached < 0.0
+
+
+def test_the_least_hessian_is_that_of_the_first_round() -> None:
+    first = make_round(LOSS_CASES[0], n=90, d=4)
+    learner = RFFNewton(l2=0.0, min_hessian=1.0)
+    learner.fit(first)
+    later = replace(first, hessian=1e-6 * first.hessian)
+    term = learner.fit(later)
+    even = replace(first, hessian=np.broadcast_to(first.weight @ first.hessian / first.weight.sum(), (90, 1)))
+    reached = expansion(even, later.design.output(term), np.arange(90))
+    assert reached == pytest.approx(best_expansion(even, term.omega[0], np.arange(90), 0.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_keep_their_sign_beyond_rows_that_are_fitted_well(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, angle, radius = rng.normal(size=(4_000, 2)), rng.uniform(-np.pi, np.pi, 4_000), rng.uniform(3.0, 4.5, 4_000)
+    beyond = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    right = [
+        RFFBoostClassifier(learner=Mixture(RFFNewton(min_hessian=share)), n_estimators=400, random_state=0)
+        .fit(X, X.sum(axis=1) > 0.0)
+        .score(beyond, beyond.sum(axis=1) > 0.0)
+        for share in (0.0, 0.1)
+    ]
+    assert right[1] > right[0]
+
+
+class Still(Optimizer):
+    """Stays where it is."""
+
+    def minimise(self, fun, x0, bounds=None):
+        return x0
+
+
+def test_refinement_gains_and_stays_on_the_support() -> None:
+    rough, fine = (
+        RFFNewton(optimizer=how).fit(make_round(LOSS_CASES[1], n=200, d=8)) for how in (Still(), "auto")
+    )
+    np.testing.assert_array_equal(rough.omega != 0.0, fine.omega != 0.0)
+    round, everything = make_round(LOSS_CASES[1], n=200, d=8), np.arange(200)
+    least = [best_expansion(round, term.omega[0], everything, 1.0) for term in (rough, fine)]
+    assert least[1] < least[0]
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+def test_refinement_in_compiled_code_is_that_of_the_optimizer(case) -> None:
+    round = make_round(case, n=150, d=5)
+    sample, start = Sample.of(round, np.arange(150), np.array([0, 1, 3])), np.array([0.4, -0.9, 0.1])
+    profile = Profile(sample, 0.7)
+    expected = REFINEMENT.minimise(profile, start)
+    value, _ = profile(expected)
+    omega, pairs, gain = refined(sample, start, 0.7)
+    np.testing.assert_allclose(omega, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(pairs, profile.pairs * sample.size, rtol=1e-7, atol=1e-12)
+    assert gain == pytest.approx(-value * profile.first * sample.gain, rel=1e-9)
+    np.testing.assert_array_equal(start, [0.4, -0.9, 0.1])
+
+
+@pytest.mark.parametrize("case", LOSS_CASES[:3], ids=str)
+def test_gains_do_not_depend_on_who_refines(case) -> None:
+    sample, start = (
+        Sample.of(make_round(case, n=150, d=3), np.arange(150), np.arange(3)),
+        np.array([0.4, -0.9, 0.1]),
+    )
+    (_, pairs, gain), (_, others, other) = (
+        RFFNewton(optimizer=how)._refined(sample, start) for how in ("auto", REFINEMENT)
+    )
+    assert other == pytest.approx(gain, rel=1e-6)
+    np.testing.assert_allclose(others, pairs, rtol=1e-5, atol=1e-9)
+
+
+def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkeypatch) -> None:
+    taken, of = [], Sample.of.__func__
+
+    def noted(cls, round, rows, features, least=None):
+        taken.append(rows)
+        return of(cls, round, rows, features, least)
+
+    monkeypatch.setattr(Sample, "of", classmethod(noted))
+    RFFNewton(max_samples=200, n_scored=50).fit(make_round(LOSS_CASES[0], n=900))
+    scored, refined_on = taken
+    assert np.isin(scored, refined_on).all()
+    assert len(scored) == pytest.approx(50, abs=35)
+    assert len(refined_on) == pytest.approx(200, abs=60)
+
+
+def test_a_sample_of_some_features_is_that_of_its_rows() -> None:
+    round, features = make_round(LOSS_CASES[1], n=60, d=6), np.array([1, 4])
+    rows = np.flatnonzero(np.arange(60) % 3)
+    narrow, direct = Sample.of(round, rows, np.arange(6)).seeing(features), Sample.of(round, rows, features)
+    for name in ("x", "g", "h", "slope", "curvature"):
+        np.testing.assert_array_equal(getattr(narrow, name), getattr(direct, name))
+
+
+@given(values=st.lists(st.floats(-5.0, 5.0, width=32), min_size=1, max_size=40), data=st.data())
+def test_the_smallest_are_found_in_their_order(values: list[float], data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(values)))
+    assert smallest(np.array(values), k) == sorted(values)[k - 1]
+
+
+def test_rows_of_no_weight_are_as_good_as_absent() -> None:
+    round = make_round(LOSS_CASES[1], n=120, d=3)
+    weight = np.where(np.arange(120) < 80, round.weight, 0.0)
+    terms = []
+    for far in (0.0, 50.0):
+        X = round.design.original.copy()
+        X[80:] += far
+        design = Design(X, round.design.center, round.design.scale)
+        terms.append(RFFNewton().fit(replace(round, design=design, weight=weight, rng=np.random.default_rng(3))))
+    np.testing.assert_array_equal(terms[0].omega, terms[1].omega)
+    np.testing.assert_array_equal(terms[0].weight, terms[1].weight)
+
+
+def test_several_outputs_share_their_frequency() -> None:
+    case = next(case for case in LOSS_CASES if case.n_outputs == 3)
+    term = RFFNewton().fit(make_round(case))
+    assert term.omega.shape[0] == 2
+    assert term.weight.shape == (2, 3)
+    np.testing.assert_array_equal(term.omega[0], term.omega[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_supports_have_the_law_that_is_stated(dtype: type) -> None:
+    rng, d, dense = np.random.default_rng(0), 15, 0.25
+    drawn = draw_candidates(rng, 20_000, np.full(d, 1.0 / d), dense, (0.5, 0.5), np.dtype(dtype))
+    # floor(2^u), u uniform in [0, 4): 1 with probability 1/4, 2 and 3 share 1/4, 4 .. 7, and 8 .. 15.
+    size = np.arange(1, d + 1)
+    share = (1.0 - dense) * np.log2((size + 1) / size) / 4.0
+    share[-1] += dense
+    assert chisquare(np.bincount(drawn.sizes, minlength=d + 1)[1:], 20_000 * share).pvalue > 1e-4
+    for j in range(200):
+        features, omega = drawn[j]
+        assert (np.diff(features) > 0).all()
+        assert len(features) == len(omega) == drawn.sizes[j]
+    # Frequencies N(0, 2 gamma / s): their squared norm has the mean 2 gamma for every size.
+    norms = [np.square(drawn[j][1]).sum() for j in range(20_000)]
+    assert np.mean(norms) == pytest.approx(1.0, abs=0.05)
+
+
+def test_features_are_drawn_by_their_probability() -> None:
+    probability = np.array([0.5, 0.3, 0.15, 0.05])
+    drawn = draw_candidates(np.random.default_rng(1), 40_000, probability, 0.0, (1.0, 1.0), np.dtype(np.float64))
+    single = drawn.features[drawn.sizes == 1, 0]
+    assert chisquare(np.bincount(single, minlength=4), len(single) * probability).pvalue > 1e-4
+
+
+def test_features_that_cannot_be_drawn_are_not() -> None:
+    # As where all odds are earned, and by a few only.
+    probability = np.array([0.0, 0.0, 0.7, 0.0, 0.3, 0.0])
+    drawn = draw_candidates(np.random.default_rng(1), 2_000, probability, 0.0, (1.0, 1.0), np.dtype(np.float32))
+    assert set(drawn.sizes) == {1, 2}
+    assert {feature for j in range(len(drawn)) for feature in drawn[j][0]} == {2, 4}
+
+
+def test_what_features_earn_becomes_their_probability() -> None:
+    earnings = FeatureGains(4)
+    np.testing.assert_allclose(earnings.probability(0.5), 0.25)
+    earnings.add(np.array([1, 3]), np.array([2.0, 1.0]), 5.0)
+    np.testing.assert_allclose(earnings.gains, [0.0, 4.0, 0.0, 1.0])
+    np.testing.assert_allclose(earnings.probability(0.5), [0.125, 0.525, 0.125, 0.225])
+    earnings.add(np.array([0]), np.array([1.0]), -1.0)
+    np.testing.assert_allclose(earnings.probability(0.0), 0.25)
+
+
+def test_signal_earns_more_than_noise() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 20))
+    y = np.sin(2.0 * X[:, :1]) + X[:, 1:2]
+    design = Design(X)
+    boost(design, y, loss="squared_error", learner=RFFNewton(), n_estimators=40, random_state=0)
+    odds = design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(20)).probability(1.0)
+    assert odds[:2].sum() > 0.8
+
+
+@pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+@pytest.mark.parametrize(
+    ("shrinkage", "relative_rate", "factor"),
+    [(0.1, 3.0, 3.0), (0.5, 3.0, 2.0), (1.0, 3.0, 1.0), (2.0, 3.0, 1.0), (0.1, 0.5, 0.5), (1.0, 0.5, 0.5)],
+)
+def test_a_relative_rate_lengthens_a_step_up_to_a_full_one(case, shrinkage, relative_rate, factor) -> None:
+    full, shrunk = make_round(case), replace(make_round(case), shrinkage=shrinkage)
+    term = RFFNewton(relative_rate=relative_rate).fit(shrunk)
+    X = full.design.X
+    np.testing.assert_allclose(term(X), factor * RFFNewton().fit(full)(X), rtol=1e-12)
+    np.testing.assert_allclose(shrunk.design.output(term), term(X), atol=1e-4 * np.abs(term(X)).max())
+
+
+def test_no_step_is_longer_than_a_full_one() -> None:
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    parts = {"loss": "squared_error", "n_estimators": 5, "random_state": 0}
+    usual, long = (boost(X, X[:, :1] ** 2, learner=RFFNewton(relative_rate=rate), **parts) for rate in (1.0, 9.0))
+    np.testing.assert_array_equal(usual.raw(X), long.raw(X))
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "text"),
+    [
+        ({"n_candidates": 0}, ValueError, "n_candidates must be an integer >= 1"),
+        ({"gamma": (2.0, 1.0)}, ValueError, "gamma must be a pair of positive numbers"),
+        ({"gamma": 1.0}, TypeError, "gamma must be a pair of positive numbers"),
+        ({"dense": 1.5}, ValueError, "dense must be"),
+        ({"l2": -1.0}, ValueError, "l2 must be"),
+        ({"relative_rate": 0.0}, ValueError, "relative_rate must be a number > 0"),
+    ],
+)
+def test_a_wrong_parameter_is_named(params: dict[str, object], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        RFFNewton(**params).validate()
+
+
+@pytest.mark.parametrize(("n_samples", "most"), [(20, 10), (60, 30), (200, 50)])
+def test_a_support_has_at_most_half_as_many_features_as_there_are_rows(n_samples: int, most: int) -> None:
+    X = np.random.default_rng(0).standard_normal((n_samples, 50))
+    learner = RFFNewton(dense=0.5)
+    ensemble = boost(
+        X, X[:, :1] * X[:, 1:2], loss="squared_error", learner=learner, n_estimators=40, random_state=0
+    )
+    sizes = [np.count_nonzero(term.omega) for term in ensemble.terms]
+    assert max(sizes) == most

@@ -1,0 +1,215 @@
+"""Searches that start on a part of the rows: what the part is, and that they end on all rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, rosen, rosen_der
+
+from rffboost_ext import FIT_CRITERIA, LEARNERS, RFF1, Design, Optimizer, RFFBoostClassifier, presets
+from rffboost_ext.learners.fourier.first_order import START_ROWS
+from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective
+from rffboost_ext.learners.optimizers import FINISH, LBFGS
+from rffboost_ext.learners.tiles import ROWS
+
+from ..cases import LOSS_CASES, Array, make_round
+
+BINARY = LOSS_CASES[0]
+OMEGA, PHASE = np.array([0.4, -1.0, 0.3]), 0.5
+matches = pytest.mark.parametrize("fit_criterion", FIT_CRITERIA.names())
+
+
+def rosenbrock(x: Array) -> tuple[float, Array]:
+    return rosen(x), rosen_der(x)
+
+
+def moved(x: Array) -> tuple[float, Array]:
+    """Much like Rosenbrock's function, with its minimum elsewhere."""
+    return 1.1 * rosen(x - 0.05), 1.1 * rosen_der(x - 0.05)
+
+
+def counted(fun):
+    """The function, and how often it has been called."""
+    calls = []
+
+    def count(x):
+        calls.append(1)
+        return fun(x)
+
+    return count, calls
+
+
+def problem(fit_criterion: str, precision: str = "float64", n_jobs: int = 1, weight: Array | None = None):
+    """A round of eleven tiles and a bit, a match and the compiled objective."""
+    round = make_round(BINARY, 0, 11 * ROWS + 7, len(OMEGA), weight=weight)
+    round = replace(round, design=Design(round.design.original, n_jobs=n_jobs, precision=precision))
+    made = FIT_CRITERIA.create(fit_criterion)
+    return round, made, TiledObjective(round, made.compiled(round))
+
+
+@matches
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_part_is_every_kth_tile(fit_criterion, weighted):
+    n = 11 * ROWS + 7
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, n) if weighted else np.ones(n)
+    round, made, tiled = problem(fit_criterion, weight=weight)
+    part = tiled.roughly_by_frequency(PHASE, 2 * ROWS + 1)
+    # Tiles 0, 4 and 8 of twelve: the largest step that leaves three.
+    visited = np.where(np.arange(len(round.weight)) // ROWS % 4 == 0, round.weight, 0.0)
+    value, _ = made(round, np.cos(round.design.X @ OMEGA - PHASE))
+    if fit_criterion == "squared":
+        # What no cosine changes is that of all rows.
+        value -= np.square(round.residual[:, 0]) - round.mean(np.square(round.residual[:, 0]))
+    assert part(OMEGA)[0] == pytest.approx(visited @ value / visited.sum(), rel=1e-10)
+    numeric = approx_fprime(OMEGA, lambda omega: part(omega)[0], 1e-7)
+    np.testing.assert_allclose(part(OMEGA)[1], numeric, rtol=1e-4, atol=1e-5)
+
+
+@matches
+def test_a_part_leaves_no_outputs_behind(fit_criterion):
+    round, _, tiled = problem(fit_criterion)
+    expected = np.cos(round.design.X @ OMEGA - PHASE)
+    tiled.at_frequency(OMEGA, PHASE)
+    for omega in (2.0 * OMEGA, OMEGA):
+        tiled.at_frequency(2.0 * OMEGA, PHASE)
+        tiled.roughly_by_frequency(PHASE, ROWS)(omega)
+        np.testing.assert_allclose(tiled.output(OMEGA, PHASE), expected, atol=1e-10)
+
+
+def test_there_is_no_part_that_would_save_little():
+    round, made, tiled = problem("exponential")
+    assert tiled.roughly_by_frequency(PHASE, 3 * ROWS) is not None
+    assert tiled.roughly_by_frequency(PHASE, 3 * ROWS + 1) is None
+    assert tiled.roughly_by_frequency(PHASE, 10**9) is None
+    assert PlainObjective(round, made).roughly_by_frequency(PHASE, 1) is None
+
+
+def test_blocks_that_hardly_count_do_not_stand_for_the_others():
+    n = 11 * ROWS + 7
+    weight = np.where(np.arange(n) // ROWS % 4 == 0, 1e-9, 1.0)
+    assert problem("exponential", weight=weight)[2].roughly_by_frequency(PHASE, 3 * ROWS) is None
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_threads_change_no_bit_of_a_part(precision):
+    # Eight of 32 tiles are visited, four per thread.
+    rows = make_round(BINARY, 0, 32 * ROWS, len(OMEGA))
+    results = []
+    for n_jobs in (1, 2):
+        round = replace(rows, design=Design(rows.design.original, n_jobs=n_jobs, precision=precision))
+        tiled = TiledObjective(round, FIT_CRITERIA.create("exponential").compiled(round))
+        results.append(tiled.roughly_by_frequency(PHASE, 8 * ROWS)(OMEGA))
+    assert results[0][0] == results[1][0]
+    np.testing.assert_array_equal(results[0][1], results[1][1])
+
+
+def test_stages_end_at_the_function_itself_with_what_is_known_of_its_curvature():
+    start, optimizer = np.full(4, -1.2), LBFGS(max_iter=60)
+    (rough, rough_calls), (fun, calls) = counted(moved), counted(rosenbrock)
+    found = optimizer.minimise_in_stages(rough, fun, start)
+    near = optimizer.minimise(moved, start)
+    assert rosen(found) < 0.01 * rosen(near)
+    assert 1 < len(calls) < len(rough_calls)
+    # Without the curvature as many iterations come less far.
+    assert rosen(found) < rosen(LBFGS(max_iter=FINISH).minimise(rosenbrock, near))
+
+
+def test_stages_of_the_same_function_go_on_where_the_first_ended():
+    start = np.full(4, -1.2)
+    found = LBFGS(max_iter=5).minimise_in_stages(rosenbrock, rosenbrock, start)
+    assert rosen(found) < rosen(LBFGS(max_iter=5).minimise(rosenbrock, start))
+    near = LBFGS(max_iter=500).minimise_in_stages(moved, rosenbrock, start)
+    np.testing.assert_allclose(near[:2], 1.0, atol=0.01)
+
+
+class Steps(Optimizer):
+    """A user's own."""
+
+    def minimise(self, fun, x0, bounds=None):
+        for _ in range(3):
+            x0 = x0 - 1e-3 * fun(x0)[1]
+        return x0
+
+
+class Clipped(LBFGS):
+    """A user's change of ours."""
+
+    def minimise(self, fun, x0, bounds=None):
+        return np.clip(super().minimise(fun, x0, bounds), -0.5, 0.5)
+
+
+@pytest.mark.parametrize("optimizer", [Steps(), Clipped()])
+def test_an_optimizer_of_the_users_works_on_the_function_itself(optimizer):
+    start = np.full(2, -1.2)
+    found = optimizer.minimise_in_stages(moved, rosenbrock, start)
+    np.testing.assert_array_equal(found, optimizer.minimise(rosenbrock, start))
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+def test_the_search_starts_on_the_part_and_ends_on_all_rows(l2):
+    seen = {}
+
+    class Look(LBFGS):
+        def minimise_in_stages(self, rough, fun, x0):
+            seen.update(rough=rough(x0), fun=fun(x0), start=x0)
+            return x0
+
+    round, made, tiled = problem("exponential")
+    RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS).fit(round)
+    (rough, rough_slope), (value, slope), omega = seen["rough"], seen["fun"], seen["start"]
+    phase = (
+        RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS)
+        .fit(problem("exponential")[0])
+        .phase[0]
+    )
+    tiled.project(omega[None])
+    for found, of in (
+        ((rough, rough_slope), tiled.roughly_by_frequency(phase, 3 * ROWS)),
+        ((value, slope), tiled.by_frequency(phase)),
+    ):
+        expected, gradient = of(omega)
+        assert found[0] == pytest.approx(expected + l2 * omega @ omega, rel=1e-12)
+        np.testing.assert_allclose(found[1], gradient + 2.0 * l2 * omega, rtol=1e-9, atol=1e-12)
+    assert rough != value
+
+
+def classes(n: int, seed: int = 0) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3)).astype(np.float32)
+    return X, (np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(n) > 0.0).astype(int)
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.01])
+def test_a_start_on_a_part_costs_no_accuracy(l2):
+    def score(seed, rows):
+        X, y = classes(24 * ROWS, seed)
+        model = RFFBoostClassifier("exponential", RFF1(l2=l2, start_rows=rows), n_estimators=40, random_state=seed)
+        return model.fit(X[: 20 * ROWS], y[: 20 * ROWS]).score(X[20 * ROWS :], y[20 * ROWS :])
+
+    whole, started = (np.array([score(seed, rows) for seed in range(4)]) for rows in (None, 4 * ROWS))
+    assert (started != whole).any()
+    assert started.mean() > whole.mean() - 0.005
+
+
+@pytest.mark.parametrize(
+    ("precision", "times", "same"), [("float64", 4, True), ("float32", 4, False), ("float32", 3, True)]
+)
+def test_auto_is_by_precision_and_number_of_rows(precision, times, same):
+    X, y = classes(times * START_ROWS["float32"])
+    auto, whole = (
+        presets.gbrff2(2, random_state=0, precision=precision)
+        .set_params(**more)
+        .fit(X, y)
+        .decision_function(X[:50])
+        for more in ({}, {"learner__start_rows": None})
+    )
+    assert (auto == whole).all() == same
+
+
+@pytest.mark.parametrize("rows", [0, -1, 0.5, "all", True])
+def test_bad_rows_are_named(rows):
+    X, y = classes(50)
+    with pytest.raises((TypeError, ValueError), match="start_rows must be an integer >= 1"):
+        RFFBoostClassifier(learner=LEARNERS.create("rff_1").set_params(start_rows=rows)).fit(X, y)

@@ -1,0 +1,441 @@
+"""Trees against XGBoost: the stored form predicts as it does, and the loop grows the same trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from rffboost_ext import (
+    Design,
+    Learner,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    Shrunk,
+    Term,
+    Tree,
+    Trees,
+    boost,
+)
+from rffboost_ext.boosting.steps import Unit
+from rffboost_ext.learners.trees import binning as matrices
+from rffboost_ext.learners.trees import incremental_forest as grown
+from rffboost_ext.learners.trees import xgboost_c_api as native
+from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
+from rffboost_ext.terms import outputs_of_each
+
+from ..cases import LOSS_CASES, as_targets, make_data
+
+loss_cases = pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
+
+
+def random_model(seed, missing, outputs, **params):
+    """A model that XGBoost trained by itself, and data that reach every side of its splits."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 5)).astype(np.float32)
+    X[rng.uniform(size=X.shape) < missing] = np.nan
+    X[:, 4] = rng.integers(0, 3, len(X))
+    y = rng.integers(0, outputs, len(X)) if outputs > 1 else rng.standard_normal(len(X))
+    many = {"objective": "multi:softprob", "num_class": outputs} if outputs > 1 else {}
+    fixed = {"base_score": 0.0, "max_depth": 5, "eta": 0.7, "seed": seed, "nthread": 1}
+    return xgb.train(fixed | many | params, xgb.DMatrix(X, y), num_boost_round=7), X
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"max_depth": 1}, {"grow_policy": "lossguide", "max_leaves": 9}, {"subsample": 0.3}]
+)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_stored_trees_predict_as_xgboost_does(outputs, missing, params):
+    for seed in range(3):
+        booster, X = random_model(seed, missing, outputs, **params)
+        theirs = booster.predict(xgb.DMatrix(X), output_margin=True).reshape(len(X), -1)
+        ours = Trees.stack(read_rounds(parsed(booster)))
+        assert len(ours.roots) == 7 * outputs
+        np.testing.assert_allclose(ours(X), theirs, rtol=0, atol=5e-6)
+        np.testing.assert_allclose(ours(X.astype(np.float64)), ours(X), rtol=0, atol=0)
+
+
+def test_a_tree_that_cannot_split_is_a_leaf():
+    design = Design(np.zeros((20, 2)))
+    y = np.linspace(0.0, 1.0, 20)[:, None]
+    fitted = boost(design, y, loss="squared_error", learner="tree", n_estimators=2, random_state=0)
+    np.testing.assert_allclose(fitted.raw(design.original), 0.5, atol=1e-6)
+
+
+class Loops:
+    """The same data and parameters in our loop and in XGBoost's, 50 rounds each."""
+
+    def __init__(self, loss, params, weighted):
+        self.X, y = make_data(loss, seed=2, n=2000)
+        self.y, self.params, self.rate, self.rounds = as_targets(y), params, 0.1, 50
+        n = len(self.X)
+        self.weight = np.random.default_rng(1).uniform(0.5, 2.0, n) if weighted else np.ones(n)
+        self.loss = loss.prepared(self.y, self.weight)
+        self.baseline = self.loss.baseline(self.y, self.weight)
+        self.seen = []
+
+    def derivatives(self, raw):
+        return [self.loss.unit * values for values in self.loss.derivatives(self.y, raw)]
+
+    def ours(self):
+        parts = {"loss": self.loss, "learner": Tree(**self.params), "step": Shrunk(Unit(), self.rate)}
+        fit = {"n_estimators": self.rounds, "weight": self.weight, "random_state": 0, "callbacks": [self.note]}
+        return boost(self.X, self.y, **parts, **fit)
+
+    def note(self, progress):
+        self.seen.append((progress.round.gradient, progress.round.hessian))
+
+    def theirs(self, derivatives):
+        """XGBoost's margins, (n, C), `derivatives` being a function of margins of that shape."""
+        margin, weight = np.tile(self.baseline, (len(self.X), 1)), self.weight[:, None]
+        even = (self.weight == 1.0).all()
+        matrix = xgb.QuantileDMatrix(self.X, weight=None if even else self.weight, base_margin=margin, max_bin=256)
+        fixed = {"eta": self.rate, "tree_method": "hist", "base_score": 0.0, "nthread": 1}
+        if margin.shape[1] > 1:
+            fixed |= {"num_class": margin.shape[1], "objective": "multi:softprob"}
+
+        def objective(scores, _):
+            found = derivatives(scores.reshape(margin.shape).astype(float))
+            return [(values * weight).reshape(scores.shape) for values in found]
+
+        booster = xgb.train(fixed | self.params, matrix, self.rounds, obj=objective)
+        return booster.predict(matrix, output_margin=True).reshape(margin.shape)
+
+
+both_depths = pytest.mark.parametrize("params", [{"max_depth": 3}, {"max_depth": 5, "reg_alpha": 0.1}], ids=str)
+weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
+
+
+@loss_cases
+@both_depths
+@weighted_or_not
+def test_derivatives_become_the_trees_of_xgboosts_own(loss, params, weighted):
+    loops = Loops(loss, params, weighted)
+    ours, replay = loops.ours(), iter(loops.seen)
+    theirs = loops.theirs(lambda raw: next(replay))
+    assert np.ptp(theirs) > 0.5
+    np.testing.assert_allclose(ours.raw(loops.X), theirs, rtol=1e-6, atol=1e-5)
+    assert all(isinstance(term, Trees) for term in ours.terms)
+
+
+# XGBoost's margins are float32. Where derivatives jump, at errors near 0, or have few values, so that splits are
+# of equal gain, that decides between splits sooner or later.
+SMOOTH = [case for case in LOSS_CASES if case.make().exact_hessian]
+
+
+@pytest.mark.parametrize("loss", SMOOTH, ids=str)
+@both_depths
+@weighted_or_not
+def test_the_loop_is_that_of_xgboosts_own(loss, params, weighted):
+    loops = Loops(loss, params, weighted)
+    ours, theirs = loops.ours().raw(loops.X), loops.theirs(loops.derivatives)
+    tolerance = 1e-4 if loops.loss.fit_criterion == "exponential" else 1e-5
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance)
+
+
+def test_shares_of_rows_and_columns_make_other_trees():
+    loss = LOSS_CASES[0]
+    X, y = make_data(loss, n=300)
+    fits = [
+        boost(X, y[:, None].astype(float), loss="log_loss", learner=Tree(**params), n_estimators=5, random_state=0)
+        for params in ({}, {"subsample": 0.5}, {"colsample_bytree": 0.4}, {"max_leaves": 3}, {"max_bin": 4})
+    ]
+    scores = [fit.raw(X) for fit in fits]
+    assert all(np.abs(scores[0] - score).max() > 1e-3 for score in scores[1:])
+
+
+SHARES = [
+    {"subsample": 0.5},
+    {"colsample_bytree": 0.4},
+    {"colsample_bylevel": 0.4},
+    {"subsample": 0.7, "colsample_bynode": 0.4},
+]
+
+
+@pytest.mark.parametrize("params", SHARES, ids=str)
+def test_draws_are_the_rounds_own(params):
+    X, y = make_data(LOSS_CASES[0], n=300)
+    matrix = xgb.DMatrix(X, y)
+
+    def disturb(progress):
+        xgb.train({"subsample": 0.5, "colsample_bynode": 0.5, "seed": progress.round.index}, matrix, 2)
+
+    def fit(rounds, seed=0, **more):
+        more |= {"n_estimators": rounds, "random_state": seed, "early_stopping": False}
+        return RFFBoostClassifier("log_loss", Tree(3, **params), **more).fit(X, y)
+
+    wanted = fit(12).decision_function(X)
+    np.testing.assert_array_equal(fit(12, callbacks=[disturb]).decision_function(X), wanted)
+    goes_on = fit(5, warm_start=True).set_params(n_estimators=12).fit(X, y)
+    # The same trees; the booster's own scores, in float32, start anew.
+    np.testing.assert_allclose(goes_on.decision_function(X), wanted, atol=1e-6)
+    assert np.abs(fit(12, seed=1).decision_function(X) - wanted).max() > 1e-3
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.7, 0.999])
+def test_a_tree_sees_its_share_of_the_columns_whatever_was_drawn_before(share):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 10))
+    y = X @ rng.uniform(0.9, 1.1, 10)
+    learner = Tree(6, colsample_bytree=share)
+    terms = boost(X, y[:, None], loss="squared_error", learner=learner, n_estimators=30, random_state=0).terms
+    seen = [np.unique(term.feature[term.left >= 0]) for term in terms]
+    assert max(len(columns) for columns in seen) == max(1, int(share * 10))
+    assert len({tuple(columns) for columns in seen}) > 5
+    assert len(np.unique(np.concatenate(seen))) == 10
+
+
+def test_a_tree_sees_all_columns_whatever_was_drawn_before():
+    """Trees of both kinds grow on one matrix, which keeps the columns of the last one."""
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    y = X @ np.arange(1.0, 7.0)
+    learner = Mixture(Tree(3, colsample_bytree=0.2), Tree(3), subsample=1.0)
+    fitted = boost(X, y[:, None], loss="squared_error", learner=learner, n_estimators=8, random_state=0)
+    for k in range(1, 8, 2):
+        raw = fitted[:k].raw(X)
+        alone = boost(X, y[:, None] - raw, loss="squared_error", learner=Tree(3), n_estimators=1)
+        assert fitted.terms[k].feature.tolist() == alone.terms[0].feature.tolist()
+
+
+def test_rows_without_a_positive_count_do_not_set_the_unit():
+    """The baseline of such a sample is 0, and gradients there are far from those of the round."""
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    y = np.append(np.full(3, 1_000.0), np.zeros(197))
+    for seed in range(8):
+        params = {"learner": Mixture(subsample=0.5), "early_stopping": False, "random_state": seed}
+        model = RFFBoostRegressor("tweedie", n_estimators=5, **params).fit(X, y)
+        assert np.isfinite(model.predict(X)).all()
+
+
+def test_features_beyond_float32_are_named():
+    X, y = make_data(LOSS_CASES[0], n=50)
+    X[7, 1] = -1e39
+    with pytest.raises(ValueError, match=r"X must be within the range of float32.*-1e\+39 in column 1"):
+        boost(X, y[:, None].astype(float), loss="log_loss", learner="tree", n_estimators=1)
+    X[7, 1] = 3e38
+    boost(X, y[:, None].astype(float), loss="log_loss", learner="tree", n_estimators=1)
+
+
+def native_margins(X, y, params, missing=np.nan, rounds=50):
+    """XGBoost's own logistic loop with the same parameters."""
+    matrix = xgb.QuantileDMatrix(X, y, max_bin=256, missing=missing)
+    fixed = {"objective": "binary:logistic", "eta": 0.1, "tree_method": "hist", "nthread": 1}
+    booster = xgb.train(fixed | {"base_score": float(y.mean())} | params, matrix, rounds)
+    return booster.predict(matrix, output_margin=True)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"max_depth": 5},
+        {"max_depth": 0, "max_leaves": 12, "grow_policy": "lossguide"},
+        {"max_depth": 4, "max_delta_step": 0.3, "min_child_weight": 3.0, "min_split_loss": 0.5},
+        {"max_depth": 4, "monotone_constraints": (1, -1, 0)},
+        {"max_depth": 4, "interaction_constraints": [[0, 1], [2]]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_margins_are_those_of_native_logistic_trees(params, missing):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((3000, 3)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] + np.sin(2.0 * X[:, 2]) + rng.standard_normal(3000) > 0.0).astype(float)
+    X[rng.uniform(size=X.shape) < missing] = np.nan
+    native = dict(params)
+    if "interaction_constraints" in params:
+        native["interaction_constraints"] = str(params["interaction_constraints"])
+    step = Shrunk(Unit(), 0.1)
+    ours = boost(
+        Design(X), y[:, None], loss="log_loss", learner=Tree(**params), step=step, n_estimators=50, random_state=0
+    )
+    np.testing.assert_allclose(ours.raw(X)[:, 0], native_margins(X, y, native), rtol=0, atol=1e-5)
+
+
+def test_monotone_constraints_hold():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2.0, 2.0, (500, 2))
+    y = (np.sin(4.0 * X[:, :1]) + X[:, :1] + X[:, 1:] ** 2) + 0.3 * rng.standard_normal((500, 1))
+    grid = np.column_stack([np.linspace(-2.0, 2.0, 200), np.zeros(200)])
+
+    def falls(**params):
+        fitted = boost(X, y, loss="squared_error", learner=Tree(3, **params), n_estimators=20, random_state=0)
+        return np.diff(fitted.raw(grid)[:, 0]).min()
+
+    assert falls() < -0.1
+    assert falls(monotone_constraints=[1, 0]) >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"grow_policy": "wild"}, ValueError, "grow_policy"),
+        ({"monotone_constraints": (2, 0, 0)}, ValueError, "monotone_constraints"),
+        ({"monotone_constraints": "(1, 0, 0)"}, TypeError, "monotone_constraints"),
+        ({"monotone_constraints": (1, 0)}, ValueError, "each of the 3 features, got 2"),
+        ({"interaction_constraints": [0, 1]}, TypeError, "interaction_constraints"),
+        ({"interaction_constraints": [[0, -1]]}, ValueError, "interaction_constraints"),
+        ({"interaction_constraints": [[0, 3]]}, ValueError, "from 0 to 2, got 3"),
+    ],
+)
+def test_constraints_that_make_no_sense_are_named(params, error, words):
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30.0)[:, None]
+    with pytest.raises(error, match=words):
+        boost(X, y, loss="squared_error", learner=Tree(**params), n_estimators=1)
+
+
+def test_thresholds_in_float64_tell_neighbours_apart():
+    one = {"roots": np.zeros(1, dtype=np.int64), "missing_left": np.zeros(3, dtype=bool)}
+    one |= {
+        name: np.array(value, dtype=np.int32) for name, value in (("left", [1, -1, -1]), ("right", [2, -1, -1]))
+    }
+    one |= {"feature": np.zeros(3, dtype=np.int32), "value": np.array([[0.0], [1.0], [2.0]])}
+    near = 1.0 + 1e-12
+    exact, rounded = (Trees(threshold=np.array([near, 0.0, 0.0], dtype=t), **one) for t in (float, np.float32))
+    X = np.array([[1.0], [near]])
+    assert exact(X).ravel().tolist() == [1.0, 2.0]
+    assert rounded(X).ravel().tolist() == [2.0, 2.0]
+    assert exact.family != rounded.family
+
+
+def test_reading_trees_out_while_they_grow():
+    X, y = make_data(LOSS_CASES[0], n=200)
+    read = []
+    fitted = boost(
+        X,
+        y[:, None].astype(float),
+        loss="log_loss",
+        learner=Tree(3),
+        n_estimators=9,
+        random_state=0,
+        callbacks=[
+            lambda progress: read.append(progress.term.settled()) if progress.round.index % 4 == 1 else None
+        ],
+    )
+    for early, late in zip(read, fitted.terms[1::4], strict=True):
+        np.testing.assert_array_equal(early(X), late(X))
+
+
+class Alternating(Learner):
+    """Trees of two kinds, each of which grows in a booster of its own."""
+
+    multi_output = True
+
+    def fit(self, round):
+        return Tree(3, colsample_bytree=(0.5, 1.0)[round.rng.integers(2)]).fit(round)
+
+
+@pytest.mark.parametrize("learner", [Tree(3), Alternating()], ids=repr)
+@pytest.mark.parametrize("targets", [1, 3])
+def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, learner, monkeypatch):
+    rng = np.random.default_rng(2)
+    X, early, parted = rng.normal(size=(150, 4)), [], []
+    y = np.sin(X[:, [0]] + 0.5 * np.arange(targets))
+    one = grown.Forest.round
+    monkeypatch.setattr(grown.Forest, "round", lambda self, index: parted.append(index) or one(self, index))
+
+    def look(progress):
+        terms.append(progress.term)
+        if len(terms) == 3:
+            early.append(outputs_of_each(terms, X))
+            terms.clear()
+
+    terms: list[Term] = []
+    fit = {"loss": "squared_error", "learner": learner, "random_state": 0, "n_estimators": 36}
+    fitted = boost(X, y, callbacks=[look, lambda progress: bool(parted)], **fit)
+    # Until the fit ends no round is asked for on its own.
+    assert len(fitted) == 36
+    assert len(early) == 12
+    np.testing.assert_array_equal(np.concatenate(early), [term(X) for term in fitted.terms])
+
+
+@pytest.mark.parametrize("kind", ["numbers", "gaps", "weights"])
+def test_trees_do_not_depend_on_the_matrix_that_they_grow_on(kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, weight = rng.normal(size=(700, 5)), rng.uniform(0.5, 2.0, 700) if kind == "weights" else None
+    y = np.sin(3.0 * X[:, 0]) + X[:, 1] * (X[:, 2] > 0.0)
+    X[rng.uniform(size=X.shape) < (0.1 if kind == "gaps" else 0.0)] = np.nan
+    found = []
+    for copied in (0, len(X)):
+        monkeypatch.setattr(matrices, "COPIED", copied)
+        model = RFFBoostRegressor(learner=Tree(5, max_bin=64), n_estimators=20, early_stopping=False)
+        found.append(model.fit(X, y, weight).predict(X))
+    np.testing.assert_array_equal(*found)
+
+
+def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():
+    X = np.random.default_rng(0).standard_normal((60, 1_200))
+    y = X[:, [600]] + 0.1 * X[:, [0]]
+    signs = np.zeros(1_200, dtype=int)
+    against = signs.copy()
+    against[600] = -1
+
+    class Turns(Learner):
+        """First a tree that may rise with a feature, then one that may not."""
+
+        step = "unit"
+
+        def fit(self, round):
+            return Tree(2, monotone_constraints=signs if round.index == 0 else against).fit(round)
+
+    terms = boost(X, y, loss="squared_error", learner=Turns(), n_estimators=2).terms
+    assert [600 in term.feature for term in terms] == [True, False]
+
+
+def test_trees_that_grow_are_equal_to_themselves_alone():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(80.0).reshape(40, 2)
+    found = []
+    callbacks = [lambda progress: found.append(progress.round.design) or found.append(progress.term)]
+    boost(Design(X), y, loss="squared_error", learner=Tree(2), n_estimators=2, callbacks=callbacks)
+    one, other = found[1::2]
+    assert one == one
+    assert one != other
+    assert len({one, other, one}) == 2
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("targets", [1, 3])
+def test_calls_of_the_library_are_those_of_its_package(targets, layout):
+    rng = np.random.default_rng(4)
+    X, several = rng.normal(size=(80, 4)), {"num_class": targets, "objective": "multi:softprob"}
+    params = {"base_score": 0.0, "colsample_bytree": 0.5, "seed_per_iteration": True}
+    ours, theirs = (xgb.DMatrix(X) for _ in range(2))
+    one, other = (xgb.Booster(params | (several if targets > 1 else {}), [X]) for X in (ours, theirs))
+    found, wanted = [], []
+    for iteration in range(6):
+        gradient, hessian = (layout(rng.uniform(0.1, 1.0, (80, targets))) for _ in range(2))
+        weight = rng.permutation(np.array([1e6, 1e6, 1e-6, 1e-6], dtype=np.float32))
+        native.weigh_columns(ours, weight)
+        theirs.set_info(feature_weights=weight)
+        native.boost(one, ours, iteration, gradient, hessian)
+        other.boost(theirs, iteration, grad=gradient, hess=hessian)
+        found.append(native.margins(one, ours, (80, targets)))
+        wanted.append(other.predict(theirs, output_margin=True).reshape(80, targets))
+    # Of each round, though the library has one place for all.
+    np.testing.assert_array_equal(found, wanted)
+    assert len(np.unique(found, axis=0)) == 6
+
+
+def test_what_the_library_cannot_do_is_left_to_the_package(monkeypatch):
+    X, y = make_data(LOSS_CASES[0], n=200)
+    model = RFFBoostClassifier(
+        learner=Tree(3, colsample_bytree=0.5), n_estimators=9, early_stopping=False, random_state=0
+    )
+    wanted = model.fit(X, y).decision_function(X)
+    monkeypatch.setattr(native, "function", lambda name: lambda *given: -1)
+    np.testing.assert_array_equal(model.fit(X, y).decision_function(X), wanted)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda booster, X: native.margins(booster, X, (5, 1)),
+        lambda booster, X: native.boost(booster, X, 0, np.ones((5, 1)), np.ones((5, 1))),
+        lambda booster, X: native.weigh_columns(X, np.full(2, -1.0, dtype=np.float32)),
+    ],
+)
+def test_what_xgboost_refuses_it_names_itself(call):
+    matrix = xgb.DMatrix(np.ones((5, 2)))
+    with pytest.raises(xgb.core.XGBoostError, match="Check failed"):
+        call(xgb.Booster({}, []), matrix)

@@ -1,0 +1,222 @@
+"""Laws of losses, over the registry."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+
+from rffboost_ext import Loss
+from rffboost_ext.losses import LabelRegression
+
+from ..cases import LOSS_CASES, LOSS_NAMED, is_smooth
+
+loss_cases = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+N = 40
+STEP = 1e-5
+
+
+def state(case, seed=0, spread=2.0):
+    """A prepared loss, targets, and scores none of which is at a kink."""
+    rng = np.random.default_rng(seed)
+    y = case.targets(rng, N)
+    return case.prepared(y), y, spread * rng.standard_normal((N, case.n_outputs))
+
+
+def shifts(raw, size):
+    """`size` in each output by turns."""
+    return [size * np.eye(raw.shape[1])[c] for c in range(raw.shape[1])]
+
+
+@loss_cases
+def test_shapes(case):
+    loss, y, raw = state(case)
+    assert loss.value(y, raw).shape == (N,)
+    assert [a.shape for a in loss.derivatives(y, raw)] == [raw.shape, raw.shape]
+    assert loss.baseline(y, np.ones(N)).shape == (raw.shape[1],)
+
+
+@loss_cases
+def test_gradient_is_the_derivative_of_the_value(case):
+    loss, y, raw = state(case)
+    gradient, _ = loss.derivatives(y, raw)
+    numeric = [(loss.value(y, raw + h) - loss.value(y, raw - h)) / (2.0 * STEP) for h in shifts(raw, STEP)]
+    np.testing.assert_allclose(gradient, np.transpose(numeric), rtol=1e-7, atol=1e-8)
+
+
+@loss_cases
+def test_hessian_is_the_derivative_of_the_gradient_or_above_it(case):
+    loss, y, raw = state(case)
+    _, hessian = loss.derivatives(y, raw)
+    moved = [[loss.derivatives(y, raw + sign * h)[0] for sign in (1, -1)] for h in shifts(raw, STEP)]
+    # (C, n, C): how each output's gradient changes with each score.
+    numeric = np.array([(up - down) / (2.0 * STEP) for up, down in moved])
+    assert (hessian > 0.0).all()
+    if loss.exact_hessian:
+        np.testing.assert_allclose(hessian, np.einsum("cnc->nc", numeric), rtol=1e-7, atol=1e-8)
+    else:
+        gap = np.einsum("nc,cd->ncd", hessian, np.eye(raw.shape[1])) - numeric.transpose(1, 0, 2)
+        slack = 1e-8 * (1.0 + hessian.max(axis=1))
+        assert (np.linalg.eigvalsh(gap)[:, 0] >= -slack).all(), "the diagonal bounds the whole quadratic form"
+
+
+@loss_cases
+def test_prepared_prepares_to_itself(case):
+    given = case.make()
+    before, y = repr(given), case.targets(np.random.default_rng(0), N)
+    loss, other = given.prepared(y, np.ones(N)), case.targets(np.random.default_rng(9), N)
+    assert isinstance(loss, Loss)
+    assert repr(loss.prepared(other, np.ones(N))) == repr(loss)
+    assert repr(given) == before, "a spec is never changed"
+    loss.validate()
+    assert (np.asarray(loss.unit) > 0.0).all()
+
+
+@loss_cases
+def test_preparing_for_weight_two_is_for_the_row_twice(case):
+    _, y, _ = state(case)
+    weight = np.random.default_rng(1).integers(1, 4, N)
+    twice = np.repeat(y, weight, axis=0)
+    order = np.random.default_rng(2).permutation(len(twice))
+    assert repr(case.prepared(y, weight.astype(float))) == repr(case.prepared(twice[order]))
+
+
+@loss_cases
+def test_bounded_ratio_is_a_fact(case):
+    loss, y, raw = state(case, spread=5.0)
+    gradient, hessian = loss.derivatives(y, raw)
+    assert loss.bounded_ratio == bool((np.abs(gradient) <= hessian * (1.0 + 1e-12)).all())
+
+
+@loss_cases
+@pytest.mark.parametrize("weighted", [False, True])
+def test_baseline_minimises_the_weighted_loss(case, weighted):
+    loss, y, _ = state(case)
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, N) if weighted else np.ones(N)
+
+    def total(score):
+        return weight @ loss.value(y, np.tile(score, (N, 1)))
+
+    baseline = loss.baseline(y, weight)
+    best = minimize(total, baseline + 0.1, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 0.0})
+    assert total(baseline) <= best.fun + 1e-12 * abs(best.fun)
+    if is_smooth(loss):
+        found = loss.inverse_link(np.array([baseline, best.x]))
+        np.testing.assert_allclose(*found, rtol=0, atol=1e-5)
+
+
+@loss_cases
+def test_baseline_of_weight_two_is_that_of_the_row_twice(case):
+    loss, y, _ = state(case)
+    weight = np.where(np.arange(N) < N // 4, 2.0, 1.0)
+    twice = np.repeat(y, weight.astype(int), axis=0)
+    again = loss.baseline(twice, np.ones(len(twice)))
+    np.testing.assert_allclose(loss.baseline(y, weight), again, rtol=1e-12, atol=1e-14)
+
+
+@loss_cases
+def test_response(case):
+    loss, _, raw = state(case)
+    response = loss.inverse_link(raw)
+    if loss.task == "regression":
+        assert response.shape == raw.shape
+        assert (np.diff(loss.inverse_link(np.sort(raw, axis=0)), axis=0) >= 0.0).all(), "increases with the score"
+        return
+    assert response.shape == (N, max(2, raw.shape[1]))
+    assert response.min() >= 0.0
+    assert response.max() <= 1.0
+    np.testing.assert_allclose(response.sum(axis=1), 1.0, rtol=0, atol=1e-15)
+    predicted = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
+    np.testing.assert_array_equal(response.argmax(axis=1), predicted)
+
+
+@loss_cases
+def test_response_of_the_baseline_is_the_weighted_mean(case):
+    loss, y, _ = state(case)
+    if loss.fit_criterion == "scaled" and not loss.exact_hessian:
+        pytest.skip("robust losses are not about the mean")
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, N)
+    response = loss.inverse_link(loss.baseline(y, weight)[None])[0]
+    wanted = np.average(y, axis=0, weights=weight)
+    if loss.task == "classification":
+        wanted = [np.average(y[:, 0] == k, weights=weight) for k in range(len(response))]
+    np.testing.assert_allclose(response, wanted, rtol=0, atol=1e-12)
+
+
+@loss_cases
+@pytest.mark.parametrize("extreme", [-1e3, 1e3])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_extreme_scores_are_finite_and_silent(case, extreme, everywhere):
+    loss, y, raw = state(case)
+    raw[:, slice(None) if everywhere else 0] = extreme
+    with np.errstate(divide="raise", over="raise", invalid="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = [loss.value(y, raw), *loss.derivatives(y, raw), loss.inverse_link(raw)]
+        assert all(np.isfinite(a).all() for a in results)
+        assert np.isfinite(results[0].sum() * 1e6), "sums over many rows stay finite"
+
+
+@loss_cases
+def test_a_constant_target_has_a_finite_baseline(case):
+    loss, y, _ = state(case)
+    for constant in (y.min(), y.max()):
+        assert np.isfinite(loss.baseline(np.full_like(y, constant), np.ones(N))).all()
+
+
+@loss_cases
+def test_scores_may_be_whole_numbers(case):
+    loss, y, raw = state(case)
+    whole = np.rint(raw).astype(int)
+    for found, expected in zip(loss.derivatives(y, whole), loss.derivatives(y, whole.astype(float)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@loss_cases
+def test_arguments_stay_as_they_are(case):
+    loss, y, raw = state(case)
+    weight = np.ones(N)
+    for array in (y, raw, weight):
+        array.flags.writeable = False
+
+    def results():
+        prepared = case.make().prepared(y, weight)
+        return [
+            loss.value(y, raw),
+            *prepared.derivatives(y, raw),
+            loss.baseline(y, weight),
+            loss.inverse_link(raw),
+        ]
+
+    for first, second in zip(results(), results(), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+@loss_cases
+@pytest.mark.parametrize("copy", [clone, lambda loss: pickle.loads(pickle.dumps(loss))], ids=["clone", "pickle"])
+def test_copies_are_the_same_loss(case, copy):
+    loss, y, raw = state(case)
+    twin = copy(loss)
+    assert type(twin) is type(loss)
+    assert repr(twin) == repr(loss)
+    np.testing.assert_array_equal(twin.value(y, raw), loss.value(y, raw))
+
+
+def test_log_loss_keeps_the_digits_of_small_gradients():
+    loss = LOSS_NAMED["log_loss"].make()
+    y, raw = np.array([[0.0], [0.0], [1.0]]), np.array([[-50.0], [-20.0], [40.0]])
+    gradient, hessian = loss.derivatives(y, raw)
+    wrong = np.exp(-np.abs(raw)) / (1.0 + np.exp(-np.abs(raw)))
+    np.testing.assert_allclose(gradient, np.where(y == 0.0, wrong, -wrong), rtol=1e-12)
+    np.testing.assert_allclose(hessian, wrong * (1.0 - wrong), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["exponential", "poisson", "gamma", "tweedie"])
+def test_signed_takes_regression_losses_of_either_sign_only(name):
+    with pytest.raises(
+        ValueError, match="LabelRegression: loss must be a regression loss for targets of either sign"
+    ):
+        LabelRegression(LOSS_NAMED[name].make()).validate()

@@ -1,0 +1,196 @@
+"""Losses derived from ours, and put around them: they stay what they are through a whole fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.experiments.baselines import FromZero
+from rffboost_ext.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
+from rffboost_ext.losses.wrapper import LossWrapper
+
+from ..cases import LOSS_CASES, LossCase
+
+PLAIN = {"learner": "rff_newton", "n_estimators": 5, "early_stopping": False, "random_state": 0}
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((80, 2))
+Y = np.exp(X[:, 0]) + X[:, 1] ** 2
+every_loss = pytest.mark.parametrize("loss", LOSS_CASES, ids=str)
+
+
+@pytest.mark.parametrize("base", [AbsoluteError, Gamma, Huber, Poisson, Quantile, SquaredError, Tweedie])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_a_derived_loss_is_what_is_minimised(base, targets):
+    if targets > 1 and not base.multi_output:
+        pytest.skip("of one target")
+
+    class Doubled(base):
+        def derivatives(self, y, raw):
+            gradient, hessian = super().derivatives(y, raw)
+            return 2.0 * gradient, hessian
+
+    y = Y if targets == 1 else np.column_stack([Y, 9.0 * X[:, 0]])
+    derived, plain = (RFFBoostRegressor(make(), **PLAIN).fit(X, y) for make in (Doubled, base))
+    assert type(derived.loss_) is Doubled
+    assert np.abs(derived.predict(X) - plain.predict(X)).max() > 1e-3
+
+
+def test_a_derived_loss_of_two_classes_is_not_put_to_three():
+    class Mine(LogLoss):
+        pass
+
+    assert type(RFFBoostClassifier(Mine(), **PLAIN).fit(X, Y > 1.0).loss_) is Mine
+    with pytest.raises(
+        ValueError, match=r"loss Mine\(\): y must have 2 classes, got 3: derive .*MultinomialLogLoss"
+    ):
+        RFFBoostClassifier(Mine(), **PLAIN).fit(X, np.digitize(Y, [1.0, 2.0]))
+
+
+@every_loss
+def test_a_loss_around_another_is_that_one(loss: LossCase):
+    rng, n = np.random.default_rng(1), 40
+    y, weight = loss.targets(rng, n), rng.uniform(0.5, 2.0, n)
+    inner = loss.make()
+    around, wanted = LossWrapper(inner).prepared(y, weight), inner.prepared(y, weight)
+    assert repr(around.loss) == repr(wanted)
+    raw = rng.standard_normal((n, loss.n_outputs))
+    for got, expected in zip(around.derivatives(y, raw), wanted.derivatives(y, raw), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(around.value(y, raw), wanted.value(y, raw))
+    np.testing.assert_array_equal(around.baseline(y, weight), wanted.baseline(y, weight))
+    np.testing.assert_array_equal(around.inverse_link(raw), wanted.inverse_link(raw))
+    facts = (
+        "task",
+        "fit_criterion",
+        "exact_hessian",
+        "bounded_ratio",
+        "multiclass",
+        "multi_output",
+        "positive",
+        "unit",
+    )
+    assert [getattr(around, name) for name in facts] == [getattr(wanted, name) for name in facts]
+    assert repr(clone(around)) == repr(around)
+
+
+@every_loss
+def test_a_loss_from_zero_differs_in_where_it_starts(loss: LossCase):
+    rng, n = np.random.default_rng(2), 40
+    y, weight = loss.targets(rng, n), np.ones(n)
+    prepared = FromZero(loss.make()).prepared(y, weight)
+    assert type(prepared) is FromZero
+    assert prepared.baseline(y, weight).tolist() == [0.0] * loss.n_outputs
+
+
+def test_what_a_loss_refuses_one_around_it_refuses():
+    with pytest.raises(ValueError, match=r"y must be at least 0"):
+        RFFBoostRegressor(FromZero(Poisson()), **PLAIN).fit(X, -Y)
+
+
+class Mean(Loss):
+    """Half the squared error, of which one answer is another."""
+
+    def __init__(self, wrong=None):
+        self.wrong = wrong
+
+    def check_target(self, y):
+        if (y < 0.0).any():
+            raise ValueError("y must not be negative")
+
+    def value(self, y, raw):
+        return 0.5 * np.square(raw - y) if self.wrong == "value" else 0.5 * np.square(raw - y)[:, 0]
+
+    def derivatives(self, y, raw):
+        pair = raw - y, np.ones_like(raw)
+        odd = {"none": None, "three": (*pair, pair), "one": pair[0], "objects": (pair[0].astype(object), pair[1])}
+        return odd.get(self.wrong, pair)
+
+    def baseline(self, y, weight):
+        return np.average(y, axis=0, weights=weight)
+
+    def inverse_link(self, raw):
+        return raw
+
+
+def test_a_loss_may_refuse_targets_in_a_fit():
+    RFFBoostRegressor(Mean(), **PLAIN).fit(X, Y)
+    with pytest.raises(ValueError, match="y must not be negative"):
+        RFFBoostRegressor(Mean(), **PLAIN).fit(X, Y - 5.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("value", r"loss Mean\(wrong='value'\): value must have shape \(n,\)"),
+        ("none", r"loss Mean\(wrong='none'\): derivatives must return two arrays"),
+        ("three", r"loss Mean\(wrong='three'\): derivatives must return two arrays"),
+        ("one", r"loss Mean\(wrong='one'\): derivatives must return two arrays"),
+        ("objects", r"loss Mean\(wrong='objects'\): gradient must hold real numbers, got object"),
+    ],
+)
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_wrong_answers_of_a_loss_name_it(wrong, message, early_stopping):
+    with pytest.raises(ValueError, match=message):
+        RFFBoostRegressor(Mean(wrong), **(PLAIN | {"early_stopping": early_stopping})).fit(X, Y)
+
+
+class Untold(Loss):
+    """The logistic loss without its task."""
+
+    def value(self, y, raw):
+        return np.logaddexp(0.0, raw)[:, 0] - y[:, 0] * raw[:, 0]
+
+    def derivatives(self, y, raw):
+        p = 1.0 / (1.0 + np.exp(-raw))
+        return p - y, p * (1.0 - p)
+
+    def baseline(self, y, weight):
+        p = weight @ y[:, 0] / weight.sum()
+        return np.array([np.log(p / (1.0 - p))])
+
+    def inverse_link(self, raw):
+        p = 1.0 / (1.0 + np.exp(-raw))
+        return np.hstack([1.0 - p, p])
+
+
+class Told(Untold):
+    """The same with it."""
+
+    task = "classification"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_loss_of_classes_says_so():
+    with pytest.raises(
+        ValueError, match=r"loss Untold\(\): .* got shape \(3, 2\) .*; set task = 'classification'"
+    ):
+        RFFBoostClassifier(Untold(), **PLAIN).fit(X, Y > 1.0)
+    found = RFFBoostClassifier(Told(), **PLAIN).fit(X, Y > 1.0).predict_proba(X)
+    ours = RFFBoostClassifier("log_loss", **PLAIN).fit(X, Y > 1.0).predict_proba(X)
+    np.testing.assert_allclose(found, ours, atol=1e-5)
+
+
+@pytest.mark.parametrize("link", [np.exp, np.negative, np.zeros_like], ids=["positive", "falling", "flat"])
+def test_a_loss_of_targets_takes_labels_if_its_link_is_centred(link):
+    loss = type("Other", (SquaredError,), {"inverse_link": lambda self, raw: link(raw)})()
+    RFFBoostClassifier(SquaredError(), **PLAIN).fit(X, Y > 1.0)
+    with pytest.raises(ValueError, match=r"loss Other\(.*\): .* be 0 at a score of 0 and increase, got \["):
+        RFFBoostClassifier(loss, **PLAIN).fit(X, Y > 1.0)
+
+
+class Linked(Mean):
+    """A classification loss whose link is wrong."""
+
+    task = "classification"
+
+    def inverse_link(self, raw):
+        p = {"falls": 1.0 / (1.0 + np.exp(raw)), "cloglog": 1.0 - np.exp(-np.exp(raw))}[self.wrong]
+        return np.hstack([1.0 - p, p])
+
+
+@pytest.mark.parametrize("wrong", ["falls", "cloglog"])
+def test_a_link_by_which_the_less_probable_class_would_be_predicted_is_refused(wrong):
+    with pytest.raises(ValueError, match="inverse_link must give the second class a probability of 1/2 at"):
+        RFFBoostClassifier(Linked(wrong), **PLAIN).fit(X, Y > 1.0)

@@ -1,0 +1,114 @@
+"""Models with categorical columns in files: what is damaged or does not fit is refused, and older files load."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from rffboost_ext import (
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    Trees,
+    load_model,
+    save_model,
+)
+from rffboost_ext.terms.validation import check_sound
+
+from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"numbers": np.array([3])}, "numbers are out of range"),
+        ({"fill": np.zeros(3)}, "fill must have shape"),
+        ({"tables": ()}, "tables must be one for each"),
+        ({"coded": np.array([-1, 2])}, "coded are out of range"),
+        ({"n_features": 4}, "of 3 columns, got 4"),
+    ],
+)
+def test_damaged_expansions_are_refused(change, words):
+    term = classifier("rff_1").fit(TABLE, Y).ensemble_.compact().terms[0]
+    check_sound(term, 3, 1)
+    with pytest.raises(ValueError, match=words):
+        check_sound(replace(term, expansion=replace(term.expansion, **change)), 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda trees: {"subset": trees.subset[:-1]}, "subset must have shape"),
+        (lambda trees: {"subset": trees.subset + 10_000}, "subset are out of range"),
+        (lambda trees: {"members": None}, "both subset and members"),
+        (lambda trees: {"members": trees.members.ravel()}, "members must have"),
+    ],
+)
+def test_damaged_sets_are_refused(change, words):
+    trees = classifier("tree").fit(TABLE, Y).ensemble_.compact().terms[0]
+    check_sound(trees, 3, 1)
+    with pytest.raises(ValueError, match=words):
+        check_sound(replace(trees, **change(trees)), 3, 1)
+
+
+@pytest.mark.parametrize("name", ["_coding", "_expansion", "_gaps"])
+def test_files_with_wrong_columns_are_refused(name, tmp_path):
+    model = classifier("tree").fit(TABLE, Y)
+    setattr(model, name, getattr(classifier("tree").fit(TABLE[COLUMNS[:2]], Y), name))
+    save_model(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=f"whose {name} cannot be"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("wrapped", [lambda model: model, lambda model: RFFBoostQuantileRegressor([0.5], model)])
+def test_categories_that_a_file_cannot_hold_are_named(wrapped, tmp_path):
+    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(150) % 3, unit="D")
+    for values, kind in (
+        (pd.cut(TABLE["number"], 3), "Interval"),
+        (pd.Series(dates).astype("category"), "datetime"),
+    ):
+        model = wrapped(RFFBoostRegressor(learner="tree", **BRIEF)).fit(TABLE.assign(text=values), Y)
+        with pytest.raises(TypeError, match=f"column 'text' has categories of type {kind}, which a model file"):
+            model.save_model(tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+
+
+def test_files_of_models_without_columns_load():
+    # As earlier versions wrote them: no trace of categories and gaps, neither in the model nor in its trees.
+    X = np.random.default_rng(0).standard_normal((150, 2))
+    model = classifier("tree").fit(X, Y)
+    state = {name: value for name, value in vars(model).items() if name not in ("_coding", "_gaps", "_expansion")}
+    for name in ("categorical_features", "missing"):
+        state.pop(name)
+    old = RFFBoostClassifier()
+    old.__dict__.update(state)
+    np.testing.assert_array_equal(old.predict(X), model.predict(X))
+    trees = model.ensemble_.compact().terms[0]
+    kept = {
+        name: getattr(trees, name) for name in ("roots", "left", "right", "feature", "threshold", "missing_left")
+    }
+    np.testing.assert_array_equal(Trees(**kept, value=trees.value)(X), trees(X))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Index, pd.Series], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("given", [["text", "whole"], [0, 2], [True, False, True]], ids=str)
+def test_columns_may_be_told_by_any_sequence(kind, given, tmp_path):
+    table = TABLE.astype(object)
+    model = classifier("tree", categorical_features=kind(given)).fit(table, Y)
+    model.save_model(tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert list(again.categorical_features) == given
+    np.testing.assert_array_equal(scores(again, table), scores(clone(again).fit(table, Y), table))
+    np.testing.assert_array_equal(scores(again, table), scores(classifier("tree").fit(TABLE, Y), TABLE))
+
+
+@pytest.mark.parametrize("given", [range(0, 3, 2), deque([0, 2])], ids=repr)
+def test_columns_may_be_told_by_sequences_of_other_types(given, tmp_path):
+    model = classifier("tree", categorical_features=given).fit(TABLE, Y)
+    model.save_model(tmp_path / "model")
+    assert load_model(tmp_path / "model").categorical_features == [0, 2]

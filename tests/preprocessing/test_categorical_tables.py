@@ -1,0 +1,235 @@
+"""Tables with categorical columns: every kind of them, checked by name and order."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rffboost_ext import RFFBoostRegressor
+from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
+from rffboost_ext.preprocessing.category_recoding import joint_encoding
+
+from ..tables import COLUMNS, TABLE, Y, by_hand, classifier
+
+
+def frames():
+    """The same data in every kind of table, and how the columns of categories are told, if not by their types."""
+    values = TABLE.astype(object).to_numpy()
+    texts = TABLE.astype(object)
+    yield "names", texts, ["text", "whole"]
+    yield "indices", TABLE, [2, 0]
+    yield "mask", texts, [True, False, True]
+    yield "array of objects", values, [0, 2]
+    yield "list of lists", values.tolist(), [0, 2]
+    yield "ordered", TABLE.astype({"whole": pd.CategoricalDtype([25, 5, 15], ordered=True)}), "from_dtype"
+    yield "nullable", TABLE.astype({"number": "Float64"}), "from_dtype"
+
+
+@pytest.mark.parametrize(("frame", "given"), [case[1:] for case in frames()], ids=[case[0] for case in frames()])
+@pytest.mark.parametrize("learner", ["rff_1", "tree"])
+def test_every_kind_of_table(frame, given, learner):
+    wanted = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
+    found = classifier(learner, categorical_features=given).fit(frame, Y).decision_function(frame)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "tree"])
+def test_polars(learner):
+    polars = pytest.importorskip("polars")
+    text = TABLE["text"].astype(object)
+    columns = {
+        "text": polars.Series(
+            [value if isinstance(value, str) else None for value in text], dtype=polars.Categorical
+        ),
+        "number": polars.Series(TABLE["number"].to_numpy(), nan_to_null=True),
+        "whole": polars.Series([f"{value:02}" for value in TABLE["whole"]], dtype=polars.Enum(["05", "15", "25"])),
+    }
+    frame = polars.DataFrame(columns)
+    wanted = classifier(learner).fit(TABLE, Y).decision_function(TABLE)
+    model = classifier(learner).fit(frame, Y)
+    np.testing.assert_array_equal(model.decision_function(frame), wanted)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(frame.select(COLUMNS[::-1]))
+    with pytest.raises(ValueError, match="NaN in column 'whole'"):
+        model.predict(frame.with_columns(polars.lit(None).alias("whole")))
+
+
+@pytest.mark.parametrize(
+    "kind", [lambda code: pd.Interval(code, code + 1), lambda code: (1, code), lambda code: code > 0, float]
+)
+def test_categories_may_be_of_any_kind_that_sorts(kind):
+    whole = TABLE["whole"].astype(int).to_numpy() // 10
+    table = TABLE.assign(whole=pd.Series([kind(code) for code in whole]).astype("category"))
+    plain = TABLE.assign(
+        whole=pd.Series(np.where(whole > 0, 1, 0) if kind(1) == kind(2) else whole).astype("category")
+    )
+    wanted = classifier("tree").fit(plain, Y).decision_function(plain)
+    np.testing.assert_array_equal(classifier("tree").fit(table, Y).decision_function(table), wanted)
+
+
+def test_codes_in_an_array_of_floats():
+    codes = np.column_stack([TABLE["whole"].astype(float), np.arange(150.0) % 7])
+    model = classifier("tree", categorical_features=[0]).fit(codes, Y)
+    assert category_lists(model._coding) == [[5.0, 15.0, 25.0], None]
+    frame = pd.DataFrame(codes, columns=["a", "b"]).astype({"a": "category"})
+    np.testing.assert_array_equal(
+        classifier("tree").fit(frame, Y).decision_function(frame), model.decision_function(codes)
+    )
+
+
+@pytest.mark.parametrize("given", [None, "from_dtype", [], [False, False]])
+def test_numbers_alone_have_no_coding(given):
+    X = np.random.default_rng(0).standard_normal((150, 2))
+    model = classifier("rff_1", categorical_features=given).fit(X, Y)
+    assert model._coding is None
+    np.testing.assert_array_equal(model.decision_function(X), classifier("rff_1").fit(X, Y).decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("params", "table", "error", "words"),
+    [
+        ({"categorical_features": "dtype"}, TABLE, ValueError, "categorical_features must be .*got 'dtype'"),
+        ({"categorical_features": [0.5]}, TABLE, TypeError, "categorical_features must be"),
+        ({"categorical_features": [[0]]}, TABLE, TypeError, "categorical_features must be"),
+        ({"categorical_features": 3}, TABLE, TypeError, "categorical_features must be"),
+        ({"categorical_features": [3]}, TABLE, ValueError, r"range\(0, 3\), got 3"),
+        ({"categorical_features": [-1]}, TABLE, ValueError, "got -1"),
+        ({"categorical_features": [True]}, TABLE, ValueError, "each of the 3 columns of X, got 1"),
+        ({"categorical_features": ["size"]}, TABLE, ValueError, "got 'size'"),
+        ({"categorical_features": ["size"]}, by_hand(TABLE), ValueError, "has no names"),
+        (
+            {"categorical_features": ["whole"]},
+            TABLE.astype({"text": object}),
+            ValueError,
+            "column 'text' of X must",
+        ),
+        (
+            {},
+            TABLE.astype({"text": object}),
+            ValueError,
+            "column 'text' of X must hold numbers.*categorical_features",
+        ),
+        ({"categorical_features": None}, TABLE, ValueError, "column 'text' of X must hold numbers"),
+        ({}, TABLE.astype(object).to_numpy(), ValueError, "column 0 of X must hold numbers.*categorical_features"),
+        ({}, TABLE.assign(text=pd.Categorical(["a", 1] * 75)), TypeError, "column 'text'.*one kind"),
+        ({"missing": "median"}, TABLE, ValueError, "missing must be 'error' or 'mean'"),
+    ],
+)
+def test_bad_input_is_named(params, table, error, words):
+    with pytest.raises(error, match=words):
+        classifier("tree", **params).fit(table, Y)
+
+
+def test_columns_are_checked_by_name_and_order():
+    model = classifier("tree").fit(TABLE, Y)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(TABLE[COLUMNS[::-1]])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(TABLE.rename(columns={"text": "words"}))
+    with pytest.raises(ValueError, match="feature"):
+        model.predict(TABLE[COLUMNS[:2]])
+    with pytest.raises(ValueError, match="column 'number' of X must hold numbers"):
+        model.predict(TABLE.assign(number="high"))
+    with pytest.raises(TypeError, match="column 'text' of X must hold categories: unhashable"):
+        model.predict(TABLE.assign(text=[[1]] * 150))
+
+
+def test_codings_say_what_they_know():
+    coding = fit_category_encoding("test", "from_dtype", TABLE)
+    assert category_lists(coding) == [list("abcdef"), None, [5, 15, 25]]
+    codes, gaps = coding(TABLE)
+    np.testing.assert_array_equal(gaps, [True, True, False])
+    np.testing.assert_array_equal(np.isnan(codes).any(axis=0), gaps)
+    known = codes[:, 2].astype(int)
+    np.testing.assert_array_equal(np.array([5, 15, 25])[known], TABLE["whole"].astype(int))
+
+
+@pytest.mark.parametrize(("known", "given"), [(np.arange(4), list("abcd")), (list("abcd"), np.arange(4))])
+def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 60)
+    table = pd.DataFrame({"kind": pd.Categorical(np.take(known, codes)), "x": rng.standard_normal(60)})
+    model = RFFBoostRegressor(learner="tree", n_estimators=2).fit(table, codes == 2)
+    new = table.assign(kind=pd.Categorical(np.take(given, codes)))
+    with pytest.raises(ValueError, match=r"column 'kind' of X must hold categories as in fit, such as .*, got"):
+        model.predict(new)
+    # One that is merely new is a missing value.
+    unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(known, list) else [9] * 60))
+    with pytest.warns(UserWarning, match=r"column 'kind' of X: fit has seen none of .* these 60 rows, such as"):
+        assert np.isfinite(model.predict(unseen)).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(unseen[:1])
+        model.predict(pd.concat([unseen, table[:1]]).astype({"kind": "category"}))
+
+
+@pytest.mark.parametrize("types", [(np.float32, np.float64), (np.float64, np.float32)], ids=str)
+@pytest.mark.parametrize("values", [[0.1, 0.3], [0.5, 0.1]], ids=str)
+def test_fractions_of_another_precision_are_no_unknown_categories(types, values):
+    fitted, asked = (np.tile(np.array(values, kind), 30)[:, None] for kind in types)
+    model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=[0])
+    model.fit(fitted, np.tile([0.0, 1.0], 30))
+    with pytest.raises(ValueError, match=r"column 0 of X must hold categories as in fit, .* float32 only"):
+        model.predict(asked)
+    # Whole numbers and halves are the same in both, however large, and new ones are new.
+    table = np.tile([2.0**24, 0.5], 30)[:, None]
+    model.fit(table.astype(types[0]), np.tile([0.0, 1.0], 30))
+    assert model.predict(table.astype(types[1])) == pytest.approx(model.predict(table.astype(types[0])))
+    assert np.isfinite(model.predict(np.array([[2.0**24 + 1.0], [0.5]]))).all()
+
+
+@pytest.mark.parametrize("shape", [lambda X: X[0], lambda X: X[None], lambda X: X[0].tolist(), lambda X: [X]])
+def test_what_has_no_rows_and_columns_is_told_as_without_categories(shape):
+    X = np.random.default_rng(0).integers(0, 3, (60, 2)).astype(float)
+    messages = []
+    for given in (None, [0]):
+        model = RFFBoostRegressor(learner="tree", n_estimators=2, categorical_features=given).fit(X, X[:, 1])
+        with pytest.raises(ValueError, match=r"Expected 2D array, got 1D|dim 3") as told:
+            model.predict(shape(X))
+        messages.append(str(told.value)[:25])
+    assert messages[0] == messages[1]
+
+
+LARGE = [2**60, 2**60 + 1, 2**60 + 2]
+
+
+def large_columns():
+    """A gap and integers whose floats are one number, in every kind of column."""
+    values = [None, *LARGE] * 10
+    codes = np.arange(len(values)) % 4 - 1
+    yield "nullable", pd.Series(values, dtype="Int64")
+    yield "categories", pd.Series(pd.Categorical.from_codes(codes, categories=LARGE))
+    yield "nullable categories", pd.Series(values, dtype="UInt64").astype("category")
+    yield "objects", pd.Series(values, dtype=object)
+
+
+@pytest.mark.parametrize("column", [pytest.param(column, id=name) for name, column in large_columns()])
+def test_large_integers_beside_gaps_are_categories_of_their_own(column):
+    frame = pd.DataFrame({"number": 0.0, "id": column})
+    coding = fit_category_encoding("", ["id"], frame)
+    assert category_lists(coding) == [None, LARGE]
+    np.testing.assert_array_equal(coding(frame)[0][:, 1], [np.nan, 0.0, 1.0, 2.0] * 10)
+    # As in the fit, in a table without gaps.
+    whole = pd.DataFrame({"number": 0.0, "id": LARGE})
+    np.testing.assert_array_equal(coding(whole)[0][:, 1], [0.0, 1.0, 2.0])
+
+
+def test_large_integers_beside_gaps_in_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": [None, *LARGE]})
+    coding = fit_category_encoding("", ["id"], frame)
+    np.testing.assert_array_equal(coding(frame)[0][:, 0], [np.nan, 0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])
+def test_categories_that_no_numeric_type_holds_together_stay_apart(known):
+    table = np.array([known], dtype=object).T
+    coding = fit_category_encoding("", [0], table)
+    assert category_lists(coding) == [known]
+    np.testing.assert_array_equal(coding(table)[0][:, 0], np.arange(len(known)))
+    # And so in one of several codings.
+    parts = [fit_category_encoding("", [0], np.array([[value]], dtype=object)) for value in known]
+    assert category_lists(joint_encoding(parts)) == [known]

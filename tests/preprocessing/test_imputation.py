@@ -1,0 +1,155 @@
+"""What fills a gap: a linear prediction from the row's other numbers, learned in training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext.preprocessing.feature_expansion import fit_feature_expansion
+from rffboost_ext.preprocessing.imputation import MOST_COLUMNS, MOST_ROWS, imputation_regressions
+from rffboost_ext.terms import Expanded, ImputeAndEncode
+from rffboost_ext.terms.validation import check_sound
+
+from ..oracles import gaps as oracle
+from ..oracles.shapley import by_definition
+from ..tables import gapped
+
+RNG = np.random.default_rng(4)
+# Five numbers of which two things decide, in units far apart.
+UNITS, ORIGIN = 10.0 ** np.arange(-2, 3), np.array([0.0, 5.0, -40.0, 1e4, 3.0])
+WHOLE = (RNG.standard_normal((300, 2)) @ RNG.standard_normal((2, 5)) + 0.2 * RNG.standard_normal((300, 5))) * UNITS
+WHOLE = WHOLE + ORIGIN
+X = gapped(WHOLE, columns=[0, 1, 2, 3])
+Y = (WHOLE[:, 0] / UNITS[0] * (WHOLE[:, 3] - ORIGIN[3]) / UNITS[3] > 0.1).astype(int)
+
+
+def expansion(X, weight=None, fills_trees=False):
+    """What learners would see of X."""
+    weight = np.ones(len(X)) if weight is None else weight
+    return fit_feature_expansion(X, weight, [], np.isnan(X).any(axis=0), fills_trees)
+
+
+def test_gaps_hold_what_a_regression_predicts():
+    weight = RNG.uniform(0.5, 2.0, len(X))
+    new = gapped(WHOLE, seed=9)
+    for given in (None, weight):
+        found = expansion(X, given)
+        p = X.shape[1]
+        np.testing.assert_allclose(found(X)[:, :p], oracle.filled(X, given), rtol=1e-9)
+        # Where training had no gap there is nothing to predict by: the mean stands there.
+        wanted = oracle.filled(X, given, np.column_stack([new[:, :4], WHOLE[:, 4]]))
+        np.testing.assert_allclose(found(np.column_stack([new[:, :4], WHOLE[:, 4]]))[:, :p], wanted, rtol=1e-9)
+        assert (found(new)[np.isnan(new[:, 4]), 4] == found.fill[4]).all()
+
+
+def test_they_are_nearer_to_what_was_there_than_the_mean():
+    gap = np.isnan(X)
+    error = ((expansion(X)(X)[:, :5] - WHOLE) / WHOLE.std(axis=0))[gap]
+    assert np.mean(error**2) < 0.35
+
+
+def test_few_values_predict_no_noise():
+    # Twenty columns that have nothing in common, one of which has but six values.
+    rng = np.random.default_rng(0)
+    noise = gapped(rng.standard_normal((200, 20)))
+    noise[6:, 0] = np.nan
+    found = expansion(noise)
+    assert (found(noise)[6:, 0] - found.fill[0]).std() < 0.5 * np.nanstd(noise[:, 0])
+
+
+def test_units_and_origins_do_not_matter():
+    other = expansion(X * 1e3 - 7.0)(X * 1e3 - 7.0)[:, :5]
+    np.testing.assert_allclose(other, expansion(X)(X)[:, :5] * 1e3 - 7.0, rtol=1e-9, atol=1e-9)
+
+
+def test_weight_2_is_the_row_twice():
+    twice = np.r_[np.arange(len(X)), np.arange(40)]
+    weight = np.where(np.arange(len(X)) < 40, 2.0, 1.0)
+    np.testing.assert_allclose(expansion(X, weight)(X), expansion(X[twice])(X), rtol=1e-9)
+
+
+def test_where_there_is_nothing_to_predict():
+    ones = np.ones(len(X))
+    assert imputation_regressions(WHOLE, ones, WHOLE.mean(axis=0)) == ()
+    assert expansion(X[:, :1]).sweeps == ()
+    wide = gapped(RNG.standard_normal((30, MOST_COLUMNS + 1)))
+    assert expansion(wide).sweeps == ()
+    assert len(expansion(wide[:, 1:]).sweeps) == 2
+    assert expansion(WHOLE, fills_trees=True).sweeps == ()
+
+
+def test_columns_without_values_or_of_one_value():
+    odd = np.column_stack([X, np.full(len(X), np.nan), np.where(np.isnan(X[:, 0]), 7.0, np.nan)])
+    found = expansion(odd)(odd)
+    assert np.mean(((found[:, :5] - oracle.filled(X)) / UNITS) ** 2) < 0.01
+    assert (found[:, 5] == 0.0).all()
+    np.testing.assert_allclose(found[:, 6], 7.0, rtol=1e-12)
+
+
+def test_many_rows_are_learned_from_some_of_them():
+    long, fill = np.tile(X, (2 * MOST_ROWS // len(X), 1)), np.nanmean(X, axis=0)
+    weight = RNG.uniform(0.5, 2.0, len(long))
+    found, wanted = (
+        imputation_regressions(long, weight, fill),
+        imputation_regressions(long[::2], weight[::2], fill),
+    )
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "rff_newton", "mixture"])
+def test_explanations(learner):
+    model = RFFBoostClassifier(learner=learner, n_estimators=8, early_stopping=False, random_state=0).fit(X, Y)
+    rows, others = X[:6], X[6:20]
+    wanted = np.zeros((len(rows), X.shape[1]))
+    for block in model.ensemble_.compact().terms:
+        # What fills a gap counts as the column's own value.
+        known = block.expansion if isinstance(block, Expanded) else None
+        wanted += by_definition(*seen(block, known, rows, others))[:, 0]
+    np.testing.assert_allclose(model.shap_values(rows, others), wanted, atol=1e-9)
+    total = model.decision_function(rows) - model.decision_function(others).mean()
+    np.testing.assert_allclose(wanted.sum(axis=1), total, atol=1e-9)
+
+
+def seen(block, known, rows, others):
+    """A function of one value per column, and its arguments: with an expansion, which row a column comes from."""
+    if known is None:
+        return block, rows, others
+    every = known(np.vstack([rows, others]))
+    numbers = np.arange(len(every), dtype=float)[:, None] * np.ones(known.n_features)
+
+    def function(which):
+        return block.term(every[which[:, known.source].astype(int), np.arange(known.n_expanded)])
+
+    return function, numbers[: len(rows)], numbers[len(rows) :]
+
+
+def test_slopes_reach_through_what_is_filled():
+    model = RFFBoostRegressor(learner="rff_newton", n_estimators=8, random_state=0).fit(X, WHOLE[:, 1] / UNITS[1])
+    rows = X[np.isnan(X).any(axis=1)][:8]
+    slopes = model.gradient(rows)
+    for j in range(X.shape[1]):
+        step = 1e-5 * UNITS[j] * (np.arange(X.shape[1]) == j)
+        wanted = (model.predict(rows + step) - model.predict(rows - step)) / (2e-5 * UNITS[j])
+        np.testing.assert_allclose(slopes[:, j] * UNITS[j], wanted * UNITS[j], atol=1e-6)
+    assert (slopes[np.isnan(rows)] == 0.0).all()
+    assert (slopes[~np.isnan(rows)] != 0.0).any()
+
+
+def test_model_files(tmp_path):
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
+    model.save_model(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert len(loaded._expansion.sweeps) == 2
+
+
+@pytest.mark.parametrize("sweeps", [(np.zeros((5, 4)),), (np.zeros(5),)])
+def test_damaged_sweeps_are_refused(sweeps):
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
+    term = model.ensemble_.compact().terms[0]
+    known = vars(term.expansion) | {"sweeps": sweeps}
+    damaged = ImputeAndEncode(**{name: known[name] for name in ImputeAndEncode.__dataclass_fields__})
+    check_sound(term, 5, 1)
+    with pytest.raises(ValueError, match="sweeps must have shape"):
+        check_sound(Expanded(term.term, damaged), 5, 1)

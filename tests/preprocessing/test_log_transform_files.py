@@ -1,0 +1,79 @@
+"""Models that bend features, in files, graphs, averages and small copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from onnx_export import from_onnx, to_onnx, verify_onnx
+from rffboost_ext import RFFBoostRegressor, average, compress, load_model
+
+from .log_transform_cases import PLAIN, N, extents_of, is_bent, skewed_data
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    return skewed_data()
+
+
+def table_of(skewed):
+    X, y = skewed
+    table = pd.DataFrame(X, columns=list("abc"))
+    table["town"] = pd.Categorical(np.where(np.arange(N) % 3 == 0, "x", "y"))
+    table.loc[::9, "a"] = np.nan
+    return table, y
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("given", ["numbers", "gaps and categories", "far from 0"])
+def test_files(given, dtype, skewed, tmp_path):
+    X, y = table_of(skewed) if given == "gaps and categories" else skewed
+    # In single precision trees would meet other numbers than in the fit.
+    X = (X + 1e5).astype(np.float32).astype(float) if given == "far from 0" else X
+    model: Any = RFFBoostRegressor(random_state=0).fit(X, y)
+    assert is_bent(model)
+    file = to_onnx(model, dtype=dtype)
+    verify_onnx(model, file, X, raise_on_mismatch=True)
+    rows = X if model._coding is None else model._coding(X)[0]
+    tolerance = 1e-2 if dtype == "float32" else 1e-9
+    np.testing.assert_allclose(from_onnx(file).raw(rows), model.ensemble_.raw(rows), atol=tolerance)
+    model.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), model.predict(X))
+
+
+def test_scalers_before_bends_become_part_of_the_file(skewed):
+    from sklearn.pipeline import make_pipeline
+
+    X, y = skewed
+    pipeline = make_pipeline(StandardScaler(), RFFBoostRegressor(**PLAIN)).fit(X, y)
+    assert is_bent(pipeline[-1])
+    file = to_onnx(pipeline)
+    verify_onnx(pipeline, file, X, raise_on_mismatch=True)
+    assert sum(node.op_type == "Log" for node in file.graph.node) == 1
+
+
+def test_small_models_and_averages(skewed):
+    X, y = skewed
+    models = [RFFBoostRegressor(random_state=seed).fit(X[seed::2], y[seed::2]) for seed in range(2)]
+    assert len({clipping.key for model in models for clipping in extents_of(model)}) == 2
+    both = average(models)
+    np.testing.assert_allclose(both.predict(X), np.mean([model.predict(X) for model in models], axis=0))
+    verify_onnx(both, to_onnx(both), X, raise_on_mismatch=True)
+    small = compress(both, X, random_state=0)
+    assert np.corrcoef(small.predict(X), both.predict(X))[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("bend", [[np.inf, 0.0, 0.0], [0.0, np.nan, 0.0], [0.0, 0.0]])
+def test_bends_that_lead_nowhere_are_refused(bend, skewed, tmp_path):
+    model = RFFBoostRegressor(**PLAIN | {"n_estimators": 1}).fit(*skewed)
+    term = model.ensemble_.terms[0]
+    bad = replace(term, clipping=replace(term.clipping, bend=np.array(bend)))
+    model.ensemble_ = replace(model.ensemble_, terms=(bad,))
+    model.save_model(tmp_path / "model")
+    with pytest.raises(ValueError, match="bend"):
+        load_model(tmp_path / "model")

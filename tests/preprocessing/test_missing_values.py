@@ -1,0 +1,334 @@
+"""Missing values: learned by trees as by XGBoost, filled and marked for cosines, named where they are new."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+
+from rffboost_ext import (
+    LEARNERS,
+    Checkpoint,
+    ConformalRegressor,
+    Design,
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    RFFNewton,
+    Tree,
+    Trees,
+    average,
+    boost,
+    load_model,
+)
+from rffboost_ext.data.sample_weight import merge_duplicate_rows
+from rffboost_ext.terms import Expanded, ImputeAndEncode, outputs_of_each
+
+from ..cases import PAIRS, make_data, make_estimator
+from ..oracles.gaps import filled
+from ..tables import corners, gapped, make_gapped, of_cosines, pairs, scores
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((120, 3))
+Y = (X[:, 0] + np.sin(2.0 * X[:, 1]) > 0).astype(int)
+HOLES = gapped(X, columns=[0, 1])
+
+
+@pairs
+def test_every_loss_and_learner_takes_gaps(loss, learner, tmp_path):
+    X, y = make_gapped(loss)
+    model = make_estimator(loss, learner).fit(X, y)
+    new = make_gapped(loss, seed=1, n=40)[0]
+    found = scores(model, new)
+    assert np.isfinite(found).all()
+    assert np.ptp(found) > 0
+    np.testing.assert_array_equal(scores(make_estimator(loss, learner).fit(X.copy(), y), new), found)
+    model.save_model(tmp_path / "model")
+    np.testing.assert_array_equal(scores(load_model(tmp_path / "model"), new), found)
+    np.testing.assert_allclose(model.ensemble_.compact().raw(new), found, rtol=0, atol=0)
+    np.testing.assert_allclose(list(model._staged_raw(new))[-1], found, rtol=0, atol=1e-6)
+
+
+@of_cosines
+def test_cosines_see_what_the_others_tell_and_an_indicator(loss, learner):
+    # The same fit on columns that are made by hand, not standardised, so that all numbers are the same to the bit.
+    X, y = make_gapped(loss)
+    gaps, model = np.isnan(X), make_estimator(loss, learner, standardize=False).fit(X, y)
+    seen = model._expansion(X)[:, :3]
+    np.testing.assert_allclose(seen, filled(X), rtol=1e-9)
+    hand = np.hstack([seen, gaps[:, :2]])
+    plain = make_estimator(loss, learner, standardize=False).fit(hand, y)
+    np.testing.assert_allclose(scores(model, X), scores(plain, hand), rtol=1e-9, atol=1e-9)
+    assert all(isinstance(term, Expanded) for term in model.ensemble_.terms)
+
+
+@pytest.mark.parametrize("depth", [2, 5])
+def test_trees_learn_gaps_as_xgboost_does(depth):
+    y = np.where(np.isnan(HOLES[:, 0]), 3.0, X[:, 0]) + X[:, 2]
+    model = RFFBoostRegressor(learner="tree", n_estimators=20, random_state=0)
+    model.set_params(learner__max_depth=depth).fit(HOLES, y)
+    data = xgboost.DMatrix(HOLES, y)
+    params = {"max_depth": depth, "eta": 0.1, "base_score": float(y.mean()), "nthread": 1, "tree_method": "hist"}
+    theirs = xgboost.train(params, data, 20).predict(data)
+    np.testing.assert_allclose(model.predict(HOLES), theirs, rtol=0, atol=1e-5)
+
+
+@corners
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
+    # With missing="mean" the terms are ready to fill gaps. Where there are none, not a bit changes.
+    X, y = make_data(loss)
+    X = X.astype(dtype)
+    plain = make_estimator(loss, learner).fit(X, y)
+    ready = make_estimator(loss, learner, missing="mean").fit(X, y)
+    np.testing.assert_array_equal(scores(ready, X), scores(plain, X))
+    assert plain._expansion is None
+    assert not any(isinstance(term, Expanded) for term in plain.ensemble_.terms)
+
+
+@corners
+def test_a_new_gap_is_an_error_or_the_mean(loss, learner):
+    X, y = make_data(loss)
+    model = make_estimator(loss, learner).fit(X, y)
+    hole = X.copy()
+    hole[3, 1] = np.nan
+    with pytest.raises(
+        ValueError, match=r"NaN in column 1, which had no missing values in fit; .*missing=\"mean\""
+    ):
+        model.predict(hole)
+    ready = make_estimator(loss, learner, missing="mean").fit(X, y)
+    with pytest.raises(ValueError, match="column 1"):
+        # What counts is what the fit was told.
+        model.set_params(missing="mean").predict(hole)
+    filled = X.copy()
+    filled[3, 1] = X[:, 1].mean()
+    np.testing.assert_allclose(scores(ready, hole), scores(ready, filled), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "tree", "mixture"])
+def test_columns_are_named(learner):
+    table = pd.DataFrame(HOLES, columns=["age", "height", "weight"])
+    model = RFFBoostClassifier(learner=learner, n_estimators=3, random_state=0, early_stopping=False).fit(table, Y)
+    model.predict(table)
+    for method in (model.predict, model.gradient, model.transform, lambda X: model.shap_values(X, table)):
+        with pytest.raises(ValueError, match="NaN in column 'weight', which had no missing"):
+            method(table.assign(weight=np.nan))
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(table.assign(age=np.inf))
+    with pytest.raises(ValueError, match="'weight'"):
+        model.set_params(warm_start=True, n_estimators=5).fit(table.assign(weight=np.nan), Y)
+
+
+def test_nulls_of_other_types_are_gaps():
+    given = HOLES.copy()
+    table = pd.DataFrame({"a": pd.array(np.where(np.isnan(given[:, 0]), None, given[:, 0]), dtype="Float64")})
+    model = RFFBoostClassifier(n_estimators=5, early_stopping=False, random_state=0)
+    found = model.fit(table, Y).decision_function(table)
+    plain = RFFBoostClassifier(n_estimators=5, early_stopping=False, random_state=0).fit(given[:, :1], Y)
+    np.testing.assert_array_equal(found, plain.decision_function(given[:, :1]))
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "rff_k", "rff_newton", "tree", "mixture"])
+def test_what_a_gap_tells_is_learned(learner):
+    # Only whether the second column is missing tells the classes apart.
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 3))
+    y = rng.integers(0, 2, 300)
+    X[y == 1, 1] = np.nan
+    model = RFFBoostClassifier(learner=learner, n_estimators=30, early_stopping=False, random_state=0)
+    assert model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.97
+
+
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_where_all_is_missing_the_baseline_is_left(learner):
+    X, y = np.full((60, 2), np.nan), np.arange(60.0)
+    model = RFFBoostRegressor(learner=learner, n_estimators=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), np.mean(y), rtol=0.05)
+
+
+# "mixture" draws rows whatever their weights.
+OF_WEIGHTS = [(a, b) for a, b in PAIRS if not b.of_rows]
+
+
+@pytest.mark.parametrize(("loss", "learner"), OF_WEIGHTS, ids=[f"{a}-{b}" for a, b in OF_WEIGHTS])
+def test_weight_2_is_the_row_twice(loss, learner):
+    X, y = make_gapped(loss)
+    twice = np.r_[np.arange(len(X)), np.arange(20)]
+    weight = np.where(np.arange(len(X)) < 20, 2.0, 1.0)
+    weighted = make_estimator(loss, learner).fit(X, y, sample_weight=weight)
+    repeated = make_estimator(loss, learner).fit(X[twice], y[twice])
+    np.testing.assert_allclose(scores(weighted, X), scores(repeated, X), rtol=learner.tol, atol=learner.tol)
+
+
+def test_rows_with_the_same_gaps_are_equal():
+    rows = gapped(RNG.standard_normal((50, 3)))
+    # NaN of other bits, and a zero of the other sign.
+    other = np.where(np.isnan(rows), -np.float64("nan"), rows)
+    order = RNG.permutation(100)
+    both, y = np.vstack([rows, other])[order], np.zeros((100, 1))
+    X, _, weight = merge_duplicate_rows(both, y, np.ones(100))
+    assert len(X) == len(np.unique(np.nan_to_num(rows, nan=99.0), axis=0))
+    assert weight.sum() == 100
+
+
+@corners
+def test_a_warm_start_goes_on(loss, learner):
+    X, y = make_gapped(loss)
+    whole = make_estimator(loss, learner, n_estimators=6).fit(X, y)
+    parts = make_estimator(loss, learner, n_estimators=3, warm_start=True).fit(X, y)
+    parts.set_params(n_estimators=6).fit(X, y)
+    tol = max(1e-9, learner.drift)
+    np.testing.assert_allclose(scores(parts, X), scores(whole, X), rtol=tol, atol=tol)
+
+
+@pytest.mark.parametrize("learner", ["auto", "rff_newton", "tree"])
+def test_early_stopping_folds_and_eval_sets(learner):
+    model = RFFBoostClassifier(learner=learner, early_stopping=True, n_estimators=20, random_state=0)
+    assert np.isfinite(model.fit(HOLES, Y).decision_function(HOLES)).all()
+    # The models of all folds are one block of cosines.
+    assert len(model.ensemble_.compact()) <= 2
+    held = [(gapped(X, seed=9, columns=[0, 1]), Y)]
+    assert len(model.fit(HOLES, Y, eval_set=held).validation_scores_) > 1
+    with pytest.raises(ValueError, match="column 2"):
+        model.fit(HOLES, Y, eval_set=[(gapped(X), Y)])
+
+
+def test_a_checkpoint_keeps_the_bits(tmp_path):
+    def model():
+        one = Checkpoint(tmp_path / "fit", every=4)
+        return RFFBoostClassifier(n_estimators=12, early_stopping=False, callbacks=[one], random_state=0)
+
+    found = model().fit(HOLES, Y).decision_function(HOLES)
+    np.testing.assert_array_equal(model().fit(HOLES, Y).decision_function(HOLES), found)
+    other = HOLES.copy()
+    other[np.isnan(other)] = 0.0
+    assert (model().fit(other, Y).decision_function(other) != found).any()
+
+
+def test_init_models_that_know_no_gaps_are_refused():
+    plain = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0)
+    with pytest.raises(ValueError, match=r"init_model has cosines that know no missing values.*column 0"):
+        model.fit(HOLES, Y, init_model=plain)
+    ready = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0, missing="mean").fit(X, Y)
+    assert len(model.fit(HOLES, Y, init_model=ready).ensemble_) == 6
+    booster = xgboost.XGBClassifier(n_estimators=4).fit(HOLES, Y)
+    assert len(model.fit(HOLES, Y, init_model=booster).ensemble_) == 7
+
+
+def test_averages():
+    models = [
+        RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=s).fit(HOLES, Y) for s in (0, 1)
+    ]
+    wanted = np.mean([model.decision_function(HOLES) for model in models], axis=0)
+    np.testing.assert_allclose(average(models).decision_function(HOLES), wanted, atol=1e-12)
+
+
+def test_intervals_and_quantiles():
+    y = X[:, 0] + X[:, 2]
+    booster = RFFBoostRegressor(n_estimators=5, early_stopping=False, random_state=0)
+    low, high = ConformalRegressor(booster, alpha=0.2, random_state=0).fit(HOLES, y).predict_interval(HOLES).T
+    assert (low <= high).all()
+    found = RFFBoostQuantileRegressor((0.2, 0.8), booster).fit(HOLES, y).predict(HOLES)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("learner", ["rff_1", "rff_newton", "tree", "mixture"])
+def test_explanations(learner):
+    model = RFFBoostClassifier(learner=learner, n_estimators=8, early_stopping=False, random_state=0).fit(HOLES, Y)
+    assert model.feature_importances_.shape == (3,)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    rows = HOLES[:6]
+    slopes, step = model.gradient(rows), 1e-6
+    for j in range(3):
+        move = step * (np.arange(3) == j)
+        moved = [np.where(np.isnan(rows), np.nan, rows + sign * move) for sign in (1.0, -1.0)]
+        ahead, behind = (cosine_part(model, Z) for Z in moved)
+        np.testing.assert_allclose(slopes[:, j], (ahead - behind) / (2.0 * step), atol=1e-6)
+    assert (slopes[np.isnan(rows)] == 0.0).all()
+
+
+def cosine_part(model, X):
+    """What is not trees of the raw scores."""
+    blocks = model.ensemble_.compact().terms
+    return sum((block(X)[:, 0] for block in blocks if not isinstance(block, Trees)), np.zeros(len(X)))
+
+
+def test_a_column_without_any_value():
+    Z = np.column_stack([X[:, 0], np.full(120, np.nan)])
+    for learner in ("rff_1", "tree", "mixture"):
+        model = RFFBoostClassifier(learner=learner, n_estimators=10, early_stopping=False, random_state=0).fit(
+            Z, Y
+        )
+        assert model.score(Z, Y) > 0.6
+        assert model.feature_importances_[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rows_of_weight_0_do_not_count():
+    Z, weight = X.copy(), np.ones(120)
+    Z[:10, 2], weight[:10] = np.nan, 0.0
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(Z, Y, sample_weight=weight)
+    kept = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(Z[10:], Y[10:])
+    np.testing.assert_array_equal(model.decision_function(X), kept.decision_function(X))
+    with pytest.raises(ValueError, match="column 2"):
+        model.predict(Z)
+
+
+def test_the_loop_alone_takes_no_gaps_without_an_expansion():
+    with pytest.raises(ValueError, match="design must be finite"):
+        boost(HOLES, Y[:, None], loss="log_loss", learner="rff_1")
+
+
+def test_a_design_expands():
+    every = np.arange(2)
+    expansion = ImputeAndEncode(2, every, np.array([5.0, np.nan]), every[:1], every[:0], ())
+    given = np.array([[1.0, 2.0], [np.nan, 3.0]])
+    design = Design(given, np.zeros(3), np.array([1.0, 1.0, 2.0]), expansion=expansion)
+    np.testing.assert_array_equal(design.X, [[1.0, 2.0, 0.0], [5.0, 3.0, 0.5]])
+    assert design.n_features == 3
+    np.testing.assert_array_equal(design.tiles.blocks[0, :, :2].T, design.X)
+
+
+def test_frequencies_are_drawn_in_the_columns_of_x():
+    pytest.importorskip("matplotlib")
+    from rffboost_ext.displays import FrequencyDisplay
+    from rffboost_ext.inspection.frequency_display import frequencies
+
+    model = RFFBoostClassifier(learner="rff_1", n_estimators=5, random_state=0).fit(HOLES, Y)
+    omega = frequencies(model.ensemble_)[0]
+    cosines = model.ensemble_.compact().terms[0].term
+    np.testing.assert_array_equal(omega, cosines.omega[:, :3])
+    assert len(FrequencyDisplay.from_estimator(model).dots_.get_offsets()) == 2 * len(omega)
+
+
+@pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
+    holes, weight = X.copy(), np.ones(len(X))
+    holes[5, 1], weight[5] = np.nan, 0.0
+    model = RFFBoostClassifier(learner=learner, n_estimators=30, early_stopping=True, random_state=0)
+    given = {"eval_set": [(X[:40], Y[:40])]} if watched else {}
+    found = model.fit(holes, Y, sample_weight=weight, **given).validation_scores_
+    assert np.isfinite(found).all()
+    rest = np.delete(X, 5, axis=0), np.delete(Y, 5)
+    np.testing.assert_array_equal(found, model.fit(*rest, **given).validation_scores_)
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        model.predict(holes)
+
+
+def test_each_expansion_is_made_once_for_all_terms(monkeypatch):
+    """Cosines and trees see different ones, in turn; terms from a file have equal ones of their own."""
+    every, rng, made = np.arange(2), np.random.default_rng(5), []
+    given = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], (), fills_trees=True)
+    learners = [RFFNewton(), Tree(2)] * 3
+    design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), expansion=given)
+    y = rng.standard_normal((40, 1))
+    terms = [boost(design, y, loss="squared_error", learner=one, n_estimators=1).terms[0] for one in learners]
+    terms[2:4] = pickle.loads(pickle.dumps(terms[2:4]))
+    wanted, call = [term(design.original) for term in terms], ImputeAndEncode.__call__
+    monkeypatch.setattr(ImputeAndEncode, "__call__", lambda self, X: made.append(self.key) or call(self, X))
+    np.testing.assert_allclose(outputs_of_each(terms, design.original), wanted, atol=1e-12)
+    assert len(made) == len(set(made)) == 2

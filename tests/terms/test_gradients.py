@@ -1,0 +1,146 @@
+"""``gradient(X)`` is the derivative of the raw score, whatever loss and learner it comes from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
+from rffboost_ext.terms import Standardized
+from rffboost_ext.terms.gradients import ENTRIES, gradient
+
+from ..cases import PAIRS, make_data, make_estimator
+from .test_terms import CENTER, SCALE, D, Linear, cosines, trees
+
+# Far below the length of any cosine, and far above what rounding makes of a difference.
+STEP = 1e-5
+SMOOTH = [pair for pair in PAIRS if pair[1].name != "tree"]
+
+
+def differences(function, X):
+    """Central differences (n, C, d) of a function of X that yields (n, C)."""
+    steps = STEP * np.eye(X.shape[1])
+    return np.stack([(function(X + step) - function(X - step)) / (2.0 * STEP) for step in steps], axis=-1)
+
+
+def jumps(ensemble, X):
+    """Where (n, 1, d) a threshold of a tree lies within a step of a row."""
+    flat = [term for term in ensemble.terms if isinstance(term, Trees)]
+    if not flat:
+        return np.zeros((len(X), 1, X.shape[1]), dtype=bool)
+    moved = differences(lambda Z: np.hstack([tree(Z) for tree in flat]), X)
+    return (moved != 0.0).any(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("loss", "learner"), SMOOTH, ids=[f"{a}-{b}" for a, b in SMOOTH])
+def test_it_is_what_central_differences_approach(loss, learner):
+    X, y = make_data(loss, d=4)
+    model = make_estimator(loss, learner, n_estimators=12).fit(X, y)
+    # Off the ends of the range, where there are two slopes.
+    X = np.where(np.isin(X, [X.min(axis=0), X.max(axis=0)]), 1.1 * X, X)
+    slopes = model.ensemble_.gradient(X)
+    expected = differences(model.ensemble_.raw, X)
+    there = np.broadcast_to(jumps(model.ensemble_, X), slopes.shape)
+    assert there.mean() < 0.2
+    error = np.where(there, 0.0, slopes - expected)
+    assert slopes.shape == (len(X), model.ensemble_.n_outputs, 4)
+    assert np.abs(slopes).max() > 0.0
+    assert np.abs(error).max() <= 1e-5 * np.abs(slopes).max()
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_it_is_per_unit_of_the_users_features(unit):
+    X, y = make_data(PAIRS[0][0])
+
+    def model(factor):
+        return RFFBoostClassifier(learner="rff_newton", n_estimators=20, random_state=0).fit(factor * X, y)
+
+    np.testing.assert_allclose(model(unit).gradient(unit * X) * unit, model(1.0).gradient(X), rtol=1e-3, atol=1e-3)
+
+
+def test_the_estimators_drop_the_axis_of_a_single_output():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    binary = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, X[:, 0] > 0)
+    several = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, np.digitize(X[:, 0], [-0.4, 0.4]))
+    assert binary.gradient(X).shape == (60, 3)
+    assert several.gradient(X).shape == (60, 3, 3)
+    np.testing.assert_array_equal(several.gradient(X), several.ensemble_.gradient(X))
+
+
+def test_trees_count_as_flat():
+    X, y = make_data(PAIRS[0][0])
+    model = RFFBoostClassifier(learner="tree", n_estimators=5).fit(X, y)
+    assert not model.gradient(X).any()
+    assert "flat" in RFFBoostClassifier.gradient.__doc__
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("rows", [0, 1, 2 * ENTRIES // 3 + 1])
+def test_blocks_of_rows_join(outputs, rows):
+    rng = np.random.default_rng(0)
+    term, X = cosines(rng, outputs, centered=True), rng.standard_normal((rows, D))
+    slopes = gradient(term, X)
+    some = slice(max(0, rows - 5), rows)
+    assert slopes.shape == (rows, outputs, D)
+    np.testing.assert_allclose(slopes[some], differences(term, X[some]), rtol=1e-6, atol=1e-6)
+
+
+def test_single_precision_features_lose_nothing():
+    X, y = make_data(PAIRS[0][0])
+    X = X.astype(np.float32)
+    model = RFFBoostClassifier(learner="rff_newton", n_estimators=5).fit(X, y)
+    np.testing.assert_allclose(model.gradient(X), model.gradient(X.astype(np.float64)), rtol=0, atol=1e-12)
+
+
+def test_it_is_linear_in_the_ensemble():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, D))
+    a, b = (Ensemble(np.ones(1), (cosines(rng), trees(rng)), np.array([[0.8, 0.5], [0.9, 2.0]])) for _ in "ab")
+    for made, expected in [
+        (a + b, a.gradient(X) + b.gradient(X)),
+        (a - 3.0 * b, a.gradient(X) - 3.0 * b.gradient(X)),
+    ]:
+        np.testing.assert_allclose(made.gradient(X), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(a.gradient(X), differences(cosines_of(a).raw, X), rtol=0, atol=1e-6)
+
+
+def cosines_of(ensemble):
+    """The ensemble with trees that yield 0."""
+    terms = tuple(term.scaled(0.0) if isinstance(term, Trees) else term for term in ensemble.terms)
+    return Ensemble(ensemble.baseline, terms, ensemble.moves)
+
+
+@pytest.mark.parametrize("wrap", [lambda term: term, lambda term: Standardized(term, CENTER, SCALE)])
+def test_a_users_term_without_a_derivative_is_named(wrap):
+    class Unknown(Linear):
+        """A term that nothing is registered for."""
+
+    ensemble = Ensemble(np.zeros(2), (wrap(Unknown(np.ones((D, 2)))),), np.ones((1, 2)))
+    with pytest.raises(TypeError, match=r"no derivative of a Unknown.*gradient\.register"):
+        ensemble.gradient(np.zeros((3, D)))
+
+
+def test_a_users_term_can_register_its_derivative():
+    class Known(Linear):
+        """A term that something is registered for."""
+
+    @gradient.register(Known)
+    def _(term, X):
+        return np.tile(term.slope.T, (len(X), 1, 1))
+
+    rng = np.random.default_rng(0)
+    X, slope = rng.standard_normal((5, D)), rng.standard_normal((D, 2))
+    for term in (Known(slope), Standardized(Known(slope), CENTER, SCALE)):
+        ensemble = Ensemble(np.zeros(2), (term,), np.ones((1, 2)))
+        np.testing.assert_allclose(ensemble.gradient(X), differences(ensemble.raw, X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((4, 2)), np.zeros(3)], ids=str)
+def test_the_shape_of_the_features_is_looked_at(wrong):
+    model = RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(
+        np.random.default_rng(0).random((20, 3)), range(20)
+    )
+    for gradient_of in (model.gradient, model.ensemble_.gradient):
+        with pytest.raises(ValueError, match=r"X |2D array"):
+            gradient_of(wrong)
