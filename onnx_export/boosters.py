@@ -12,8 +12,9 @@ from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.learners.trees.xgboost_model import categories_of, number_of_outputs, parsed
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, is_categorical, is_table
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.category_recoding import sorted_codes
+from rffboost_ext.preprocessing.tables import categorical_columns, is_table
 from rffboost_ext.utils.typing import Array
 
 from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
@@ -127,9 +128,9 @@ def matrix(X: Any, known: Sequence[Array | None], coding: CategoryEncoding | Non
     """X for XGBoost: a table of categories as it is, else with the host's codes in their place."""
     if coding is None:
         return DMatrix(np.asarray(X))
-    if is_table(X) and all(is_categorical(X, j) for j in coding.coded):
+    if is_table(X) and set(coding.coded) <= set(categorical_columns(X)):
         return DMatrix(X, enable_categorical=True)
-    codes = coding(X)[0]
+    codes = coding.transform(X)[0]
     for j, categories in enumerate(known):
         if categories is None:
             continue

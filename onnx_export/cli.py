@@ -14,7 +14,7 @@ from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
 from rffboost_ext.experiments.compare.datasets import named_columns
 from rffboost_ext.persistence.container import MAGIC
-from rffboost_ext.preprocessing.category_encoding import with_underscores
+from rffboost_ext.preprocessing.tables import with_underscores
 
 from .describe import describe_onnx
 from .export import OPSET, save_onnx

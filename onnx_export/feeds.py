@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext.preprocessing.category_encoding import (
+from rffboost_ext.preprocessing.tables import (
+    column_values,
     is_missing,
-    require_no_times,
+    replace_missing,
+    require_no_dates,
     require_unmasked,
-    values_of,
-    with_nan,
     with_underscores,
 )
 from rffboost_ext.utils.typing import Array
@@ -86,8 +86,8 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     """X as a row-major matrix of an element type, its shape checked."""
     from onnx import helper
 
-    require_no_times(X)
-    given = with_nan(X)
+    require_no_dates(X)
+    given = replace_missing(X)
     try:
         array = numeric(given, helper.tensor_dtype_to_np_dtype(kind))
     except (TypeError, ValueError) as error:
@@ -136,11 +136,11 @@ def coded_feeds(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str,
         raise ValueError(f"X must have the {len(inputs)} columns {list(inputs)}, got shape {np.shape(X)}")
     made = {}
     for column, (name, kind) in enumerate(inputs.items()):
-        values = values_of(X, column)
+        values = column_values(X, column)
         if kind == TensorProto.STRING:
             require_text(values, name)
             values = words_of(values, metadata.categories[column])
-        made[name] = column_feed(values if kind == TensorProto.STRING else with_nan(values), name, kind)
+        made[name] = column_feed(values if kind == TensorProto.STRING else replace_missing(values), name, kind)
     return made
 
 
@@ -178,7 +178,7 @@ def table_feeds(X: Any, columns: list[str] | None, inputs: dict[str, int], metad
     if missing:
         raise ValueError(f"X must have the columns {wanted}, got {columns} without {missing}")
     entries = zip(inputs.items(), wanted, strict=True)
-    return {name: column_feed(values_of(X, columns.index(own)), own, kind) for (name, kind), own in entries}
+    return {name: column_feed(column_values(X, columns.index(own)), own, kind) for (name, kind), own in entries}
 
 
 def column_feed(column: Any, name: str, kind: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from onnx import ModelProto
 from onnx.helper import make_empty_tensor_value_info
 
-from rffboost_ext.preprocessing.category_encoding import with_underscores
+from rffboost_ext.preprocessing.tables import with_underscores
 from rffboost_ext.preprocessing.targets import squeeze
 from rffboost_ext.utils.parallel import number_of_threads
 from rffboost_ext.utils.param_validation import THREADS, require

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term
 from rffboost_ext.estimators.base import BaseRFFBoost
-from rffboost_ext.preprocessing.category_encoding import CategoryEncoding, with_nan
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
+from rffboost_ext.preprocessing.tables import replace_missing
 from rffboost_ext.terms import Standardized
 from rffboost_ext.utils.typing import Array
 
@@ -108,10 +109,10 @@ class Source:
     def features(self, X: Any) -> Array:
         """What the ensemble acts on, for X as the user has it."""
         if self.coding is not None:
-            return self.coding(X)[0]
+            return self.coding.transform(X)[0]
         if self.front is not None:
             return np.asarray(self.front.transform(X))
-        found = np.asarray(with_nan(X))
+        found = np.asarray(replace_missing(X))
         return found.astype(np.float64) if found.dtype == object else found
 
 

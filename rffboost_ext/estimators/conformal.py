@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.category_encoding import is_categorical, is_missing, is_table, values_of
+from ..preprocessing.tables import categorical_columns, column_values, is_missing, is_table
 from ..utils.atomic_fit import atomic_fit
 from ..utils.param_validation import SEED, OpenInterval, require_all
 from ..utils.typing import Array
@@ -299,7 +299,7 @@ def sizes(y: Array, found: Array) -> Array:
 def has_words(X: Any) -> bool:
     """Whether a table has columns of categories or objects, such as text."""
     n_features = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
-    return any(is_categorical(X, j) or values_of(X, j).dtype.kind == "O" for j in range(n_features))
+    return bool(categorical_columns(X)) or any(column_values(X, j).dtype.kind == "O" for j in range(n_features))
 
 
 def gaps_of(values: Array) -> Array:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..core import Loss
 from ..losses.validation import reads_alike
-from ..preprocessing.category_encoding import CategoryEncoding, category_lists, with_underscores
+from ..preprocessing.category_encoding import CategoryEncoding, category_lists
+from ..preprocessing.tables import with_underscores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..preprocessing.category_encoding import is_categorical, is_missing, is_table, values_of
+from ..preprocessing.tables import categorical_columns, column_values, is_missing, is_table
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
@@ -112,7 +112,7 @@ class EffectDisplay:
         require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
         X, observed = complete_rows(cls.__name__, X, index, names)
         of_categories = not are_numbers(observed) or index in coded_columns(estimator)
-        coded = [index] if of_categories or (is_table(X) and is_categorical(X, index)) else None
+        coded = [index] if of_categories or index in categorical_columns(X) else None
         X = X if coded else with_real(X, index)
         values = None if coded else {index: grid_of(observed.astype(np.float64), grid_resolution)}
         found = partial_dependence(
@@ -180,7 +180,7 @@ def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple
     X, name = X if is_table(X) else np.asarray(X), names[index]
     if X.ndim != 2 or X.shape[1] != len(names) or not len(X):
         raise ValueError(f"{owner}: X must have shape (n, {len(names)}) with n >= 1, got {X.shape}")
-    values = values_of(X, index)
+    values = column_values(X, index)
     there = np.flatnonzero([not is_missing(value) for value in values.tolist()])
     if not len(there):
         raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got gaps alone")

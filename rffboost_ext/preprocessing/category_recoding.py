@@ -10,7 +10,7 @@ import numpy as np
 from ..terms.ensemble import Ensemble
 from ..terms.recoding import Recoding, recoded_ensemble
 from ..utils.typing import Array
-from .category_encoding import CategoryEncoding, as_array, category_lists
+from .category_encoding import CategoryEncoding, category_array, category_lists
 
 
 def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ensemble, CategoryEncoding | None]:
@@ -33,7 +33,7 @@ def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ens
 def joint_encoding(codings: Sequence[CategoryEncoding]) -> CategoryEncoding:
     """The coding of all categories that several have, which must be of the same columns and kinds."""
     known = zip(*map(category_lists, codings), strict=True)
-    return CategoryEncoding(tuple(None if e[0] is None else as_array(sorted(set(chain(*e)))) for e in known))
+    return CategoryEncoding(tuple(None if e[0] is None else category_array(sorted(set(chain(*e)))) for e in known))
 
 
 def category_kinds(coding: CategoryEncoding | None) -> list[str]:

@@ -15,17 +15,9 @@ from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Check, OneOf
 from ..utils.typing import Array
-from .category_encoding import (
-    PRECISIONS,
-    CategoryEncoding,
-    checked_array,
-    fit_category_encoding,
-    is_table,
-    raise_for_column,
-    require_no_times,
-    require_unmasked,
-)
+from .category_encoding import CategoryEncoding, fit_category_encoding
 from .feature_expansion import fit_feature_expansion
+from .tables import FLOAT_TYPES, is_table, mixed_array, raise_for_column, require_no_dates, require_unmasked
 
 # scikit-learn is not to look for infinities: :func:`missing_columns` does, in the pass that it makes anyway.
 UNREAD = {"ensure_all_finite": False}
@@ -56,11 +48,11 @@ class ColumnsMixin(BaseEstimator):
         If `coding` has all categories of X, it is the coding of the fit.
         """
         require_unmasked(X=X, y=y, sample_weight=sample_weight)
-        reset, known = not self._goes_on(), {"dtype": PRECISIONS, "ensure_all_finite": "allow-nan", **known}
+        reset, known = not self._goes_on(), {"dtype": FLOAT_TYPES, "ensure_all_finite": "allow-nan", **known}
         if reset:
             self._coding = self._coding_for(X)
         if self._coding is None:
-            require_no_times(X)
+            require_no_dates(X)
             try:
                 X, y = validate_data(self, X, y, reset=reset, **known | UNREAD)
             except (ValueError, TypeError):
@@ -69,16 +61,16 @@ class ColumnsMixin(BaseEstimator):
             gaps = missing_columns(X)
         else:
             validate_data(self, X, reset=reset, skip_check_array=True)
-            X, gaps = self._coding(X)
+            X, gaps = self._coding.transform(X)
             X, y = check_X_y(X, y, estimator=self, **known)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
         if len(X) < n_given:
             gaps &= missing_columns(X)
             if reset and self._coding is not None:
-                self._coding, X = self._coding.occurring(X)
-        if reset and self._coding is not None and coding is not None and coding.has(self._coding):
-            self._coding, X = coding, coding.recoded(X, self._coding)
+                self._coding, X = self._coding.drop_unused(X)
+        if reset and self._coding is not None and coding is not None and coding.includes(self._coding):
+            self._coding, X = coding, coding.recode(X, self._coding)
         if reset:
             self._gaps, self._fills = gaps, self.missing == "mean"
         self._require_complete(gaps)
@@ -90,7 +82,7 @@ class ColumnsMixin(BaseEstimator):
         if not is_table(X):
             if given is None or (isinstance(given, str) and given == "from_dtype"):
                 return None
-            X = checked_array(X)
+            X = mixed_array(X)
         return fit_category_encoding(type(self).__name__, given, X)
 
     def _learn_columns(self, X: Array, weight: Array) -> None:
@@ -107,17 +99,17 @@ class ColumnsMixin(BaseEstimator):
             return np.asarray(X)
         require_unmasked(X=X)
         if self._coding is None:
-            require_no_times(X)
+            require_no_dates(X)
             try:
-                X = np.asarray(validate_data(self, X, reset=False, dtype=PRECISIONS, **UNREAD))
+                X = np.asarray(validate_data(self, X, reset=False, dtype=FLOAT_TYPES, **UNREAD))
             except (ValueError, TypeError):
                 raise_for_column(X, in_fit=False)
                 raise
             gaps = missing_columns(X)
         else:
-            X = X if is_table(X) else checked_array(X)
+            X = X if is_table(X) else mixed_array(X)
             validate_data(self, X, reset=False, skip_check_array=True)
-            X, gaps = self._coding(X)
+            X, gaps = self._coding.transform(X)
             X = check_array(X, ensure_all_finite="allow-nan", estimator=self)
         self._require_complete(gaps)
         return np.asarray(X)

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..utils.typing import Array
-from .category_encoding import is_missing
+from .tables import is_missing
 
 # Integer labels within a range of this length are counted rather than sorted.
 MOST_COUNTED = 1024

@@ -167,7 +167,7 @@ def test_init_models_must_have_the_same_categories():
     with pytest.raises(ValueError, match="init_model must have the categories of X"):
         classifier().fit(TABLE, Y, init_model=booster)
     assert len(classifier().fit(TABLE, Y, init_model=first.ensemble_).ensemble_) == 12
-    assert average([first, other])._coding.has(other._coding)
+    assert average([first, other])._coding.includes(other._coding)
     assert average([first, model]).predict(TABLE).shape == Y.shape
 
 

@@ -140,7 +140,7 @@ def test_columns_are_checked_by_name_and_order():
 def test_codings_say_what_they_know():
     coding = fit_category_encoding("test", "from_dtype", TABLE)
     assert category_lists(coding) == [list("abcdef"), None, [5, 15, 25]]
-    codes, gaps = coding(TABLE)
+    codes, gaps = coding.transform(TABLE)
     np.testing.assert_array_equal(gaps, [True, True, False])
     np.testing.assert_array_equal(np.isnan(codes).any(axis=0), gaps)
     known = codes[:, 2].astype(int)
@@ -211,17 +211,17 @@ def test_large_integers_beside_gaps_are_categories_of_their_own(column):
     frame = pd.DataFrame({"number": 0.0, "id": column})
     coding = fit_category_encoding("", ["id"], frame)
     assert category_lists(coding) == [None, LARGE]
-    np.testing.assert_array_equal(coding(frame)[0][:, 1], [np.nan, 0.0, 1.0, 2.0] * 10)
+    np.testing.assert_array_equal(coding.transform(frame)[0][:, 1], [np.nan, 0.0, 1.0, 2.0] * 10)
     # As in the fit, in a table without gaps.
     whole = pd.DataFrame({"number": 0.0, "id": LARGE})
-    np.testing.assert_array_equal(coding(whole)[0][:, 1], [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(coding.transform(whole)[0][:, 1], [0.0, 1.0, 2.0])
 
 
 def test_large_integers_beside_gaps_in_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": [None, *LARGE]})
     coding = fit_category_encoding("", ["id"], frame)
-    np.testing.assert_array_equal(coding(frame)[0][:, 0], [np.nan, 0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(coding.transform(frame)[0][:, 0], [np.nan, 0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("known", [[0.5, *LARGE], [-1, 2**63, 2**63 + 1], [b"a", b"a\0"]])
@@ -229,7 +229,7 @@ def test_categories_that_no_numeric_type_holds_together_stay_apart(known):
     table = np.array([known], dtype=object).T
     coding = fit_category_encoding("", [0], table)
     assert category_lists(coding) == [known]
-    np.testing.assert_array_equal(coding(table)[0][:, 0], np.arange(len(known)))
+    np.testing.assert_array_equal(coding.transform(table)[0][:, 0], np.arange(len(known)))
     # And so in one of several codings.
     parts = [fit_category_encoding("", [0], np.array([[value]], dtype=object)) for value in known]
     assert category_lists(joint_encoding(parts)) == [known]

@@ -125,11 +125,11 @@ def test_an_ensemble_says_the_same_of_the_same_categories(learner):
     more = np.array([*LETTERS, "cc", "zz"], dtype=object)
     wide = joint_encoding([model._coding, CategoryEncoding((None, None, more, np.array([5, 25, 70])))])
     moved = recoded_ensemble(model.ensemble_, recoding_of(model._coding, wide))
-    codes = model._coding(frame)[0]
-    np.testing.assert_allclose(moved.raw(wide(frame)[0]), model.ensemble_.raw(codes), atol=1e-12)
+    codes = model._coding.transform(frame)[0]
+    np.testing.assert_allclose(moved.raw(wide.transform(frame)[0]), model.ensemble_.raw(codes), atol=1e-12)
     # Categories that were not known, and missing values, are the same to the first model.
-    unknown = wide.recoded(codes, model._coding)
-    unknown[:, 2], unknown[:, 3] = wide._tables[2]["zz"], wide._tables[3][70]
+    unknown = wide.recode(codes, model._coding)
+    unknown[:, 2], unknown[:, 3] = wide.categories[2].tolist().index("zz"), wide.categories[3].tolist().index(70)
     codes[:, 2:] = np.nan
     np.testing.assert_allclose(moved.raw(unknown), model.ensemble_.raw(codes), atol=1e-12)
 
