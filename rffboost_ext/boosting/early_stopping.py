@@ -12,7 +12,7 @@ from ..core import Term
 from ..terms import outputs_of_each
 from ..utils.typing import Array
 from .callbacks import Progress
-from .mean_loss import Error, errors_of
+from .mean_loss import ErrorFunction, batch_errors
 
 # Held-out scores that are evaluated in one batch, counted over rounds, rows and outputs.
 AT_ONCE = 1_000_000
@@ -96,8 +96,7 @@ class EarlyStopping:
     X, y, weight : ndarray
         Held-out rows in original units, their encoded targets, (n, 1) or (n, C), and weights (n,).
     error : callable
-        The error to monitor, ``error(y, raw, weight) -> float``; lower is better. One with a method ``several``
-        gets the scores of several rounds at once, (T, n, C), and returns a list.
+        The error to monitor, ``error(y, raw, weight) -> float``; lower is better.
     raw : ndarray of shape (n, C)
         Their scores before the first round.
     patience : Patience
@@ -121,7 +120,7 @@ class EarlyStopping:
     """
 
     def __init__(
-        self, X: Array, y: Array, weight: Array, error: Error, raw: Array, patience: Patience, tol: float
+        self, X: Array, y: Array, weight: Array, error: ErrorFunction, raw: Array, patience: Patience, tol: float
     ) -> None:
         self.X, self.y, self.weight, self.error = X, y, weight, error
         self.patience = patience
@@ -195,7 +194,7 @@ class EarlyStopping:
 
     def _score(self, rounds: list[tuple[float, float, Term]]) -> None:
         raws = staged_scores(self._raw, rounds, self.X)
-        errors = errors_of(self.error, self.y, raws, self.weight)
+        errors = batch_errors(self.error, self.y, raws, self.weight)
         self._require_numbers(errors)
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]

@@ -18,9 +18,9 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
 from .evaluation_history import EvaluationHistory
-from .mean_loss import Error
-from .metrics import Metric, metrics_of
-from .scorers import View
+from .mean_loss import ErrorFunction
+from .metrics import EvaluationMetric, resolve_metrics
+from .scorers import ScoreDecoder
 
 SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
 
@@ -33,21 +33,22 @@ class Evaluation:
     ----------
     sets : mapping of str to Rows
         The user's sets by name.
-    metrics : tuple of Metric
+    metrics : tuple of EvaluationMetric
         The metrics to compute on each.
     """
 
     sets: Mapping[str, Dataset]
-    metrics: tuple[Metric, ...]
+    metrics: tuple[EvaluationMetric, ...]
 
     @property
     def watched(self) -> Dataset | None:
         """The user's set that early stopping monitors."""
         return list(self.sets.values())[-1] if self.sets else None
 
-    def error_on(self, X: Array) -> Error:
-        """The error that early stopping monitors on rows X (n, d)."""
-        return self.metrics[-1].error_on(X)
+    @property
+    def error(self) -> ErrorFunction:
+        """The error that early stopping monitors."""
+        return self.metrics[-1].error
 
     def history(self, start: Callable[[], Ensemble]) -> EvaluationHistory | None:
         """A callback that keeps the metrics; None where there are no sets."""
@@ -61,8 +62,8 @@ def evaluation_of(
     n_classes = None if classes is None else len(classes)
     given = model.default_loss if is_auto(model.loss) else model.loss
     name = given if isinstance(given, str) else LOSSES.name_of(given)
-    view = View(
-        *(loss, name, classes, lambda other: prepare_loss(other, rows.y, rows.weight, n_classes)), rows.y.shape[1]
+    decoder = ScoreDecoder(
+        loss, name, classes, lambda other: prepare_loss(other, rows.y, rows.weight, n_classes), rows.y.shape[1]
     )
     for label, held in sets.items():
         if held.y.shape[1] != rows.y.shape[1]:
@@ -74,7 +75,7 @@ def evaluation_of(
             require_accepted(loss, held.y)
         except ValueError as error:
             raise ValueError(f"{type(model).__name__}: eval_set {label!r}: {error}") from error
-    return Evaluation(sets, metrics_of(model.eval_metric, view))
+    return Evaluation(sets, resolve_metrics(model.eval_metric, decoder))
 
 
 def sets_of(

@@ -8,7 +8,7 @@ from typing import Any
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from .callbacks import Progress
-from .metrics import Metric
+from .metrics import EvaluationMetric
 
 Curves = dict[str, dict[str, list[float]]]
 
@@ -20,7 +20,7 @@ class EvaluationHistory:
     ----------
     sets : mapping of str to Rows
         The sets by name.
-    metrics : sequence of Metric
+    metrics : sequence of EvaluationMetric
         The metrics to evaluate.
     start : Ensemble
         The ensemble that the fit starts from.
@@ -31,9 +31,9 @@ class EvaluationHistory:
         By set and metric, a number for each round of this fit.
     """
 
-    def __init__(self, sets: Mapping[str, Dataset], metrics: Sequence[Metric], start: Ensemble) -> None:
+    def __init__(self, sets: Mapping[str, Dataset], metrics: Sequence[EvaluationMetric], start: Ensemble) -> None:
         self.sets = sets
-        self._score = {name: {metric.name: metric.on(rows.X) for metric in metrics} for name, rows in sets.items()}
+        self.metrics = metrics
         self.curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
         self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
         self._next: int | None = len(start)
@@ -54,7 +54,7 @@ class EvaluationHistory:
     def _scores(self, name: str) -> dict[str, float]:
         """The current value of each metric on a set."""
         rows, raw = self.sets[name], self._raw[name]
-        return {metric: float(score(rows.y, raw, rows.weight)) for metric, score in self._score[name].items()}
+        return {metric.name: float(metric.score(rows.y, raw, rows.weight)) for metric in self.metrics}
 
     def latest(self) -> dict[str, float]:
         """The latest values, by set and metric; empty while a model other than the first is trained."""

@@ -12,7 +12,8 @@ from ..core import Loss
 from ..losses.validation import require_values
 from ..utils.typing import Array
 
-Error: TypeAlias = Callable[[Array, Array, Array], float]
+ErrorFunction: TypeAlias = Callable[[Array, Array, Array], float]
+"""``error(y, raw, weight)`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,)."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,18 @@ class MeanLoss:
         require_values(self.loss, values, len(y))
         return float(np.average(values, weights=weight))
 
-    def several(self, y: Array, raw: Array, weight: Array) -> list[float]:
-        """The error of each of T score arrays, raw (T, n, C), in one call: losses are computed row by row."""
+    def batch(self, y: Array, raw: Array, weight: Array) -> list[float]:
+        """The error of each of T score arrays, raw (T, n, C), in one call of the loss."""
         count, n, n_outputs = raw.shape
         values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
         require_values(self.loss, values, count * n)
-        # As np.average does, which takes several times as long for few rows.
+        # As np.average, which is slow for few rows.
         means: list[float] = ((values.reshape(count, n) * weight).sum(axis=1) / weight.sum()).tolist()
         return means
 
 
-def errors_of(error: Error, y: Array, raw: Array, weight: Array) -> list[float]:
+def batch_errors(error: ErrorFunction, y: Array, raw: Array, weight: Array) -> list[float]:
     """The error of each of T score arrays, raw (T, n, C)."""
-    if hasattr(error, "several"):
-        several: list[float] = error.several(y, raw, weight)
-        return several
+    if isinstance(error, MeanLoss):
+        return error.batch(y, raw, weight)
     return [float(error(y, one, weight)) for one in raw]

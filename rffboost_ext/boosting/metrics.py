@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,11 +15,11 @@ from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
-from .mean_loss import MeanLoss
-from .scorers import Score, View, checked, computed, is_scorer, lacking, scored
+from .mean_loss import ErrorFunction, MeanLoss
+from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, named_errors, score_function
 
 # Scorers of scikit-learn by their names in XGBoost and LightGBM.
-ELSEWHERE = {
+HOST_NAMES = {
     "auc": "roc_auc",
     "aucpr": "average_precision",
     "error": "accuracy",
@@ -35,51 +35,51 @@ ELSEWHERE = {
 
 
 @dataclass(frozen=True)
-class Metric:
+class EvaluationMetric:
     """A metric of raw scores.
 
     Parameters
     ----------
     name : str
         Its name.
-    greater : bool
+    greater_is_better : bool
         Whether greater is better.
-    on : callable
-        From rows X (n, d) to ``score(y, raw, weight) -> float``, with y (n, 1) or (n, C) as a loss sees it, raw
-        (n, C) and weight (n,).
-    view : View, optional
-        What scores and targets stand for, by which errors tell of classes that no row has.
+    score : callable
+        ``score(y, raw, weight) -> float`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,).
+    decoder : ScoreDecoder, optional
+        Names absent classes in errors; None for a loss.
     """
 
     name: str
-    greater: bool
-    on: Callable[[Array], Score]
-    view: View | None = None
+    greater_is_better: bool
+    score: ScoreFunction
+    decoder: ScoreDecoder | None = None
 
-    def error_on(self, X: Array) -> Score:
-        """The score on rows X (n, d) with the sign by which less is better; a ValueError if it lacks a class."""
-        score, view, sign = self.on(X), self.view, -1.0 if self.greater else 1.0
-        if view is None:
-            return score
+    @property
+    def error(self) -> ErrorFunction:
+        """The score, negated if greater is better; it raises a ValueError if it is NaN for want of a class."""
+        decoder, sign = self.decoder, -1.0 if self.greater_is_better else 1.0
+        if decoder is None:
+            return self.score
 
         def error(y: Array, raw: Array, weight: Array) -> float:
-            found = sign * score(y, raw, weight)
-            if np.isnan(found) and lacking(y, view):
+            value = sign * self.score(y, raw, weight)
+            if np.isnan(value) and (absent := decoder.absent_classes(y)):
                 raise ValueError(
-                    f"eval_metric: {self.name!r} must be a number on the held-out rows, got nan{lacking(y, view)}"
+                    f"eval_metric: {self.name!r} must be a number on the held-out rows, got nan{absent}"
                 )
-            return found
+            return value
 
         return error
 
 
-class Metrics(Check):
-    """What ``eval_metric`` may be: None, a name, a loss, a function, or a list of these."""
+class EvalMetricCheck(Check):
+    """Values of ``eval_metric``: None, a name, a loss, a function, or a list of these."""
 
     def fits(self, value: object) -> bool:
         if isinstance(value, list | tuple):
-            return len(value) > 0 and all(self._one(item) for item in value)
-        return value is None or self._one(value)
+            return len(value) > 0 and all(self._is_metric(item) for item in value)
+        return value is None or self._is_metric(value)
 
     def accepts(self, value: object) -> bool:
         return True
@@ -88,12 +88,12 @@ class Metrics(Check):
         return "None, a name, a Loss, a function of (y, prediction), or a list of these that is not empty"
 
     @staticmethod
-    def _one(value: object) -> bool:
+    def _is_metric(value: object) -> bool:
         return isinstance(value, str | Loss) or (callable(value) and not isinstance(value, type))
 
 
-def metrics_of(given: Any, view: View) -> tuple[Metric, ...]:
-    """The metrics that ``eval_metric`` stands for; the loss itself if it is None.
+def resolve_metrics(given: Any, decoder: ScoreDecoder) -> tuple[EvaluationMetric, ...]:
+    """The metrics of ``eval_metric``; the loss of the fit if it is None.
 
     Raises
     ------
@@ -102,36 +102,31 @@ def metrics_of(given: Any, view: View) -> tuple[Metric, ...]:
         equal.
     """
     several: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
-    made = tuple(metric_of(one, view) for one in several)
-    names = [metric.name for metric in made]
+    metrics = tuple(resolve_metric(one, decoder) for one in several)
+    names = [metric.name for metric in metrics]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"eval_metric must have names that differ, got {', '.join(twice)} more than once")
-    return made
+    return metrics
 
 
-def metric_of(given: Any, view: View) -> Metric:
+def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
     if given is None or is_loss(given):
-        return of_loss(given, view)
-    name, greater = described(given)
-    scorer = named_scorer(given) if isinstance(given, str) else given
-    asks = is_scorer(scorer)
-
-    def on(X: Array) -> Score:
-        return checked(name, scored(scorer, view, X) if asks else computed(scorer, view), view)
-
-    return Metric(name, greater, on, view)
+        return loss_metric(given, decoder)
+    name, greater = name_and_direction(given)
+    score = metric_score(named_scorer(given) if isinstance(given, str) else given, decoder)
+    return EvaluationMetric(name, greater, named_errors(name, score, decoder), decoder)
 
 
-def described(given: Any) -> tuple[str, bool]:
-    """The name of a given metric, and whether greater is better."""
+def name_and_direction(given: Any) -> tuple[str, bool]:
+    """The name of a metric, and whether greater is better."""
     if isinstance(given, str):
         return given, not is_loss(given)
     if isinstance(given, Loss):
         return LOSSES.name_of(given), False
     # A scorer of scikit-learn is named after its function, with its sign.
-    function = getattr(given, "_score_func", given)
+    function = score_function(given) or given
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__name__", type(function).__name__)
@@ -140,43 +135,38 @@ def described(given: Any) -> tuple[str, bool]:
 
 
 def is_loss(given: Any) -> bool:
-    """Whether a metric that is given is a loss."""
+    """Whether a metric is a loss, by name or as an object."""
     return isinstance(given, Loss) or given in LOSSES.names()
 
 
-def of_loss(given: str | Loss | None, view: View) -> Metric:
-    """The weighted mean of a loss."""
-    name = view.name if given is None else described(given)[0]
-    loss = view.loss if given is None or given == view.name else other_loss(given, view)
-    return Metric(name, False, lambda X: MeanLoss(loss))
+def loss_metric(given: str | Loss | None, decoder: ScoreDecoder) -> EvaluationMetric:
+    """The weighted mean of a loss; of that of the fit for None."""
+    name = decoder.name if given is None else name_and_direction(given)[0]
+    loss = decoder.loss if given is None or given == decoder.name else compatible_loss(given, decoder)
+    return EvaluationMetric(name, False, MeanLoss(loss))
 
 
-def other_loss(given: str | Loss, view: View) -> Loss:
+def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:
     """A loss other than that of the fit, prepared; a ValueError if it interprets raw scores differently."""
     loss = LOSSES.create(given)
-    if view.classes is not None and loss.task == "regression":
+    if decoder.classes is not None and loss.task == "regression":
         loss = LabelRegression(loss)
-    if view.n_targets > 1 and not loss.multi_output:
+    if decoder.n_targets > 1 and not loss.multi_output:
         raise ValueError(
-            f"eval_metric: loss {given!r} is of one target, and y has {view.n_targets}; use a scorer of "
+            f"eval_metric: loss {given!r} is of one target, and y has {decoder.n_targets}; use a scorer of "
             f"scikit-learn, such as 'neg_mean_absolute_error'"
         )
-    if loss.task == view.loss.task:
-        loss = view.prepare(loss)
-        raw = np.random.default_rng(0).uniform(-3.0, 3.0, (16, 1 if view.classes is None else outputs_of(view)))
-        found, wanted = loss.inverse_link(raw), view.loss.inverse_link(raw)
-        if found.shape == wanted.shape and np.allclose(found, wanted):
+    if loss.task == decoder.loss.task:
+        loss = decoder.prepare(loss)
+        n_classes = 2 if decoder.classes is None else len(decoder.classes)
+        raw = np.random.default_rng(0).uniform(-3.0, 3.0, (16, 1 if n_classes == 2 else n_classes))
+        response, expected = loss.inverse_link(raw), decoder.loss.inverse_link(raw)
+        if response.shape == expected.shape and np.allclose(response, expected):
             return loss
     raise ValueError(
-        f"eval_metric: loss {given!r} reads raw scores in another way than {view.loss!r}, the loss of the fit; "
-        f"use a scorer of scikit-learn, such as {'neg_log_loss' if view.classes is not None else 'r2'!r}"
+        f"eval_metric: loss {given!r} reads raw scores in another way than {decoder.loss!r}, the loss of the fit; "
+        f"use a scorer of scikit-learn, such as {'neg_log_loss' if decoder.classes is not None else 'r2'!r}"
     )
-
-
-def outputs_of(view: View) -> int:
-    """Raw scores per row of a classifier."""
-    n_classes = 2 if view.classes is None else len(view.classes)
-    return 1 if n_classes == 2 else n_classes
 
 
 def named_scorer(name: str) -> Any:
@@ -185,7 +175,7 @@ def named_scorer(name: str) -> Any:
 
     known = [*LOSSES.names(), *get_scorer_names()]
     if name not in known:
-        same = [ELSEWHERE[name.casefold()]] if name.casefold() in ELSEWHERE else []
+        same = [HOST_NAMES[name.casefold()]] if name.casefold() in HOST_NAMES else []
         near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
         close = same or difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from .early_stopping import EarlyStopping, Patience, PatienceLimit
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
 from .loop import boost, initial_ensemble
-from .mean_loss import Error, MeanLoss
+from .mean_loss import ErrorFunction, MeanLoss
 from .training_condition import TrainingCondition
 
 # Number of rounds trained on one pool of rows.
@@ -66,9 +66,8 @@ class Trainer:
         The state that learners keep across rounds, independent of single rows; filled by the fit.
     journal : Journal
         Records the progress of the models.
-    error_on : callable, optional
-        From rows X (n, d) to the error that early stopping monitors there, ``error(y, raw, weight) -> float``; the
-        loss by default.
+    error : callable, optional
+        The error that early stopping monitors, ``error(y, raw, weight) -> float``; the loss by default.
     expansion : ImputeAndEncode, optional
         Imputation and encoding of columns with missing values or categories.
     extent : ClipAndLog, optional
@@ -90,7 +89,7 @@ class Trainer:
     precision: str
     learner_state: dict[Hashable, Any] = field(default_factory=dict)
     journal: FitRecorder = field(default_factory=FitRecorder)
-    error_on: Callable[[Array], Error] | None = None
+    error: ErrorFunction | None = None
     expansion: ImputeAndEncode | None = None
     clipping: ClipAndLog | None = None
     haste: PatienceLimit | None = None
@@ -207,7 +206,7 @@ class Trainer:
         before = self.start(rows) if init is None else init
         if self.haste is not None:
             patience, tol = patience.within(self.haste.rounds), max(tol, self.haste.tol)
-        watched = MeanLoss(self.loss) if self.error_on is None else self.error_on(held.X)
+        watched = MeanLoss(self.loss) if self.error is None else self.error
         watch = EarlyStopping(held.X, held.y, held.weight, watched, before.raw(held.X), patience, tol)
         done = 0 if init is None else len(init)
 

@@ -18,7 +18,7 @@ from ..boosting.evaluation_history import EvaluationHistory
 from ..boosting.fit_plan import FitResult
 from ..boosting.fit_state import FitRecorder
 from ..boosting.interruption import Interrupted
-from ..boosting.metrics import Metrics
+from ..boosting.metrics import EvalMetricCheck
 from ..boosting.stacking import mean_curve
 from ..boosting.steps import RATE, Shrunk
 from ..boosting.training import Trainer
@@ -83,7 +83,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixi
         "n_folds": Integer(1) | AUTO,
         "refit": BOOL | AUTO,
         "quality": OneOf(("auto", "fast", "high")),
-        "eval_metric": Metrics(),
+        "eval_metric": EvalMetricCheck(),
         "callbacks": CALLBACKS | OPTIONAL,
         "warm_start": BOOL,
         "random_state": SEED,
@@ -232,7 +232,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixi
             self.learning_rate_ = self._rate(pace)
             step = Shrunk(step, self.learning_rate_, n_given)
             more = self._seen(rows, loss, learner, seed)
-            more |= {"learner_state": learner_state, "journal": journal, "error_on": evaluation.error_on}
+            more |= {"learner_state": learner_state, "journal": journal, "error": evaluation.error}
             trainer = Trainer(loss, learner, step, bool(self.standardize), seed, n_jobs, self.precision, **more)
             history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
             callbacks = self._callbacks(history)

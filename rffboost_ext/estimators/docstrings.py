@@ -76,11 +76,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
         scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,
-        (n, K), or (n,) for the second of two classes, where lower is better unless its name ends with "_score"; a
-        function ``scorer(estimator, X, y)``, by these names, where greater is better: X are the rows as learners
-        see them, numbers and codes of categories; predictions are known for these only. Early stopping uses the
-        last one, also on rows that it holds out itself. Sample weights are passed to metrics that take
-        ``sample_weight``, always to those that need it.
+        (n, K), or (n,) for the second of two classes, where lower is better unless its name ends with "_score"; or
+        a scorer made by :func:`sklearn.metrics.make_scorer`. Early stopping monitors the last metric, also on rows
+        that it holds out itself. A metric with a parameter ``sample_weight`` gets the weights.
     callbacks : sequence of callable, optional
         Each is called with a :class:`~rffboost_ext.Progress` after every round; a true result ends the
         training of that model. A refit does not call them. :class:`~rffboost_ext.ProgressBar` and

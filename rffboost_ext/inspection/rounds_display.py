@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.metrics import described
+from ..boosting.metrics import name_and_direction
 from ..utils.typing import Array
 from .plot_style import ACCENT, MAIN, axes_or_new, consists_of, tidy
 
@@ -128,7 +128,7 @@ def watched_name(estimator: Any) -> str:
     given = estimator.eval_metric
     if given is None:
         return f"held-out loss ({type(estimator.loss_).__name__})"
-    name, greater = described(given[-1] if isinstance(given, list | tuple) else given)
+    name, greater = name_and_direction(given[-1] if isinstance(given, list | tuple) else given)
     return f"held-out {'-' if greater else ''}{name}"
 
 

@@ -152,7 +152,7 @@ def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
     rng, loss = np.random.default_rng(0), LOSSES.create("squared_error")
     y, raws, weight = rng.normal(size=(20, 1)), rng.normal(size=(4, 20, 1)), rng.uniform(0.1, 3.0, 20)
     mean = MeanLoss(loss)
-    np.testing.assert_allclose(mean.several(y, raws, weight), [mean(y, raw, weight) for raw in raws], rtol=1e-13)
+    np.testing.assert_allclose(mean.batch(y, raws, weight), [mean(y, raw, weight) for raw in raws], rtol=1e-13)
 
 
 @pytest.mark.parametrize(
