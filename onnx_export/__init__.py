@@ -5,7 +5,7 @@ from .describe import Description, describe_onnx
 from .export import save_onnx, to_onnx
 from .graph import Graph
 from .lifting import LIFTS, Parts, from_onnx
-from .links import Exp, HalfWay, Identity, Link, Logistic, Sigmoid, Softmax, lower_link
+from .links import convert_link
 from .lowering import lower
 from .predictor import OnnxPredictor
 from .tolerance import rounding
@@ -15,23 +15,16 @@ from .verify import MismatchError, Report, verify_onnx
 __all__ = [
     "LIFTS",
     "Description",
-    "Exp",
     "Graph",
-    "HalfWay",
-    "Identity",
-    "Link",
-    "Logistic",
     "MismatchError",
     "OnnxPredictor",
     "OutputProjection",
     "Parts",
     "Report",
-    "Sigmoid",
-    "Softmax",
+    "convert_link",
     "describe_onnx",
     "from_onnx",
     "lower",
-    "lower_link",
     "register_skl2onnx",
     "rounding",
     "save_onnx",

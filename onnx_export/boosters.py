@@ -9,18 +9,22 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
+from rffboost_ext import Link
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
+from rffboost_ext.interop.score_conversion import ScoreConversion, columns, slope_of
 from rffboost_ext.learners.trees.xgboost_model import categories_of, number_of_outputs, parsed
+from rffboost_ext.losses import BinaryLogitLink
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.category_recoding import sorted_codes
 from rffboost_ext.preprocessing.tables import categorical_columns, is_table
 from rffboost_ext.utils.typing import Array
 
-from .links import Link, Sigmoid, Softmax, as_predicted, checked_link, evaluate, responses
+from .host_links import estimator_link, n_classes_of, prediction_links
+from .links import checked_link
 from .source import Source, names_of, read
 
-OBJECTIVES = responses(XGBOOST)
+OBJECTIVES = prediction_links(XGBOOST)
 """The link of each XGBoost objective."""
 
 
@@ -53,7 +57,7 @@ def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
     return source(
         model,
         name=type(model).__name__,
-        read_scores=model._raw,
+        to_raw=ScoreConversion(slope_of(loss, len(model.baseline_))).raw,
         loss=repr(loss),
         link=lambda n_outputs: checked_link(loss, n_outputs),
         response=loss.inverse_link,
@@ -68,41 +72,28 @@ def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ..
     kind, n_outputs = rxgb.objective_name(learner), number_of_outputs(learner)
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
-    link = link_for(model, kind)
-    if isinstance(link, Sigmoid) and n_outputs > 1:
+    link, is_classifier = OBJECTIVES[kind], isinstance(model, XGBClassifier)
+    if isinstance(model, XGBModel):
+        link = estimator_link(link, is_classifier, kind, name)
+    if isinstance(link, BinaryLogitLink) and n_outputs > 1:
         raise ValueError(f"objective {kind!r} of {n_outputs} labels per row has no ONNX form here")
-    classifies = not isinstance(model, XGBModel) or isinstance(model, XGBClassifier)
-    n_classes = {Sigmoid: 2, Softmax: n_outputs}.get(type(link)) if classifies else None
+    n_classes = n_classes_of(link, n_outputs) if is_classifier or not isinstance(model, XGBModel) else None
     return source(
         model,
         name=name,
-        read_scores=columns,
+        to_raw=columns,
         loss=kind,
         link=lambda n_outputs: link,
-        response=lambda scores: evaluate(link, scores),
+        response=link.inverse,
         classes=None if n_classes is None else np.arange(n_classes),
         feature_names=feature_names,
     )
 
 
-def link_for(model: Booster | XGBModel, kind: str) -> Link:
-    """What a model makes of its raw scores: of an estimator the prediction of its class, whatever the objective.
-
-    Raises
-    ------
-    ValueError
-        If an estimator does not go with the objective.
-    """
-    link = OBJECTIVES[kind]
-    if not isinstance(model, XGBModel):
-        return link
-    return as_predicted(link, isinstance(model, XGBClassifier), kind, type(model).__name__)
-
-
 def source(
     model: Booster | XGBModel,
     name: str,
-    read_scores: Callable[[Array], Array],
+    to_raw: Callable[[Array], Array],
     link: Callable[[int], Link],
     **facts: Any,
 ) -> Source:
@@ -117,7 +108,7 @@ def source(
         ensemble=ensemble.compact(),
         link=link(ensemble.n_outputs),
         n_features=booster.num_features(),
-        raw=lambda X: columns(read_scores(booster.predict(matrix(X, known, coding), **rounds))),
+        raw=lambda X: to_raw(booster.predict(matrix(X, known, coding), **rounds)),
         eps=float(np.finfo(np.float32).eps),
         coding=coding,
         **facts,
@@ -139,8 +130,3 @@ def matrix(X: Any, known: Sequence[Array | None], coding: CategoryEncoding | Non
         codes[found, j] = order[codes[found, j].astype(int)]
     kinds = ["q" if entry is None else "c" for entry in known]
     return DMatrix(codes, feature_types=kinds, enable_categorical=True)
-
-
-def columns(scores: Any) -> Array:
-    """Scores as (n, C), float64."""
-    return np.asarray(scores.reshape(len(scores), -1), dtype=np.float64)

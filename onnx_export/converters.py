@@ -12,7 +12,7 @@ from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoost
 from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
-from .links import sides
+from .links import class_scores, convert_link
 from .lowering import lower_ensemble
 from .model import ML_OPSET
 from .parsers import watch_parsers
@@ -88,9 +88,9 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     options = container.get_options(operator.raw_operator, {"raw_scores": False})
     n_outputs = source.ensemble.n_outputs
     if options["raw_scores"]:
-        second = sides(graph, raw) if n_outputs == 1 else raw
+        second = class_scores(graph, raw) if n_outputs == 1 else raw
     else:
-        second = source.link.response(graph, raw)
+        second = convert_link(source.link, graph, raw)
     classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
     names = [output.full_name for output in operator.outputs]
     graph.finish(label(graph, raw, n_outputs, classes), names[0], classes.dtype)
@@ -102,7 +102,7 @@ def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """The mean, or a column for each target or quantile."""
     source = read(operator.raw_operator)
     graph, raw = begin(scope, operator, container)
-    response = source.link.response(graph, raw)
+    response = convert_link(source.link, graph, raw)
     graph.finish(response, operator.outputs[0].full_name, graph.types[response])
     merge(graph, container)
 

@@ -17,7 +17,7 @@ from . import expanded, trees  # noqa: F401  register Expanded and Trees with lo
 from .coded import Coded
 from .front import Front, convert_front
 from .graph import FLOAT32, FLOAT64, INT64, Graph
-from .links import sides
+from .links import class_scores, convert_link
 from .lowering import lower_ensemble
 from .metadata import record, write
 from .model import assemble, save, target_of, value_info
@@ -145,7 +145,7 @@ def build(source: Source, dtype: str, opset: int, front: Front | Coded | None = 
 def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[ValueInfoProto]:
     """Finish the graph: label, probabilities and score, or variable, and their declarations."""
     n_outputs = source.ensemble.n_outputs
-    response = source.link.response(graph, raw)
+    response = convert_link(source.link, graph, raw)
     if source.classes is None:
         score = {"score": (raw, n_outputs)} if response != raw else {}
         shapes = {"variable": (response, source.width or n_outputs)} | score
@@ -155,7 +155,7 @@ def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[Value
         graph.finish(label(graph, raw, n_outputs, known), "label", known.dtype)
         labels = [value_info("label", known.dtype, ["N"])]
         shapes = {"probabilities": (response, len(known)), "score": (raw, n_outputs)}
-    shapes |= {extra.name: (extra.link.response(graph, raw), extra.width) for extra in source.extras}
+    shapes |= {extra.name: (convert_link(extra.link, graph, raw), extra.width) for extra in source.extras}
     for name, (value, _) in shapes.items():
         graph.finish(value, name, dtype)
     return labels + [value_info(name, dtype, ["N", width]) for name, (_, width) in shapes.items()]
@@ -163,7 +163,7 @@ def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[Value
 
 def label(graph: Graph, raw: str, n_outputs: int, classes: Array) -> str:
     """The class of each row, (n,): by the sign of a single raw score, else that of the largest."""
-    columns = sides(graph, raw) if n_outputs == 1 else raw
+    columns = class_scores(graph, raw) if n_outputs == 1 else raw
     index = graph.node("ArgMax", columns, axis=1, keepdims=0, dtype=INT64)
     return graph.node("Gather", graph.constant(classes, "classes"), index, axis=0)
 

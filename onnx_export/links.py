@@ -1,134 +1,118 @@
-"""Links: from raw scores to probabilities or means, as nodes. ``lower_link`` maps losses to links."""
+"""Links as nodes: ``convert_link`` has one implementation per type of link, custom ones included."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+import re
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext import Loss
-from rffboost_ext.interop import links as known
+from rffboost_ext import Link, Loss
 from rffboost_ext.losses import (
-    AbsoluteError,
-    Gamma,
-    Huber,
-    LabelRegression,
-    LogLoss,
-    MultinomialLogLoss,
-    Poisson,
-    Quantile,
-    SquaredError,
-    Tweedie,
+    BinaryLogitLink,
+    IdentityLink,
+    LabelMeanLink,
+    LogitLink,
+    LogLink,
+    MultinomialLogitLink,
 )
-from rffboost_ext.losses import Exponential as ExponentialLoss
-from rffboost_ext.losses.binary import sigmoid, two_columns
-from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.utils.typing import Array
 
 from .graph import FLOAT64, Graph
 from .model import assemble, value_info
 
-HOW_TO_LINK = """Register one:
+HOW_TO_LINK = """Set the attribute 'link' of the loss to a link of rffboost_ext.losses, or to one of your own:
 
-    from onnx_export import Identity, lower_link  # or Exp, Logistic, Sigmoid, Softmax, a Link of your own
+    from onnx_export import convert_link
 
-    @lower_link.register
-    def _(loss: {name}) -> Link:
-        return Identity()"""
+    @convert_link.register
+    def _(link: MyLink, graph: Graph, raw: str) -> str:
+        ...  # add nodes with graph.node(...) and constants with graph.constant(...)
+        return name_of_the_response  # (n, K) or (n, C)"""
 
-
-class Link(ABC):
-    """The function from raw scores to the response, as nodes. Subclasses are frozen dataclasses."""
-
-    @abstractmethod
-    def response(self, graph: Graph, raw: str) -> str:
-        """Append nodes that turn `raw` (n, C) into class probabilities (n, K) or means (n, C)."""
-
-
-@dataclass(frozen=True)
-class Identity(Link):
-    """``raw``: the mean itself."""
-
-    def response(self, graph: Graph, raw: str) -> str:
-        return raw
+NAMES_IN_FILES = {
+    "IdentityLink": "Identity",
+    "LogLink": "Exp",
+    "LogitLink": "Logistic",
+    "BinaryLogitLink": "Sigmoid",
+    "MultinomialLogitLink": "Softmax",
+    "LabelMeanLink": "HalfWay",
+    "SortLink": "Sorted",
+    "MedianLink": "Median",
+    "ComposedLink": "Both",
+}
+"""Names of types of links in metadata, where they are not those of the classes."""
 
 
-@dataclass(frozen=True)
-class Exp(Link):
-    """``exp(raw)``: the mean of a positive quantity."""
+@singledispatch
+def convert_link(link: Link, graph: Graph, raw: str) -> str:
+    """Append nodes that compute the response of a link, and return the name of their output.
 
-    def response(self, graph: Graph, raw: str) -> str:
-        return graph.node("Exp", raw)
-
-
-@dataclass(frozen=True)
-class Logistic(Link):
-    """``1 / (1 + exp(-slope raw))``: a mean between 0 and 1.
+    The extension point for custom links: use ``@convert_link.register`` on a function whose first argument is
+    annotated with the type of link. Every export checks that the nodes agree with ``loss.inverse_link``.
 
     Parameters
     ----------
-    slope : float, default=1.0
-        Log-odds per unit of raw score.
+    link : Link
+        The link.
+    graph : Graph
+        Graph to append to.
+    raw : str
+        Name of the raw scores, (n, C).
+
+    Returns
+    -------
+    str
+        Name of the class probabilities, (n, K), or means, (n, C).
+
+    Raises
+    ------
+    TypeError
+        If nothing is registered for the type of `link`.
     """
-
-    slope: float = 1.0
-
-    def response(self, graph: Graph, raw: str) -> str:
-        scaled = raw if self.slope == 1.0 else graph.node("Mul", raw, graph.constant(self.slope, "slope"))
-        return graph.node("Sigmoid", scaled)
+    raise TypeError(f"links of type {type(link).__name__} have no ONNX form. {HOW_TO_LINK}")
 
 
-@dataclass(frozen=True)
-class Sigmoid(Link):
-    """``1 / (1 + exp(-slope raw))`` for the second of two classes, and the complement for the first.
-
-    Parameters
-    ----------
-    slope : float, default=1.0
-        Log-odds per unit of raw score.
-    """
-
-    slope: float = 1.0
-
-    def response(self, graph: Graph, raw: str) -> str:
-        # Each class from its own score: in float32, 1 - p loses the digits of a small probability.
-        return graph.node("Sigmoid", sides(graph, raw, self.slope))
+@convert_link.register
+def _(link: IdentityLink, graph: Graph, raw: str) -> str:
+    return raw
 
 
-@dataclass(frozen=True)
-class Softmax(Link):
-    """``exp(raw_c) / sum_k exp(raw_k)``, one raw score per class."""
-
-    def response(self, graph: Graph, raw: str) -> str:
-        return graph.node("Softmax", raw, axis=1)
+@convert_link.register
+def _(link: LogLink, graph: Graph, raw: str) -> str:
+    return graph.node("Exp", raw)
 
 
-@dataclass(frozen=True)
-class HalfWay(Link):
-    """``(1 + mean) / 2``, clipped to [0, 1], for the second of two classes, where targets are -1 and +1.
-
-    Parameters
-    ----------
-    mean : Link
-        From raw scores to means.
-    """
-
-    mean: Link
-
-    def response(self, graph: Graph, raw: str) -> str:
-        halves = graph.node("Mul", self.mean.response(graph, raw), graph.constant([[-0.5, 0.5]], "halves"))
-        shifted = graph.node("Add", halves, graph.constant([[0.5, 0.5]], "half"))
-        # 1 - relu(1 - relu(p)): older operator sets have no Clip of float64.
-        one = graph.constant(1.0, "one")
-        beyond = graph.node("Sub", one, graph.node("Relu", shifted))
-        return graph.node("Sub", one, graph.node("Relu", beyond))
+@convert_link.register
+def _(link: LogitLink, graph: Graph, raw: str) -> str:
+    log_odds = raw if link.slope == 1.0 else graph.node("Mul", raw, graph.constant(link.slope, "slope"))
+    return graph.node("Sigmoid", log_odds)
 
 
-def sides(graph: Graph, raw: str, slope: float = 1.0) -> str:
+@convert_link.register
+def _(link: BinaryLogitLink, graph: Graph, raw: str) -> str:
+    # Each class from its own score: in float32, 1 - p loses the digits of a small probability.
+    return graph.node("Sigmoid", class_scores(graph, raw, link.slope))
+
+
+@convert_link.register
+def _(link: MultinomialLogitLink, graph: Graph, raw: str) -> str:
+    return graph.node("Softmax", raw, axis=1)
+
+
+@convert_link.register
+def _(link: LabelMeanLink, graph: Graph, raw: str) -> str:
+    halves = graph.node("Mul", convert_link(link.mean, graph, raw), graph.constant([[-0.5, 0.5]], "halves"))
+    shifted = graph.node("Add", halves, graph.constant([[0.5, 0.5]], "half"))
+    # 1 - relu(1 - relu(p)): older operator sets have no Clip of float64.
+    one = graph.constant(1.0, "one")
+    beyond = graph.node("Sub", one, graph.node("Relu", shifted))
+    return graph.node("Sub", one, graph.node("Relu", beyond))
+
+
+def class_scores(graph: Graph, raw: str, slope: float = 1.0) -> str:
     """``[-slope raw, slope raw]``, (n, 2), from raw scores (n, 1): one column for each of two classes."""
 
     def build() -> str:
@@ -137,85 +121,32 @@ def sides(graph: Graph, raw: str, slope: float = 1.0) -> str:
     return graph.once(("sides", raw, slope), build)
 
 
-@singledispatch
-def lower_link(loss: Loss) -> Link:
-    """The link of a loss: ``loss.inverse_link`` as nodes.
+def link_text(link: Link) -> str:
+    """The link as metadata names it."""
+    return re.sub(r"\w+(?=\()", lambda found: NAMES_IN_FILES.get(found[0], found[0]), repr(link))
 
-    The extension point for custom losses: ``@lower_link.register`` on a function whose argument is annotated with
-    the type of loss. That the link agrees with the loss is checked at every export.
 
-    Parameters
-    ----------
-    loss : Loss
+def checked_link(loss: Loss, n_outputs: int) -> Link:
+    """The link of `loss`, after comparing its nodes with ``loss.inverse_link``.
 
-    Returns
-    -------
-    Link
+    A subclass inherits the link of its base, which is wrong if it overrides ``inverse_link``.
 
     Raises
     ------
     TypeError
-        If nothing is registered for the type of `loss`.
-    """
-    name = type(loss).__name__
-    raise TypeError(f"the loss {name} has no ONNX link. {HOW_TO_LINK.format(name=name)}")
-
-
-@lower_link.register
-def _(loss: LogLoss) -> Link:
-    return Sigmoid()
-
-
-@lower_link.register
-def _(loss: ExponentialLoss) -> Link:
-    return Sigmoid(2.0)
-
-
-@lower_link.register
-def _(loss: MultinomialLogLoss) -> Link:
-    return Softmax()
-
-
-@lower_link.register
-def _(loss: SquaredError | AbsoluteError | Quantile | Huber) -> Link:
-    return Identity()
-
-
-@lower_link.register
-def _(loss: Poisson | Gamma | Tweedie) -> Link:
-    return Exp()
-
-
-@lower_link.register
-def _(loss: LossWrapper) -> Link:
-    return lower_link(loss.loss)
-
-
-@lower_link.register
-def _(loss: LabelRegression) -> Link:
-    return HalfWay(lower_link(loss.loss))
-
-
-def checked_link(loss: Loss, n_outputs: int) -> Link:
-    """The link of `loss`, after comparing it with ``loss.inverse_link``.
-
-    A subclass inherits its base's link, which is right only if it keeps the base's response.
-
-    Raises
-    ------
+        If the loss has no link, or its link has no ONNX form.
     ValueError
-        If the registered link computes something else.
+        If the nodes compute another response.
     """
-    link, raw = lower_link(loss), scores_of_any_size(n_outputs)
+    name, link, raw = type(loss).__name__, loss.link, scores_of_any_size(n_outputs)
+    if link is None:
+        raise TypeError(f"the loss {name} has no link. {HOW_TO_LINK}")
     # Both may overflow at the largest scores.
     with np.errstate(all="ignore"):
         found, wanted = evaluate(link, raw), np.asarray(loss.inverse_link(raw))
-    if found.shape != wanted.shape or not agreeing(found, wanted).all():
-        name, where = type(loss).__name__, difference(raw, found, wanted)
-        raise ValueError(
-            f"the ONNX link {link} is not the inverse_link of the loss {name}{where}. "
-            f"{HOW_TO_LINK.format(name=name)}"
-        )
+    if found.shape != wanted.shape or not agreement(found, wanted).all():
+        where = difference(raw, found, wanted)
+        raise ValueError(f"the link {link} is not the inverse_link of the loss {name}{where}. {HOW_TO_LINK}")
     return link
 
 
@@ -229,8 +160,8 @@ def scores_of_any_size(n_outputs: int) -> Array:
     return sizes[:, None] * rng.uniform(-1.0, 1.0, (len(sizes), n_outputs))
 
 
-def agreeing(found: Array, wanted: Array) -> Array:
-    """Where two responses are equal, as far as float32 goes, or one of them overflows."""
+def agreement(found: Array, wanted: Array) -> Array:
+    """Where two responses are equal within the range of float32, or one of them overflows."""
     most = float(np.finfo(np.float32).max)
     near = np.isclose(np.clip(found, -most, most), np.clip(wanted, -most, most), rtol=1e-10, atol=1e-12)
     return np.asarray(near | np.isinf(found) | ~np.isfinite(wanted))
@@ -240,7 +171,7 @@ def difference(raw: Array, found: Array, wanted: Array) -> str:
     """In words, the first scores at which responses differ."""
     if found.shape != wanted.shape:
         return f", whose response has shape {wanted.shape} where that of the link has {found.shape}"
-    row = int(np.flatnonzero(~agreeing(found, wanted).all(axis=1))[0])
+    row = int(np.flatnonzero(~agreement(found, wanted).all(axis=1))[0])
     numbers = [np.array2string(values[row], precision=4) for values in (raw, wanted, found)]
     return ", which for raw scores {} is {} and not {}".format(*numbers)
 
@@ -248,7 +179,7 @@ def difference(raw: Array, found: Array, wanted: Array) -> str:
 def evaluate(link: Link, raw: Array) -> Array:
     """The response for raw scores (n, C), computed in float64 by the nodes of `link`."""
     graph = Graph(FLOAT64, opset=13)
-    out = link.response(graph, graph.input("raw", FLOAT64))
+    out = convert_link(link, graph, graph.input("raw", FLOAT64))
     graph.finish(out, "response", FLOAT64)
     inputs = [value_info("raw", FLOAT64, ["N", raw.shape[1]])]
     outputs: list[Any] = [value_info("response", FLOAT64, ["N", None])]
@@ -257,56 +188,7 @@ def evaluate(link: Link, raw: Array) -> Array:
 
 
 def same_as_raw(link: Link) -> bool:
-    """Whether the response is the raw score itself, so that a graph has no output for each."""
+    """Whether the response is the raw score itself, so that a graph has one output for both."""
     graph = Graph(FLOAT64, opset=13)
     raw = graph.input("raw", FLOAT64)
-    return link.response(graph, raw) == raw
-
-
-RESPONSES: dict[Any, Link] = {
-    two_columns: Sigmoid(),
-    sigmoid: Logistic(),
-    known.softmax: Softmax(),
-    np.exp: Exp(),
-    np.asarray: Identity(),
-    known.order_alone: Identity(),
-}
-"""The link of each function that computes the response of other libraries' objectives."""
-
-
-def responses(objectives: dict[str, known.Link]) -> dict[str, Link]:
-    """The link of each objective of a table, as nodes."""
-    return {name: RESPONSES[link.response] for name, link in objectives.items()}
-
-
-BY_LABEL = ("multi:softmax",)
-"""Objectives by which a regressor of XGBoost predicts labels."""
-
-
-def as_predicted(link: Link, classifies: bool, objective: str, owner: str) -> Link:
-    """The link by which an estimator of another library predicts, whose class goes before its objective.
-
-    Parameters
-    ----------
-    link : Link
-        That of the objective.
-    classifies : bool
-        Whether the estimator is a classifier.
-    objective, owner : str
-        For the message.
-
-    Raises
-    ------
-    ValueError
-        If there is none: a classifier of means, which compares them with a half, or a regressor of labels.
-    """
-    if classifies and isinstance(link, Logistic):
-        return Sigmoid(link.slope)
-    if not classifies and isinstance(link, Sigmoid):
-        return Identity() if objective == "binary:logitraw" else Logistic(link.slope)
-    if (classifies and not isinstance(link, Sigmoid | Softmax)) or (not classifies and objective in BY_LABEL):
-        raise ValueError(
-            f"objective {objective!r} of a {owner} has no ONNX form here: it is for a "
-            f"{'regressor' if classifies else 'classifier'}; fit one of those, or export the Booster"
-        )
-    return link
+    return convert_link(link, graph, raw) == raw

@@ -15,6 +15,7 @@ import rffboost_ext
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.utils.typing import Array
 
+from .links import link_text
 from .source import Source
 from .tolerance import explained
 
@@ -83,7 +84,7 @@ def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -
     return Metadata(
         estimator=source.estimator,
         loss=source.loss,
-        link=repr(source.link),
+        link=link_text(source.link),
         dtype=dtype,
         classes=source.classes,
         feature_names=source.feature_names,

@@ -15,14 +15,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term
+from rffboost_ext import Cosines, Ensemble, Link, RFFBoostClassifier, RFFBoostRegressor, Term
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.tables import replace_missing
 from rffboost_ext.terms import Standardized
 from rffboost_ext.utils.typing import Array
 
-from .links import Link, checked_link
+from .links import checked_link
 
 ADAPTERS = {"xgboost": "onnx_export.boosters", "lightgbm": "onnx_export.boosters_lightgbm"}
 """Modules that register models of other packages with ``read``, imported on first use."""

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import ConformalRegressor, Cosines, Ensemble, RFFBoostQuantileRegressor, Term, Trees
+from rffboost_ext import ConformalRegressor, Cosines, Ensemble, Link, RFFBoostQuantileRegressor, Term, Trees
+from rffboost_ext.losses import IdentityLink
 from rffboost_ext.terms import Expanded, Standardized
 from rffboost_ext.utils.typing import Array
 
 from .graph import Graph
 from .lifting import LIFTS, Parts
-from .links import Identity, Link
+from .links import convert_link
 from .lowering import lower, lower_term
 from .source import Extra, Source, names_of, read, require_own
 from .tolerance import rounding
@@ -109,7 +110,7 @@ def side_by_side(ensembles: Sequence[Ensemble]) -> Ensemble:
 
 
 @dataclass(frozen=True)
-class Sorted(Link):
+class SortLink(Link):
     """The scores of each row in increasing order.
 
     Parameters
@@ -120,19 +121,23 @@ class Sorted(Link):
 
     size: int
 
-    def response(self, graph: Graph, raw: str) -> str:
-        # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
-        attributes: dict[str, Any] = {"axis": 1}
-        inputs = [graph.node("Neg", raw)]
-        if graph.opset < 10:
-            attributes["k"] = self.size
-        else:
-            inputs.append(graph.constant([self.size], "size"))
-        return graph.node("Neg", graph.node("TopK", *inputs, unused=1, **attributes))
+    def inverse(self, raw: Array) -> Array:
+        return np.sort(raw, axis=1)
 
 
 @dataclass(frozen=True)
-class Median(Link):
+class ComposedLink(Link):
+    """The response of one link is the raw score of another."""
+
+    first: Link
+    second: Link
+
+    def inverse(self, raw: Array) -> Array:
+        return self.second.inverse(self.first.inverse(raw))
+
+
+@dataclass(frozen=True)
+class MedianLink(Link):
     """The median of the sorted columns of a response.
 
     Parameters
@@ -146,15 +151,12 @@ class Median(Link):
     columns: Link
     size: int
 
-    def response(self, graph: Graph, raw: str) -> str:
-        weight = np.zeros((self.size, 1))
-        for column in ((self.size - 1) // 2, self.size // 2):
-            weight[column] += 0.5
-        return graph.node("MatMul", ordered(self.columns, graph, raw), graph.constant(weight, "middle"))
+    def inverse(self, raw: Array) -> Array:
+        return np.median(self.columns.inverse(raw), axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
-class Widened(Link):
+class IntervalLink(Link):
     """The first and the last column of a response, each moved outwards by a margin, (n, 2).
 
     Parameters
@@ -171,21 +173,55 @@ class Widened(Link):
     size: int
     margin: float
 
-    def response(self, graph: Graph, raw: str) -> str:
-        halves = np.zeros((self.size, 2))
-        halves[0] += 0.5, -0.5
-        halves[-1] += 0.5, 0.5
-        columns = ordered(self.columns, graph, raw)
-        middle = graph.node("MatMul", columns, graph.constant(halves[:, :1], "halves"))
-        half = graph.node("MatMul", columns, graph.constant(halves[:, 1:], "halves"))
-        half = graph.node("Relu", graph.node("Add", half, graph.constant([[self.margin]], "margin")))
-        sides = graph.node("MatMul", half, graph.constant([[-1.0, 1.0]], "sides"))
-        return graph.node("Add", graph.node("MatMul", middle, graph.constant([[1.0, 1.0]], "both")), sides)
+    def inverse(self, raw: Array) -> Array:
+        columns = self.columns.inverse(raw)
+        middle, half = 0.5 * (columns[:, 0] + columns[:, -1]), 0.5 * (columns[:, -1] - columns[:, 0])
+        half = np.maximum(half + self.margin, 0.0)
+        return np.column_stack([middle - half, middle + half])
 
 
-def ordered(columns: Link, graph: Graph, raw: str) -> str:
+@convert_link.register
+def _(link: SortLink, graph: Graph, raw: str) -> str:
+    # TopK sorts in descending order; before operator set 11 nothing sorts in ascending order.
+    attributes: dict[str, Any] = {"axis": 1}
+    inputs = [graph.node("Neg", raw)]
+    if graph.opset < 10:
+        attributes["k"] = link.size
+    else:
+        inputs.append(graph.constant([link.size], "size"))
+    return graph.node("Neg", graph.node("TopK", *inputs, unused=1, **attributes))
+
+
+@convert_link.register
+def _(link: ComposedLink, graph: Graph, raw: str) -> str:
+    return convert_link(link.second, graph, response_columns(link.first, graph, raw))
+
+
+@convert_link.register
+def _(link: MedianLink, graph: Graph, raw: str) -> str:
+    weight = np.zeros((link.size, 1))
+    for column in ((link.size - 1) // 2, link.size // 2):
+        weight[column] += 0.5
+    columns = response_columns(link.columns, graph, raw)
+    return graph.node("MatMul", columns, graph.constant(weight, "middle"))
+
+
+@convert_link.register
+def _(link: IntervalLink, graph: Graph, raw: str) -> str:
+    halves = np.zeros((link.size, 2))
+    halves[0] += 0.5, -0.5
+    halves[-1] += 0.5, 0.5
+    columns = response_columns(link.columns, graph, raw)
+    middle = graph.node("MatMul", columns, graph.constant(halves[:, :1], "halves"))
+    half = graph.node("MatMul", columns, graph.constant(halves[:, 1:], "halves"))
+    half = graph.node("Relu", graph.node("Add", half, graph.constant([[link.margin]], "margin")))
+    sides = graph.node("MatMul", half, graph.constant([[-1.0, 1.0]], "sides"))
+    return graph.node("Add", graph.node("MatMul", middle, graph.constant([[1.0, 1.0]], "both")), sides)
+
+
+def response_columns(link: Link, graph: Graph, raw: str) -> str:
     """The columns of a response, computed once and shared."""
-    return graph.once(("columns", columns, raw), lambda: columns.response(graph, raw))
+    return graph.once(("columns", link, raw), lambda: convert_link(link, graph, raw))
 
 
 @read.register
@@ -194,14 +230,15 @@ def _(model: RFFBoostQuantileRegressor) -> Source:
     require_own(model, RFFBoostQuantileRegressor)
     sources = [read(booster) for booster in model.estimators_]
     size = len(sources)
+    link = SortLink(size) if size > 1 else IdentityLink()
     return replace(
         sources[0],
         estimator=type(model).__name__,
         loss=", ".join(source.loss for source in sources),
         ensemble=side_by_side([source.ensemble for source in sources]),
-        link=Sorted(size) if size > 1 else Identity(),
+        link=link,
         raw=lambda X: np.hstack([source.raw(X) for source in sources]),
-        response=lambda raw: np.sort(raw, axis=1),
+        response=link.inverse,
         feature_names=names_of(model),
     )
 
@@ -215,30 +252,16 @@ def _(model: ConformalRegressor) -> Source:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
     # All our regressors have as many response columns as raw scores.
     size, columns = source.ensemble.n_outputs, source.link
+    # Quantiles are sorted already.
+    in_order = columns if isinstance(columns, SortLink) else ComposedLink(columns, SortLink(size))
     interval = Extra(
-        "interval", Widened(columns, size, model.margin_), lambda raw: model.widened(source.response(raw)), 2
+        "interval", IntervalLink(columns, size, model.margin_), lambda raw: model.widened(source.response(raw)), 2
     )
     return replace(
         source,
         estimator=f"{type(model).__name__}({source.estimator})",
-        link=columns if size == 1 else Median(in_order(columns, size), size),
+        link=columns if size == 1 else MedianLink(in_order, size),
         response=lambda raw: np.median(source.response(raw), axis=1, keepdims=True),
         extras=(*source.extras, interval),
         width=1,
     )
-
-
-def in_order(columns: Link, size: int) -> Link:
-    """The link to sorted columns; those of quantiles are sorted already."""
-    return columns if isinstance(columns, Sorted) else Both(columns, Sorted(size))
-
-
-@dataclass(frozen=True)
-class Both(Link):
-    """One link after another."""
-
-    first: Link
-    second: Link
-
-    def response(self, graph: Graph, raw: str) -> str:
-        return self.second.response(graph, ordered(self.first, graph, raw))

@@ -98,11 +98,19 @@ class Spec(BaseEstimator):
         return super().set_params(**resolve_names(self, params, self.roles))
 
 
+class Link(ABC):
+    """The function between raw scores and the response, such as log or logit: a frozen dataclass."""
+
+    @abstractmethod
+    def inverse(self, raw: Array) -> Array:
+        """Response for raw scores (n, C): class probabilities (n, K), or means (n, C) for regression."""
+
+
 class Loss(Spec, ABC):
     """What a booster minimises: a function of target and raw score, summed over rows.
 
-    A custom loss implements the four abstract methods in plain NumPy, and sets ``task`` if it is of classes;
-    nothing needs to be compiled.
+    A custom loss implements the three abstract methods in plain NumPy, and defines either ``link`` or
+    ``inverse_link``; for classification it sets ``task``. Nothing needs to be compiled.
 
     Laws (tested over the registry): the gradient is the derivative of ``value`` with respect to the raw score, the
     hessian its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``;
@@ -111,6 +119,8 @@ class Loss(Spec, ABC):
     that it is given.
     """
 
+    link: ClassVar[Link | None] = None
+    """The link between raw scores and the response; ONNX export needs it."""
     task: ClassVar[str] = "regression"
     """``"classification"`` (targets are class indices 0 .. K-1) or ``"regression"`` (targets are real)."""
     fit_criterion: ClassVar[str] = "newton"
@@ -177,9 +187,11 @@ class Loss(Spec, ABC):
     def baseline(self, y: Array, weight: Array) -> Array:
         """The constant raw score, (C,), that minimises the weighted loss."""
 
-    @abstractmethod
     def inverse_link(self, raw: Array) -> Array:
-        """Response for raw scores: class probabilities (n, K), or means (n, C) for regression."""
+        """Response for raw scores, by default ``link.inverse(raw)``: probabilities (n, K), or means (n, C)."""
+        if self.link is None:
+            raise NotImplementedError(f"loss {self!r} must define 'link' or 'inverse_link'")
+        return self.link.inverse(raw)
 
 
 class Term(ABC):

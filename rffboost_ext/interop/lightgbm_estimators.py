@@ -206,7 +206,7 @@ def recorded_response(text: TextModel) -> Callable[[Array], Array]:
     link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
     if text.squares:
         return lambda scores: np.sign(scores) * scores**2
-    return lambda scores: link.response(slope * scores)
+    return lambda scores: link.inverse(slope * scores)
 
 
 def explains(asked: dict[str, Any]) -> bool:

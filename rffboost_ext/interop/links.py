@@ -1,76 +1,43 @@
-"""Link functions of other libraries' objectives."""
+"""Links of other libraries' objectives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..losses.binary import sigmoid, two_columns
+from ..core import Link
+from ..losses.links import BinaryLogitLink, IdentityLink, LogitLink, LogLink, MultinomialLogitLink
 from ..utils.typing import Array
-
-CLOSEST = 1e-6
-"""XGBoost clips a base score that is a probability to this distance from 0 and 1."""
 
 
 @dataclass(frozen=True)
-class Link:
-    """The link of an objective.
+class RankingLink(Link):
+    """The link of ranking objectives, whose scores have an order but no response: it is NaN."""
 
-    Attributes
-    ----------
-    response : callable
-        From raw scores (n, C) to class probabilities (n, K) or means (n, C).
-    margin : callable
-        From XGBoost's ``base_score`` as stored to a raw score.
-    """
-
-    response: Callable[[Array], Array]
-    margin: Callable[[Array], Array] = np.asarray
+    def inverse(self, raw: Array) -> Array:
+        return np.full(raw.shape, np.nan)
 
 
-def logit(p: Array) -> Array:
-    """The log-odds of p as XGBoost computes them: in float32, with p clipped to [1e-6, 1 - 1e-6]."""
-    clipped = np.clip(p, CLOSEST, 1.0 - CLOSEST).astype(np.float32)
-    return np.asarray(-np.log(np.float32(1.0) / clipped - np.float32(1.0)), dtype=np.float64)
-
-
-def softmax(raw: Array) -> Array:
-    """``exp(raw_c) / sum_k exp(raw_k)``."""
-    powers = np.exp(raw - raw.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def order_alone(raw: Array) -> Array:
-    """NaN: scores of which only the order counts have no response."""
-    return np.full(raw.shape, np.nan)
-
-
-def names(link: Link, *objectives: str) -> dict[str, Link]:
-    """The same link for several objectives."""
-    return dict.fromkeys(objectives, link)
-
-
-XGBOOST = {
-    "binary:logistic": Link(two_columns, logit),
-    "binary:logitraw": Link(two_columns),
-    "reg:logistic": Link(sigmoid, logit),
-    **names(Link(softmax), "multi:softprob", "multi:softmax"),
-    **names(Link(np.exp, np.log), "count:poisson", "reg:gamma", "reg:tweedie"),
-    **names(Link(np.asarray), "reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror"),
-    "reg:quantileerror": Link(np.asarray),
-    **names(Link(order_alone), "rank:pairwise", "rank:ndcg", "rank:map"),
+XGBOOST: dict[str, Link] = {
+    "binary:logistic": BinaryLogitLink(),
+    "binary:logitraw": BinaryLogitLink(),
+    "reg:logistic": LogitLink(),
+    **dict.fromkeys(("multi:softprob", "multi:softmax"), MultinomialLogitLink()),
+    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), LogLink()),
+    **dict.fromkeys(("reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror"), IdentityLink()),
+    "reg:quantileerror": IdentityLink(),
+    **dict.fromkeys(("rank:pairwise", "rank:ndcg", "rank:map"), RankingLink()),
 }
 """By the name of the objective."""
 
-LIGHTGBM = {
-    "binary": Link(two_columns),
-    "multiclass": Link(softmax),
-    "cross_entropy": Link(sigmoid),
-    **names(Link(np.exp), "poisson", "gamma", "tweedie"),
-    **names(Link(np.asarray), "regression", "regression_l1", "huber", "fair", "quantile", "mape"),
-    "lambdarank": Link(order_alone),
+LIGHTGBM: dict[str, Link] = {
+    "binary": BinaryLogitLink(),
+    "multiclass": MultinomialLogitLink(),
+    "cross_entropy": LogitLink(),
+    **dict.fromkeys(("poisson", "gamma", "tweedie"), LogLink()),
+    **dict.fromkeys(("regression", "regression_l1", "huber", "fair", "quantile", "mape"), IdentityLink()),
+    "lambdarank": RankingLink(),
 }
 """By the first word of the model's objective."""
 

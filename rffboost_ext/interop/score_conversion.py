@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..losses.binary import two_columns
+from ..losses.links import binary_probabilities
 from ..utils.typing import Array
 
 
@@ -64,5 +64,5 @@ def slope_of(loss: Loss, n_outputs: int) -> float:
     slope = float(f"{np.log(p / q) / 2.0:.9g}")
     # Up to 2 any link is straight in large units, not so up to given odds.
     odds = np.linspace(-4.0, 4.0, 9)[:, None]
-    agrees = np.allclose(loss.inverse_link(odds / slope), two_columns(odds), rtol=1e-7, atol=0.0)
+    agrees = np.allclose(loss.inverse_link(odds / slope), binary_probabilities(odds), rtol=1e-7, atol=0.0)
     return slope if agrees else 1.0

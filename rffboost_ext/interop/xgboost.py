@@ -194,7 +194,7 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     objective = objective_name(parsed(booster))
     # XGBoost's default says nothing: it stands in the place of a function.
     if objective != "reg:squarederror":
-        warn_of_other(objective, XGBOOST[objective].response, loss, ensemble.n_outputs)
+        warn_of_other(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
     return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), coding=coding)
 
 
@@ -335,7 +335,7 @@ def response_of(model: Booster | XGBModel) -> Response | None:
         return model.loss_.inverse_link
     if isinstance(model, XGBModel) and callable(model.objective):
         return None
-    return link_of(XGBOOST, objective_name(parsed(booster_of(model))), "XGBoost").response
+    return link_of(XGBOOST, objective_name(parsed(booster_of(model))), "XGBoost").inverse
 
 
 def init_model(model: Any) -> InitModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,33 @@ from xgboost.callback import TrainingCallback
 
 from ..core import Loss
 from ..learners.trees.xgboost_model import base_score, number_of_outputs, parsed
-from ..losses.binary import sigmoid
+from ..losses.links import sigmoid
 from ..utils.typing import Array
 from .initial_scores import PreviousModel, in_scores
-from .links import XGBOOST, link_of, logit
+from .links import XGBOOST, link_of
 from .stored import restored
 
 FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
 """Attributes of the booster: the loss that was minimised, and the parameter."""
 CLOSE = 0.01
 """Log-odds by which a start may be off."""
+
+
+CLOSEST = 1e-6
+"""XGBoost clips a base score that is a probability to this distance from 0 and 1."""
+
+
+def logit(p: Array) -> Array:
+    """The log-odds of p as XGBoost computes them: in float32, with p clipped to [1e-6, 1 - 1e-6]."""
+    clipped = np.clip(p, CLOSEST, 1.0 - CLOSEST).astype(np.float32)
+    return np.asarray(-np.log(np.float32(1.0) / clipped - np.float32(1.0)), dtype=np.float64)
+
+
+BASE_SCORE_TO_RAW: dict[str, Callable[[Array], Array]] = {
+    **dict.fromkeys(("binary:logistic", "reg:logistic"), logit),
+    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), np.log),
+}
+"""From XGBoost's stored ``base_score`` to a raw score, by objective; for others it is a raw score."""
 
 
 class Named(TrainingCallback):
@@ -58,7 +76,8 @@ def base_score_of(baseline: Array, objective: str) -> Any:
 def start_of(learner: dict[str, Any]) -> Array:
     """Where the scores of a parsed model start, (C,)."""
     objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]
-    margin = link_of(XGBOOST, objective, "XGBoost").margin(base_score(stored))
+    link_of(XGBOOST, objective, "XGBoost")
+    margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(base_score(stored))
     return np.array(np.broadcast_to(margin, number_of_outputs(learner)))
 
 
@@ -78,4 +97,4 @@ def earlier(model: Any, at_hand: str | Loss) -> PreviousModel:
         return PreviousModel("xgb_model", start, in_scores(restored(loss, at_hand), len(start)))
     # A callable leaves the default in the place of its name.
     unknown = objective == "reg:squarederror" or (isinstance(model, XGBModel) and callable(model.objective))
-    return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective].response)
+    return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective].inverse)

@@ -2,6 +2,7 @@
 
 from .binary import Exponential, LogLoss
 from .label_regression import LabelRegression
+from .links import BinaryLogitLink, IdentityLink, LabelMeanLink, LogitLink, LogLink, MultinomialLogitLink
 from .log_link import Gamma, Poisson, Tweedie
 from .multinomial import MultinomialLogLoss
 from .registry import LOSSES
@@ -11,12 +12,18 @@ from .squared import SquaredError
 __all__ = [
     "LOSSES",
     "AbsoluteError",
+    "BinaryLogitLink",
     "Exponential",
     "Gamma",
     "Huber",
+    "IdentityLink",
+    "LabelMeanLink",
     "LabelRegression",
+    "LogLink",
     "LogLoss",
+    "LogitLink",
     "MultinomialLogLoss",
+    "MultinomialLogitLink",
     "Poisson",
     "Quantile",
     "SquaredError",

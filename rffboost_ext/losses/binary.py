@@ -7,28 +7,15 @@ import numpy as np
 from ..core import Loss
 from ..kernels import compiled
 from ..utils.typing import Array
+from .links import LARGEST_EXPONENT, BinaryLogitLink
 from .multinomial import MultinomialLogLoss
 from .registry import LOSSES
 from .target_statistics import class_count
-
-# Exponents are clipped at this: such scores occur only in divergence, and sums over rows must stay finite.
-LARGEST_EXPONENT = 500.0
 
 
 def sign(y: Array) -> Array:
     """Class indices 0 and 1 as -1 and +1."""
     return 2.0 * y - 1.0
-
-
-def sigmoid(raw: Array) -> Array:
-    """1 / (1 + exp(-raw)), without overflow and with full precision for small probabilities."""
-    tail = np.exp(-np.abs(raw))
-    return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
-
-
-def two_columns(log_odds: Array) -> Array:
-    """Probabilities of both classes, (n, 2), from log-odds of the second, (n, 1), small ones in full precision."""
-    return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
 
 
 def share(y: Array, weight: Array) -> float:
@@ -49,6 +36,7 @@ class Exponential(Loss):
     R. E. Schapire and Y. Singer, Improved boosting algorithms using confidence-rated predictions, 1999.
     """
 
+    link = BinaryLogitLink(slope=2.0)
     task = "classification"
     fit_criterion = "exponential"
     bounded_ratio = True
@@ -65,9 +53,6 @@ class Exponential(Loss):
         p = share(y, weight)
         return np.array([0.5 * np.log(p / (1.0 - p))])
 
-    def inverse_link(self, raw: Array) -> Array:
-        return two_columns(2.0 * raw)
-
 
 @LOSSES.register("log_loss")
 class LogLoss(Loss):
@@ -76,6 +61,7 @@ class LogLoss(Loss):
     For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` in its place.
     """
 
+    link = BinaryLogitLink()
     task = "classification"
     multiclass = True
 
@@ -103,6 +89,3 @@ class LogLoss(Loss):
     def baseline(self, y: Array, weight: Array) -> Array:
         p = share(y, weight)
         return np.array([np.log(p / (1.0 - p))])
-
-    def inverse_link(self, raw: Array) -> Array:
-        return two_columns(raw)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core import Link
 from ..utils.typing import Array
 from .binary import sign
+from .links import LabelMeanLink, label_probabilities
 from .wrapper import LossWrapper
 
 
@@ -25,6 +27,10 @@ class LabelRegression(LossWrapper):
     multiclass = False
     multi_output = False
     positive = False
+
+    @property
+    def link(self) -> Link | None:  # type: ignore[override]
+        return None if self.loss.link is None else LabelMeanLink(self.loss.link)
 
     def validate(self) -> None:
         """Raise unless the inner loss is a valid regression loss for targets of either sign."""
@@ -57,5 +63,4 @@ class LabelRegression(LossWrapper):
         return sign(y)
 
     def inverse_link(self, raw: Array) -> Array:
-        response = np.clip(self.loss.inverse_link(raw), -1.0, 1.0)
-        return np.hstack([0.5 * (1.0 - response), 0.5 * (1.0 + response)])
+        return label_probabilities(self.loss.inverse_link(raw))

@@ -22,7 +22,7 @@ from sklearn.base import clone
 from ..core import Loss
 from ..utils.param_validation import OpenInterval
 from ..utils.typing import Array
-from .binary import LARGEST_EXPONENT
+from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
 from .robust import UNIT
 from .target_statistics import require_targets, rounded
@@ -34,6 +34,7 @@ LARGEST_MEAN = 1e200
 class LogLinkLoss(Loss):
     """Base class of the losses of this family: all but their value."""
 
+    link = LogLink()
     exact_hessian = False
     positive = True
 
@@ -72,7 +73,7 @@ class LogLinkLoss(Loss):
         require_targets(self, y, y >= 0.0, "at least 0")
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        raw, p = cut(raw), self._power
+        raw, p = clip_exponent(raw), self._power
         log_u = logarithm(y) - raw
         scale, u_less_1 = np.exp((2.0 - p) * raw), np.expm1(log_u)
         with np.errstate(invalid="ignore"):
@@ -82,9 +83,6 @@ class LogLinkLoss(Loss):
     def baseline(self, y: Array, weight: Array) -> Array:
         mean = np.average(y[:, 0], weights=weight)
         return np.array([np.log(max(float(mean), np.finfo(np.float64).tiny))])
-
-    def inverse_link(self, raw: Array) -> Array:
-        return np.exp(cut(raw))
 
 
 @LOSSES.register("poisson")
@@ -111,9 +109,9 @@ class Poisson(LogLinkLoss):
         log_y = logarithm(y)
         with np.errstate(invalid="ignore"):
             # As a multiple of y, to avoid cancellation of large numbers.
-            above = y * (np.expm1(cut(raw - log_y)) + log_y - raw)
+            above = y * (np.expm1(clip_exponent(raw - log_y)) + log_y - raw)
         # A target of 0, or of nothing beside its prediction, adds nothing to that.
-        return np.where(raw - log_y < LARGEST_EXPONENT, above, np.exp(cut(raw)))[:, 0]
+        return np.where(raw - log_y < LARGEST_EXPONENT, above, np.exp(clip_exponent(raw)))[:, 0]
 
 
 @LOSSES.register("gamma")
@@ -137,7 +135,7 @@ class Gamma(LogLinkLoss):
 
     def value(self, y: Array, raw: Array) -> Array:
         beyond = logarithm(y) - raw
-        return np.asarray(np.expm1(cut(beyond)) - beyond)[:, 0]
+        return np.asarray(np.expm1(clip_exponent(beyond)) - beyond)[:, 0]
 
 
 @LOSSES.register("tweedie")
@@ -171,16 +169,11 @@ class Tweedie(LogLinkLoss):
         return self.power
 
     def value(self, y: Array, raw: Array) -> Array:
-        raw, p = cut(raw), self.power
+        raw, p = clip_exponent(raw), self.power
         log_u = logarithm(y) - raw
         # The terms above are far larger than their sum near a perfect score, and where p is near 1 or 2.
         rest = np.exp((2.0 - p) * log_u) * np.expm1((p - 1.0) * log_u) / (p - 1.0)
         return (np.exp((2.0 - p) * raw) * (rest - np.expm1((2.0 - p) * log_u) / (2.0 - p)))[:, 0]
-
-
-def cut(raw: Array) -> Array:
-    """Raw scores clipped so that sums of exp over rows stay finite: only diverging fits exceed this."""
-    return np.clip(raw, -LARGEST_EXPONENT, LARGEST_EXPONENT)
 
 
 def logarithm(y: Array) -> Array:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 
 from ..core import Loss
 from ..kernels import compiled
 from ..utils.param_validation import Integer
 from ..utils.typing import Array
+from .links import MultinomialLogitLink, row_max, row_sum
 from .target_statistics import require_indices
 
 # Where a class is certain up to rounding its hessian would be 0.
@@ -36,6 +35,7 @@ class MultinomialLogLoss(Loss):
     Multinomial logistic regression algorithm, Annals of the Institute of Statistical Mathematics 44, 1992.
     """
 
+    link = MultinomialLogitLink()
     task = "classification"
     exact_hessian = False
     multiclass = True
@@ -65,22 +65,6 @@ class MultinomialLogLoss(Loss):
         counts = np.bincount(column(y), weights=weight, minlength=self.n_classes)
         logs = np.log(np.maximum(counts / counts.sum(), np.finfo(np.float64).eps))
         return np.asarray(logs - logs.mean())
-
-    def inverse_link(self, raw: Array) -> Array:
-        p = raw - row_max(raw)[:, None]
-        np.exp(p, out=p)
-        p /= row_sum(p)[:, None]
-        return p
-
-
-def row_max(values: Array) -> Array:
-    """The largest entry of each row, (n,): column by column, which is far faster where there are few."""
-    return reduce(np.maximum, values.T)
-
-
-def row_sum(values: Array) -> Array:
-    """The sum of each row, (n,); not by BLAS, whose order of summation may depend on its threads."""
-    return reduce(np.add, values.T)
 
 
 def column(y: Array) -> Array:

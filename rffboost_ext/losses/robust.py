@@ -13,6 +13,7 @@ from sklearn.base import clone
 from ..core import Loss
 from ..utils.param_validation import POSITIVE, OneOf, OpenInterval
 from ..utils.typing import Array
+from .links import IdentityLink
 from .registry import LOSSES
 from .target_statistics import NORMAL, typical_size, weighted_quantile
 
@@ -45,6 +46,7 @@ class Quantile(Loss):
     MM algorithm, Journal of Computational and Graphical Statistics 9, 2000.
     """
 
+    link = IdentityLink()
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"quantile": OpenInterval(0.0, 1.0), "unit": UNIT}
@@ -69,9 +71,6 @@ class Quantile(Loss):
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.array([weighted_quantile(y[:, 0], weight, self.quantile)])
 
-    def inverse_link(self, raw: Array) -> Array:
-        return raw
-
 
 @LOSSES.register("absolute_error")
 class AbsoluteError(Loss):
@@ -86,6 +85,7 @@ class AbsoluteError(Loss):
         Size of a typical error, as in :class:`Quantile`.
     """
 
+    link = IdentityLink()
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"unit": UNIT}
@@ -107,9 +107,6 @@ class AbsoluteError(Loss):
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.array([weighted_quantile(y[:, 0], weight, 0.5)])
 
-    def inverse_link(self, raw: Array) -> Array:
-        return raw
-
 
 @LOSSES.register("huber")
 class Huber(Loss):
@@ -129,6 +126,7 @@ class Huber(Loss):
     Huber, Robust estimation of a location parameter, Annals of Mathematical Statistics 35, 1964.
     """
 
+    link = IdentityLink()
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"delta": POSITIVE | OneOf(("scale",))}
@@ -160,9 +158,6 @@ class Huber(Loss):
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.array([huber_location(y[:, 0], weight, self._delta)])
-
-    def inverse_link(self, raw: Array) -> Array:
-        return raw
 
 
 def absolute_derivatives(y: Array, raw: Array, unit: float | str) -> tuple[Array, Array]:

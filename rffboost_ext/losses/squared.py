@@ -10,6 +10,7 @@ from sklearn.base import clone
 from ..core import Loss
 from ..utils.param_validation import OPTIONAL, OneOf, Positives
 from ..utils.typing import Array
+from .links import IdentityLink
 from .registry import LOSSES
 
 # Log2 of the largest ratio of two weights, so that weighted values fit into single precision.
@@ -40,6 +41,7 @@ class SquaredError(Loss):
         In fit, if the number of weights is not that of the targets.
     """
 
+    link = IdentityLink()
     fit_criterion = "scaled"
     multi_output = True
     constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | Positives()}
@@ -70,9 +72,6 @@ class SquaredError(Loss):
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return np.average(y, axis=0, weights=weight)
-
-    def inverse_link(self, raw: Array) -> Array:
-        return raw
 
     @property
     def unit(self) -> float | tuple[float, ...]:  # type: ignore[override]

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from sklearn.base import clone
 
-from ..core import Loss
+from ..core import Link, Loss
 from ..utils.typing import Array
 
 A = TypeVar("A", bound="LossWrapper")
@@ -31,6 +31,10 @@ class LossWrapper(Loss):
         if not isinstance(self.loss, Loss):
             raise TypeError(f"{type(self).__name__}: loss must be an instance of Loss, got {self.loss!r}")
         self.loss.validate()
+
+    @property
+    def link(self) -> Link | None:  # type: ignore[override]
+        return self.loss.link
 
     @property
     def task(self) -> str:  # type: ignore[override]

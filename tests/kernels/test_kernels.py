@@ -15,7 +15,7 @@ from rffboost_ext import FIT_CRITERIA, LOSSES, Design, Round
 from rffboost_ext.learners import FitCriterion
 from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective, cosine_objective
 from rffboost_ext.learners.tiles import LANES, LINE, ROWS, at_line
-from rffboost_ext.losses.binary import LARGEST_EXPONENT
+from rffboost_ext.losses.links import LARGEST_EXPONENT
 
 from ..cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
 

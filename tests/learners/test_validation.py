@@ -24,7 +24,7 @@ from rffboost_ext import (
     boost,
 )
 from rffboost_ext.losses import LogLoss, SquaredError
-from rffboost_ext.losses.binary import two_columns
+from rffboost_ext.losses.links import binary_probabilities
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))
@@ -270,7 +270,7 @@ def test_small_probabilities_of_either_class_keep_their_digits(loss):
     p = LOSSES.create(loss).inverse_link(raw)
     np.testing.assert_allclose(p[0, 1], p[1, 0], rtol=1e-15)
     assert p.min() > 0.0
-    np.testing.assert_allclose(two_columns(raw).sum(axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_allclose(binary_probabilities(raw).sum(axis=1), 1.0, rtol=1e-15)
 
 
 def test_extreme_features_and_weights_are_named():

@@ -10,22 +10,27 @@ import pytest
 
 from onnx_export import (
     LIFTS,
-    Exp,
     Graph,
-    Link,
     Parts,
-    Sigmoid,
-    Softmax,
+    convert_link,
     from_onnx,
     lower,
-    lower_link,
     to_onnx,
     verify_onnx,
 )
 from onnx_export.export import DTYPES
 from onnx_export.links import checked_link
-from rffboost_ext import Learner, Loss, RFFBoostClassifier, RFFBoostRegressor, Term
-from rffboost_ext.losses import Exponential, LogLoss, MultinomialLogLoss, Poisson, SquaredError
+from rffboost_ext import Learner, Link, Loss, RFFBoostClassifier, RFFBoostRegressor, Term
+from rffboost_ext.losses import (
+    BinaryLogitLink,
+    Exponential,
+    LogLink,
+    LogLoss,
+    MultinomialLogitLink,
+    MultinomialLogLoss,
+    Poisson,
+    SquaredError,
+)
 from rffboost_ext.terms import Standardized
 
 from .oracle import ensemble_of, posed, random_cosines, random_trees
@@ -117,8 +122,37 @@ class Positive(SquaredError):
         return np.exp(raw)
 
 
-class Scaled(Positive):
-    """The same with another scale."""
+class Scaled(SquaredError):
+    """The same by a link of the package."""
+
+    link = LogLink()
+
+
+@dataclass(frozen=True)
+class Cubic(Link):
+    """A user's own link without nodes."""
+
+    def inverse(self, raw):
+        return np.cbrt(raw)
+
+
+@dataclass(frozen=True)
+class SquareLink(Link):
+    """A user's own link."""
+
+    def inverse(self, raw):
+        return raw**2
+
+
+@convert_link.register
+def _(link: SquareLink, graph: Graph, raw: str) -> str:
+    return graph.node("Mul", raw, raw)
+
+
+class Squared(SquaredError):
+    """A user's own loss with a link of their own."""
+
+    link = SquareLink()
 
 
 class Multinomial(Loss):
@@ -142,15 +176,18 @@ class Multinomial(Loss):
         return e / e.sum(axis=1, keepdims=True)
 
 
-def test_a_loss_whose_link_is_not_registered() -> None:
+def test_a_loss_whose_link_is_not_registered(monkeypatch: Any) -> None:
     model = posed(ensemble_of(random_cosines(0, 5, 3)), 3)
     model.loss_ = Positive()
     with pytest.raises(
-        ValueError, match=r"Identity\(\) is not the inverse_link of the loss Positive, which .*\. Register"
+        ValueError, match=r"IdentityLink\(\) is not the inverse_link of the loss Positive, which .*\. Set"
     ):
         to_onnx(model)
     model.loss_ = Multinomial()
-    with pytest.raises(TypeError, match=r"Multinomial has no ONNX link. Register one(.|\n)*lower_link.register"):
+    with pytest.raises(TypeError, match=r"Multinomial has no link. Set(.|\n)*convert_link.register"):
+        to_onnx(model)
+    monkeypatch.setattr(Multinomial, "link", Cubic(), raising=False)
+    with pytest.raises(TypeError, match=r"links of type Cubic have no ONNX form. Set(.|\n)*convert_link.register"):
         to_onnx(model)
 
 
@@ -193,24 +230,21 @@ ALIKE: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_a_link_of_the_base_is_refused_where_the_response_differs_anywhere(name: str) -> None:
     loss = responding(*OTHERWISE[name])
-    with pytest.raises(ValueError, match=r"is not the inverse_link of the loss Own, (which|whose) .*\. Register"):
+    with pytest.raises(ValueError, match=r"is not the inverse_link of the loss Own, (which|whose) .*\. Set"):
         checked_link(loss, 3 if "softmax" in name else 1)
 
 
 @pytest.mark.parametrize("name", ALIKE)
 def test_a_link_of_the_base_serves_a_response_that_is_the_same(name: str) -> None:
     loss = responding(*ALIKE[name])
-    assert checked_link(loss, 3 if "softmax" in name else 1) == lower_link(loss)
+    assert checked_link(loss, 3 if "softmax" in name else 1) == loss.link
 
 
+@pytest.mark.parametrize("loss", [Scaled(), Squared()], ids=repr)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_loss_and_a_link_of_a_users_own(dtype: str) -> None:
-    @lower_link.register
-    def _(loss: Scaled) -> Link:
-        return Exp()
-
+def test_a_loss_and_a_link_of_a_users_own(loss: Any, dtype: str) -> None:
     model = posed(ensemble_of(random_cosines(0, 5, 3), baseline=1.0), 3)
-    model.loss_ = Scaled()
+    model.loss_ = loss
     graph = to_onnx(model, dtype=dtype)
     assert [entry.name for entry in graph.graph.output] == ["variable", "score"]
     report = verify_onnx(model, graph, X, raise_on_mismatch=True)
@@ -220,11 +254,7 @@ def test_a_loss_and_a_link_of_a_users_own(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_several_outputs(dtype: str) -> None:
     class Local(Multinomial):
-        pass
-
-    @lower_link.register(Local)
-    def _(loss: Loss) -> Link:
-        return Softmax()
+        link = MultinomialLogitLink()
 
     terms = random_cosines(0, 20, 3, n_outputs=3), random_trees(0, 10, 3, n_outputs=3)
     model = posed(ensemble_of(*terms, baseline=[0.1, -0.2, 0.0]), 3, Local(), ["x", "y", "z"])
@@ -250,12 +280,7 @@ def run_probabilities(model: Any) -> np.ndarray:
 
 def test_a_steeper_link() -> None:
     class Steep(LogLoss):
-        def inverse_link(self, raw):
-            return super().inverse_link(3.0 * raw)
-
-    @lower_link.register(Steep)
-    def _(loss: Loss) -> Link:
-        return Sigmoid(3.0)
+        link = BinaryLogitLink(slope=3.0)
 
     y = (X[:, 0] > 0).astype(int)
     model = RFFBoostClassifier(Steep(), n_estimators=5, random_state=0).fit(X, y)

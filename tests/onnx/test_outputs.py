@@ -18,10 +18,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from onnx_export import (
-    Identity,
     OnnxPredictor,
     cli,
-    lower_link,
     register_skl2onnx,
     save_onnx,
     to_onnx,
@@ -30,6 +28,7 @@ from onnx_export import (
 from onnx_export.verify import Report
 from rffboost_ext import ConformalRegressor, Loss, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import lightgbm as rlgb
+from rffboost_ext.losses import IdentityLink
 
 skl2onnx = pytest.importorskip("skl2onnx")
 
@@ -54,13 +53,7 @@ class Brier(Loss):
     def baseline(self, y: Any, weight: Any) -> Any:
         return np.bincount(y[:, 0].astype(int), weights=weight) / weight.sum()
 
-    def inverse_link(self, raw: Any) -> Any:
-        return raw
-
-
-@lower_link.register
-def _(loss: Brier) -> Identity:
-    return Identity()
+    link = IdentityLink()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core import Round, Spec
-from ...losses.binary import LARGEST_EXPONENT
+from ...losses.links import LARGEST_EXPONENT
 from ...utils.registry import Registry
 from ...utils.typing import Array
 

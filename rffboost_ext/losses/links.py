@@ -1,0 +1,121 @@
+"""Links between raw scores and responses, which losses, other libraries' loops and ONNX export share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from ..core import Link
+from ..utils.typing import Array
+
+# Scores beyond this occur only in diverging fits; clipped at it, sums of exp over rows stay finite.
+LARGEST_EXPONENT = 500.0
+
+
+@dataclass(frozen=True)
+class IdentityLink(Link):
+    """The response is the raw score."""
+
+    def inverse(self, raw: Array) -> Array:
+        return raw
+
+
+@dataclass(frozen=True)
+class LogLink(Link):
+    """The log of a positive mean: the response is ``exp(raw)``."""
+
+    def inverse(self, raw: Array) -> Array:
+        return np.exp(clip_exponent(raw))
+
+
+@dataclass(frozen=True)
+class LogitLink(Link):
+    """The log-odds of a mean between 0 and 1: the response is ``1 / (1 + exp(-slope raw))``.
+
+    Parameters
+    ----------
+    slope : float, default=1.0
+        Log-odds per unit of raw score.
+    """
+
+    slope: float = 1.0
+
+    def inverse(self, raw: Array) -> Array:
+        return sigmoid(self.slope * raw)
+
+
+@dataclass(frozen=True)
+class BinaryLogitLink(Link):
+    """The log-odds of the second of two classes: the response, (n, 2), has the probability of each class.
+
+    Parameters
+    ----------
+    slope : float, default=1.0
+        Log-odds per unit of raw score; 2 for the exponential loss.
+    """
+
+    slope: float = 1.0
+
+    def inverse(self, raw: Array) -> Array:
+        return binary_probabilities(self.slope * raw)
+
+
+@dataclass(frozen=True)
+class MultinomialLogitLink(Link):
+    """One raw score per class: the response is ``softmax(raw)``."""
+
+    def inverse(self, raw: Array) -> Array:
+        p = raw - row_max(raw)[:, None]
+        np.exp(p, out=p)
+        p /= row_sum(p)[:, None]
+        return p
+
+
+@dataclass(frozen=True)
+class LabelMeanLink(Link):
+    """The link of the mean of labels -1 and +1: the response, (n, 2), has the probability of each label.
+
+    Parameters
+    ----------
+    mean : Link
+        The link whose response is the mean.
+    """
+
+    mean: Link
+
+    def inverse(self, raw: Array) -> Array:
+        return label_probabilities(self.mean.inverse(raw))
+
+
+def clip_exponent(raw: Array) -> Array:
+    """Raw scores clipped to [-500, 500]."""
+    return np.clip(raw, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+
+
+def sigmoid(raw: Array) -> Array:
+    """``1 / (1 + exp(-raw))``, without overflow and with full precision for small probabilities."""
+    tail = np.exp(-np.abs(raw))
+    return np.where(raw < 0.0, tail, 1.0) / (1.0 + tail)
+
+
+def binary_probabilities(log_odds: Array) -> Array:
+    """Probabilities of two classes, (n, 2), from log-odds of the second, (n, 1), precise for small ones too."""
+    return np.hstack([sigmoid(-log_odds), sigmoid(log_odds)])
+
+
+def label_probabilities(mean: Array) -> Array:
+    """Probabilities of the labels -1 and +1, (n, 2), from their mean, (n, 1), which is clipped to [-1, 1]."""
+    mean = np.clip(mean, -1.0, 1.0)
+    return np.hstack([0.5 * (1.0 - mean), 0.5 * (1.0 + mean)])
+
+
+def row_max(values: Array) -> Array:
+    """The largest entry of each row, (n,), computed column by column: faster for few columns."""
+    return reduce(np.maximum, values.T)
+
+
+def row_sum(values: Array) -> Array:
+    """The sum of each row, (n,); not by BLAS, whose order of summation may depend on its threads."""
+    return reduce(np.add, values.T)
