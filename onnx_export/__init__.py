@@ -1,32 +1,32 @@
 """ONNX export: every trained ensemble as one small file that computes the same."""
 
-from .converters import register_skl2onnx
+from .conversion import convert_term
 from .describe import Description, describe_onnx
 from .export import save_onnx, to_onnx
 from .graph import Graph
-from .lifting import LIFTS, Parts, from_onnx
 from .links import convert_link
-from .lowering import lower
 from .predictor import OnnxPredictor
-from .tolerance import rounding
+from .reading import READERS, StoredTerm, from_onnx
+from .skl2onnx_converters import register_skl2onnx
+from .tolerance import rounding_error
 from .uncertainty import OutputProjection
 from .verify import MismatchError, Report, verify_onnx
 
 __all__ = [
-    "LIFTS",
+    "READERS",
     "Description",
     "Graph",
     "MismatchError",
     "OnnxPredictor",
     "OutputProjection",
-    "Parts",
     "Report",
+    "StoredTerm",
     "convert_link",
+    "convert_term",
     "describe_onnx",
     "from_onnx",
-    "lower",
     "register_skl2onnx",
-    "rounding",
+    "rounding_error",
     "save_onnx",
     "to_onnx",
     "verify_onnx",

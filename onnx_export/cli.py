@@ -51,16 +51,18 @@ def export(
     estimator: Path, model: Path, data: Path | None = None, dtype: str = "float32", opset: int = OPSET
 ) -> None:
     """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL."""
-    require_apart("MODEL", model, estimator, data)
-    save_onnx(loaded(estimator), model, None if data is None else table(data), dtype=dtype, opset=opset)
+    require_distinct("MODEL", model, estimator, data)
+    save_onnx(
+        load_estimator(estimator), model, None if data is None else read_table(data), dtype=dtype, opset=opset
+    )
     print(describe_onnx(model))
 
 
 def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime") -> None:
     """Compare the ONNX file MODEL with the ESTIMATOR on the rows of DATA (CSV with a header)."""
-    fitted = loaded(estimator)
-    rows = table(data, OnnxPredictor(model))
-    X = columns_of(rows, list(getattr(fitted, "feature_names_in_", [])))
+    fitted = load_estimator(estimator)
+    rows = read_table(data, OnnxPredictor(model))
+    X = select_columns(rows, list(getattr(fitted, "feature_names_in_", [])))
     report = verify_onnx(fitted, model, X, runtime=runtime)
     print(report)
     if not report.passed:
@@ -78,9 +80,9 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV, a column for each output."""
     from pandas import DataFrame
 
-    require_apart("--output", output, model, data)
+    require_distinct("--output", output, model, data)
     predictor = OnnxPredictor(model)
-    X = columns_of(table(data, predictor), list(predictor.metadata.feature_names))
+    X = select_columns(read_table(data, predictor), list(predictor.metadata.feature_names))
     if proba and predictor.metadata.classes is None:
         raise ValueError(f"--proba needs a classifier, {model} holds {predictor.metadata.estimator}")
     if proba:
@@ -90,7 +92,7 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     result.to_csv(sys.stdout if output is None else output, index=False)
 
 
-def require_apart(name: str, output: Path | None, *inputs: Path | None) -> None:
+def require_distinct(name: str, output: Path | None, *inputs: Path | None) -> None:
     """Raise a ValueError if the file that is written is one of those that are read."""
     if output is not None and output.resolve() in [path.resolve() for path in inputs if path is not None]:
         raise ValueError(f"{name}: {str(output)!r} is read, and would be overwritten")
@@ -106,7 +108,7 @@ def prediction_columns(predictor: OnnxPredictor, X: Any) -> dict[str, Any]:
     return columns
 
 
-def loaded(path: Path) -> Any:
+def load_estimator(path: Path) -> Any:
     """The estimator in a file of ``save_model``, or in a joblib or pickle file."""
     with path.open("rb") as file:
         ours = file.read(len(MAGIC)) == MAGIC
@@ -130,7 +132,7 @@ def unpickle(path: Path) -> Any:
         raise ValueError(f"{path} is not a pickled estimator: {error}") from error
 
 
-def table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
+def read_table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
     """A CSV file with a header; columns of text are read verbatim, with only empty cells missing."""
     try:
         import pandas
@@ -144,7 +146,7 @@ def table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
     return rows
 
 
-def columns_of(data: DataFrame, names: list[str]) -> Any:
+def select_columns(data: DataFrame, names: list[str]) -> Any:
     """The columns `names` of a table, or all of them as a matrix where there are no names."""
     if not names:
         return data.to_numpy()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from onnx import ModelProto
 
 from .graph import ML
-from .metadata import Metadata, metadata_of
+from .metadata import Metadata, read_metadata
 from .model import load
 
 RUNTIMES = (
@@ -99,7 +99,7 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
     versions = {entry.domain: entry.version for entry in proto.opset_import}
     opset, ml_opset = versions.get("", 0), versions.get(ML, 0)
     return Description(
-        metadata=metadata_of(proto, name),
+        metadata=read_metadata(proto, name),
         inputs={entry.name: shape_of(entry) for entry in proto.graph.input},
         outputs={entry.name: shape_of(entry) for entry in proto.graph.output},
         nodes=len(proto.graph.node),

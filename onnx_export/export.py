@@ -13,15 +13,15 @@ from onnx.defs import onnx_opset_version
 from rffboost_ext.utils.param_validation import Integer, OneOf, require
 from rffboost_ext.utils.typing import Array
 
-from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
-from .coded import Coded
-from .front import Front, convert_front
+from . import expansion_nodes, trees  # noqa: F401  register terms with convert_term
+from .category_nodes import CategoryInputs
+from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .links import class_scores, convert_link
-from .lowering import lower_ensemble
-from .metadata import record, write
-from .model import assemble, save, target_of, value_info
-from .source import Source, read
+from .metadata import metadata_for, write_metadata
+from .model import assemble, check_target_path, save, value_info
+from .preprocessing_steps import PreprocessingSteps, convert_steps
+from .source import ExportSource, export_source
 
 DTYPES = ("float32", "float64", "mixed")
 OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 8, 26
@@ -80,8 +80,8 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
             f"to_onnx: opset must be at most {newest}, the newest that is tested and that onnx {onnx.__version__} "
             f"has, got {opset}"
         )
-    source = read(estimator)
-    model = build(source, dtype, opset, front_of(source, X, dtype, opset))
+    source = export_source(estimator)
+    model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset))
     onnx.checker.check_model(model, full_check=True)
     return model
 
@@ -112,37 +112,42 @@ def save_onnx(
     OSError
         If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
     """
-    target_of(path)
+    check_target_path(path)
     model = to_onnx(estimator, X, dtype=dtype, opset=opset)
     save(model, path)
     return model
 
 
-def front_of(source: Source, X: Any, dtype: str, opset: int) -> Front | Coded | None:
+def preprocessing_of(
+    source: ExportSource, X: Any, dtype: str, opset: int
+) -> PreprocessingSteps | CategoryInputs | None:
     """What comes before the ensemble: steps of a pipeline, or the encoding of categories."""
-    if source.coding is not None:
-        return Coded(source.coding, source.feature_names, dtype)
-    return None if source.front is None else convert_front(source, X, dtype, opset)
+    if source.encoding is not None:
+        return CategoryInputs(source.encoding, source.feature_names, dtype)
+    return None if source.steps is None else convert_steps(source, X, dtype, opset)
 
 
-def build(source: Source, dtype: str, opset: int, front: Front | Coded | None = None) -> ModelProto:
-    """The model of a source, after the nodes of `front` if there are any."""
+def build(
+    source: ExportSource, dtype: str, opset: int, before: PreprocessingSteps | CategoryInputs | None = None
+) -> ModelProto:
+    """The model of a source, after the nodes of `before` if there are any."""
     outer = FLOAT64 if dtype == "float64" else FLOAT32
-    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if front is None else front.opset(opset))
-    if front is None:
+    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if before is None else before.opset(opset))
+    if before is None:
         inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
     else:
-        inputs, x = front.inputs, front.open(graph)
-    raw = lower_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
+        inputs, x = before.inputs, before.open(graph)
+    raw = convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
     outputs = outputs_of(source, graph, raw, outer)
     model = assemble(graph, inputs, outputs)
-    if front is not None:
-        front.merge_opsets(model)
-    write(model, record(source, dtype, graph.kinds, x if isinstance(front, Front) else ""))
+    if before is not None:
+        before.merge_opsets(model)
+    steps_output = x if isinstance(before, PreprocessingSteps) else ""
+    write_metadata(model, metadata_for(source, dtype, graph.term_types, steps_output))
     return model
 
 
-def outputs_of(source: Source, graph: Graph, raw: str, dtype: Any) -> list[ValueInfoProto]:
+def outputs_of(source: ExportSource, graph: Graph, raw: str, dtype: Any) -> list[ValueInfoProto]:
     """Finish the graph: label, probabilities and score, or variable, and their declarations."""
     n_outputs = source.ensemble.n_outputs
     response = convert_link(source.link, graph, raw)

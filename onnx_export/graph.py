@@ -20,7 +20,7 @@ INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 class Graph:
     """Nodes and constants of a graph, in the order of evaluation.
 
-    Terms and links are lowered into it. Values are identified by name; the graph records their types.
+    Terms and links append nodes to it. Values are identified by name; the graph records their types.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Graph:
     nodes : list of NodeProto
     constants : dict of str to TensorProto
         Initializers by name.
-    kinds : dict of str to str
-        Name of the term's type for each scope into which a term was lowered.
+    term_types : dict of str to str
+        Name of the type of term in each scope.
     """
 
     def __init__(self, dtype: DTypeLike, opset: int, prefix: str = "") -> None:
@@ -46,7 +46,7 @@ class Graph:
         self.prefix = prefix
         self.nodes: list[NodeProto] = []
         self.constants: dict[str, TensorProto] = {}
-        self.kinds: dict[str, str] = {}
+        self.term_types: dict[str, str] = {}
         self.types: dict[str, np.dtype[Any]] = {}
         self._made: dict[Hashable, str] = {}
         self._final: set[str] = set()

@@ -1,32 +1,214 @@
-"""Names of a graph's inputs, where each column of a table is a separate one."""
+"""Rows of a user as the inputs of a graph, checked against what its file records."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from onnx import GraphProto
+import numpy as np
 
-RESERVED = ("label", "probabilities", "score", "variable", "interval", "X")
-"""Names with a fixed meaning."""
+from rffboost_ext.preprocessing.tables import (
+    column_values,
+    is_missing,
+    replace_missing,
+    require_no_dates,
+    require_unmasked,
+    with_underscores,
+)
+from rffboost_ext.utils.typing import Array
+
+from .metadata import Metadata
+
+TIMES = np.datetime64, np.timedelta64
+"""Kinds of objects that NumPy would take for numbers."""
+
+MISSING, UNSEEN = "\0missing", "\0other"
+"""Text in the place of a missing value, and of a value that fit has not seen: see :func:`unused_text`."""
 
 
-def input_names(columns: Sequence[str], taken: Container[str] = ()) -> list[str]:
-    """The names of the columns; reserved, taken, repeated and empty ones get underscores."""
-    made: list[str] = []
-    for column in columns:
-        name = column or "_"
-        while name in RESERVED or name in taken or name in made or (name in columns and name != column):
-            name += "_"
-        made.append(name)
+def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """X as the inputs of a graph: name to array.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame
+    inputs : dict of str to int
+        ONNX's element type of each input.
+    metadata : Metadata
+        What the file records of the features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If X has other columns, or is masked or of another kind of values than the file takes.
+    """
+    require_unmasked(X=X)
+    columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    if metadata.categories and columns is not None and metadata.feature_names:
+        require_names(columns, metadata)
+    if metadata.categories and list(inputs) != ["X"]:
+        return category_columns(X, inputs, metadata)
+    if list(inputs) != ["X"]:
+        return table_columns(X, columns, inputs, metadata)
+    if columns and metadata.feature_names:
+        require_names(columns, metadata)
+    return {"X": matrix(X, inputs["X"], metadata.n_features)}
+
+
+def require_no_new_missing(feed: dict[str, Array], metadata: Metadata) -> None:
+    """Raise a ValueError that names a column with missing values which had none in fit, as the estimator does.
+
+    Steps before the ensemble may fill them; what these put out is for :func:`require_no_new_missing_after_steps`.
+    """
+    if metadata.gaps is None or metadata.steps:
+        return
+    columns = list(feed["X"].T) if list(feed) == ["X"] else [values[:, 0] for values in feed.values()]
+    for column in set(range(len(columns))) - set(metadata.gaps):
+        values = columns[column]
+        gap = unused_text(metadata.categories[column], MISSING) if values.dtype == object else None
+        if (values != values if gap is None else values == gap).any():
+            name = repr(metadata.feature_names[column]) if metadata.feature_names else str(column)
+            raise ValueError(f"X contains NaN in column {name}, which had no missing values in fit")
+
+
+def require_no_new_missing_after_steps(found: Array, metadata: Metadata) -> None:
+    """Raise a ValueError if steps put out missing values, (n, d), in a column that had none in fit."""
+    lost = np.flatnonzero((found != found).any(axis=0)).tolist()
+    column = next((column for column in lost if column not in (metadata.gaps or ())), None)
+    if column is not None:
+        raise ValueError(
+            f"X contains NaN that the steps before the ensemble put out in their column {column}, which had no "
+            f"missing values in fit"
+        )
+
+
+def matrix(X: Any, kind: int, n_features: int) -> Array:
+    """X as a row-major matrix of an element type, its shape checked."""
+    from onnx import helper
+
+    require_no_dates(X)
+    given = replace_missing(X)
+    try:
+        array = numeric(given, helper.tensor_dtype_to_np_dtype(kind))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
+    if np.ndim(X) != 2:
+        raise ValueError(f"X must be two-dimensional, (n, {n_features}), got shape {np.shape(X)}")
+    if array.shape[1] != n_features:
+        raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
+    require_finite(given, array, "X")
+    return array
+
+
+def numeric(values: Any, dtype: np.dtype[Any]) -> Array:
+    """Values as an array of a type of numbers; a TypeError where NumPy would drop what makes them another kind."""
+    given = np.asarray(values)
+    strange = next((one for one in given.flat if isinstance(one, TIMES)), None) if given.dtype == object else None
+    if strange is not None:
+        raise TypeError(f"{strange!r} is no number")
+    if given.dtype.kind in "cmM":
+        raise TypeError(f"{given.dtype} is no type of real numbers")
+    # What is beyond the range of single precision is infinite there, as far out as the graph can see.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(given, dtype=dtype)
+
+
+def require_finite(given: Any, array: Array, name: str) -> None:
+    """Raise a ValueError if values are infinite, as the estimator does; `array` has them in the file's type."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if array.dtype.kind != "f" or np.isfinite(array.sum()):
+            return
+    if np.isinf(np.asarray(given)[np.isinf(array)].astype(np.float64)).any():
+        raise ValueError(f"{name} contains infinity: values must be finite numbers, or NaN where they are missing")
+
+
+def require_names(columns: list[str], metadata: Metadata) -> None:
+    """Raise a ValueError unless a table has the columns of the fit, in their order."""
+    if [with_underscores(name) for name in columns] != [with_underscores(name) for name in metadata.feature_names]:
+        raise ValueError(f"X must have the columns {list(metadata.feature_names)} in this order, got {columns}")
+
+
+def category_columns(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """Each column of a table or an array as a separate input, (n, 1), in order."""
+    from onnx import TensorProto
+
+    if np.ndim(X) != 2 or np.shape(X)[1] != len(inputs):
+        raise ValueError(f"X must have the {len(inputs)} columns {list(inputs)}, got shape {np.shape(X)}")
+    made = {}
+    for column, (name, kind) in enumerate(inputs.items()):
+        values = column_values(X, column)
+        if kind == TensorProto.STRING:
+            require_text(values, name)
+            values = text_values(values, metadata.categories[column])
+        made[name] = column_input(values if kind == TensorProto.STRING else replace_missing(values), name, kind)
     return made
 
 
-def rename_inputs(graph: GraphProto, names: Mapping[str, str]) -> None:
-    """Rename the inputs of a graph, given new names by present ones."""
-    for entry in graph.input:
-        entry.name = names.get(entry.name, entry.name)
-    for node in graph.node:
-        node.input[:] = [names.get(name, name) for name in node.input]
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                rename_inputs(attribute.g, names)
+def text_values(values: Array, categories: Sequence[Any] | None) -> Array:
+    """A column of text, (n,), with texts that are no category in the place of missing and of unseen values."""
+    known, gap, other = set(categories or ()), unused_text(categories, MISSING), unused_text(categories, UNSEEN)
+    words = [
+        value if isinstance(value, str) and value in known else gap if is_missing(value) else other
+        for value in values.tolist()
+    ]
+    return np.array(words, dtype=object)
+
+
+def unused_text(categories: Sequence[Any] | None, text: str) -> str:
+    """The text, lengthened until no category equals it."""
+    while text in (categories or ()):
+        text += "_"
+    return text
+
+
+def require_text(values: Array, name: str) -> None:
+    """Raise a TypeError for a column, (n,), that holds values other than missing ones but no text."""
+    known = [value for value in values.tolist() if not is_missing(value)]
+    if known and not any(isinstance(v, str) for v in known):
+        raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
+
+
+def table_columns(
+    X: Any, columns: list[str] | None, inputs: dict[str, int], metadata: Metadata
+) -> dict[str, Array]:
+    """Each column of a table as a separate input, (n, 1); inputs may have other names than the columns."""
+    known = metadata.feature_names
+    wanted = list(known) if len(known) == len(inputs) else list(inputs)
+    if columns is None:
+        raise TypeError(f"X must be a table with the columns {wanted}, got {type(X).__name__}")
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        raise ValueError(f"X must have the columns {wanted}, got {columns} without {missing}")
+    entries = zip(inputs.items(), wanted, strict=True)
+    return {name: column_input(column_values(X, columns.index(own)), own, kind) for (name, kind), own in entries}
+
+
+def column_input(column: Any, name: str, kind: int) -> Array:
+    """One column as an input of an element type, (n, 1); values that an integer type cannot hold are rejected.
+
+    Raises
+    ------
+    TypeError
+        If numbers are expected and the column holds something else, or text is and it holds numbers.
+    ValueError
+        If integers or booleans are expected and the column holds other or missing values.
+    """
+    from onnx import TensorProto, helper
+
+    given = np.asarray(column)
+    if kind == TensorProto.STRING:
+        require_text(given, name)
+        return given.astype(object)[:, None]
+    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    try:
+        with np.errstate(invalid="ignore"):
+            cast = numeric(given, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"column {name!r} of X must be of type {dtype}, as at the export: {error}") from error
+    changed = np.asarray(cast != given) if dtype.kind in "iub" else np.zeros(0, dtype=bool)
+    if changed.any():
+        raise ValueError(
+            f"column {name!r} of X must be of type {dtype}, as at the export, got {given[changed][0]!s}"
+        )
+    require_finite(given, cast, f"column {name!r} of X")
+    return cast[:, None]

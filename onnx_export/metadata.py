@@ -16,8 +16,8 @@ from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.utils.typing import Array
 
 from .links import link_text
-from .source import Source
-from .tolerance import explained
+from .source import ExportSource
+from .tolerance import tolerance_text
 
 FORMAT = "rffboost-onnx 1"
 
@@ -78,7 +78,7 @@ class Metadata:
 KEYS = (*Metadata.__annotations__, "labels")
 
 
-def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -> Metadata:
+def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps: str = "") -> Metadata:
     """The metadata of an export; `steps` is the name of the output of the steps before the ensemble."""
     blocks = source.ensemble.terms
     return Metadata(
@@ -90,26 +90,26 @@ def record(source: Source, dtype: str, terms: dict[str, str], steps: str = "") -
         feature_names=source.feature_names,
         n_features=source.n_features,
         n_outputs=source.ensemble.n_outputs,
-        n_cosines=sum(count(term, "omega") for term in blocks),
-        n_trees=sum(count(term, "roots") for term in blocks),
+        n_cosines=sum(array_length(term, "omega") for term in blocks),
+        n_trees=sum(array_length(term, "roots") for term in blocks),
         terms=terms,
-        standalone=source.front is None,
+        standalone=source.steps is None,
         steps=steps,
-        categories=tuple(category_lists(source.coding)),
-        gaps=source.gaps,
-        tolerance=explained(source, dtype),
+        categories=tuple(category_lists(source.encoding)),
+        gaps=source.missing_columns,
+        tolerance=tolerance_text(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
     )
 
 
-def count(term: Any, name: str) -> int:
+def array_length(term: Any, name: str) -> int:
     """Length of the array `name` of a term, or of the term inside it; 0 where there is none."""
     if hasattr(term, name):
         return len(getattr(term, name))
-    return count(term.term, name) if hasattr(term, "term") else 0
+    return array_length(term.term, name) if hasattr(term, "term") else 0
 
 
-def write(model: ModelProto, metadata: Metadata) -> None:
+def write_metadata(model: ModelProto, metadata: Metadata) -> None:
     """Put `metadata` into `model`, each entry as JSON, omitting those at their default."""
     entries = {name: value for name, value in vars(metadata).items() if name != "classes"}
     entries = {name: value for name, value in entries.items() if value != getattr(Metadata, name, None)}
@@ -119,7 +119,7 @@ def write(model: ModelProto, metadata: Metadata) -> None:
     helper.set_model_props(model, {"format": FORMAT} | props)
 
 
-def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
+def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
     """The metadata of a model written by this package.
 
     Raises
@@ -139,12 +139,12 @@ def metadata_of(model: ModelProto, name: str = "the model") -> Metadata:
             entries["classes"] = np.array(entries["classes"], dtype=np.dtype(entries.pop("labels")))
         entries |= {key: tuple(entries.get(key, ())) for key in ("feature_names", "categories")}
         entries |= {"gaps": tuple(entries["gaps"])} if "gaps" in entries else {}
-        return checked(Metadata(**entries))
+        return check_metadata(Metadata(**entries))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{name} has damaged metadata: {error}") from error
 
 
-def checked(metadata: Metadata) -> Metadata:
+def check_metadata(metadata: Metadata) -> Metadata:
     """`metadata` itself if the entries that readers rely on are of the right type; else a ValueError."""
     for name in ("n_features", "n_outputs", "n_cosines", "n_trees"):
         if type(getattr(metadata, name)) is not int or getattr(metadata, name) < 0:

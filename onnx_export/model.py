@@ -75,7 +75,7 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
     return proto
 
 
-def target_of(path: str | os.PathLike[str]) -> Path:
+def check_target_path(path: str | os.PathLike[str]) -> Path:
     """`path`, checked to name a file in an existing folder.
 
     Raises
@@ -104,7 +104,7 @@ def save(model: ModelProto, path: str | os.PathLike[str]) -> None:
     OSError
         If it cannot be written; the error names `path`.
     """
-    target, content = target_of(path), model.SerializeToString()
+    target, content = check_target_path(path), model.SerializeToString()
     try:
         write_atomically(target, content)
     except OSError as error:

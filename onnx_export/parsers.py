@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 from rffboost_ext.estimators.base import BaseRFFBoost
 
-from .source import read
+from .source import export_source
 from .transformers import all_of_columns, all_of_union, before_last, require_no_terms
 
 
@@ -33,7 +33,7 @@ def require_one_target(bagging: BaggingRegressor) -> None:
         first = first[-1] if isinstance(first, Pipeline) else first.best_estimator_
     if not isinstance(first, BaseRFFBoost | RFFBoostQuantileRegressor):
         return
-    size = read(first).ensemble.n_outputs
+    size = export_source(first).ensemble.n_outputs
     if size > 1:
         raise ValueError(
             f"a BaggingRegressor must have one target or quantile, got {size}: skl2onnx puts all of them into one "

@@ -17,11 +17,11 @@ from rffboost_ext.utils.parallel import number_of_threads
 from rffboost_ext.utils.param_validation import THREADS, require
 from rffboost_ext.utils.typing import Array
 
-from .feeds import feeds, require_complete, require_filled
-from .metadata import Metadata, metadata_of
+from .inputs import graph_inputs, require_no_new_missing, require_no_new_missing_after_steps
+from .metadata import Metadata, read_metadata
 from .model import load
 
-ELEMENTS = 2**18
+CHUNK_ELEMENTS = 2**18
 """Rows times cosines and trees of a chunk: few enough to stay in a core's cache."""
 
 
@@ -72,7 +72,7 @@ class OnnxPredictor:
         proto = load(model)
         self._asked_jobs = n_jobs
         name = str(model) if isinstance(model, str | os.PathLike) else "the model"
-        self.metadata: Metadata = metadata_of(proto, name)
+        self.metadata: Metadata = read_metadata(proto, name)
         self.n_jobs = number_of_threads(-1 if n_jobs is None else n_jobs)
         self.n_features_in_ = self.metadata.n_features
         if self.metadata.classes is not None:
@@ -84,7 +84,7 @@ class OnnxPredictor:
         self._content = proto.SerializeToString()
         # What the steps put out is needed where not all of it may be missing.
         self._watched = [self.metadata.steps] if self.metadata.steps and self.metadata.gaps is not None else []
-        whole = with_steps(proto, self.metadata).SerializeToString() if self._watched else self._content
+        whole = with_steps_output(proto, self.metadata).SerializeToString() if self._watched else self._content
         self._session = open_session(whole)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -197,8 +197,8 @@ class OnnxPredictor:
         if output not in self._outputs:
             kind = "regressor" if self.metadata.classes is None else "classifier"
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
-        feed = feeds(X, self._inputs, self.metadata)
-        require_complete(feed, self.metadata)
+        feed = graph_inputs(X, self._inputs, self.metadata)
+        require_no_new_missing(feed, self.metadata)
         n = len(next(iter(feed.values())))
         size = self._rows_per_chunk(n)
         if n <= size:
@@ -217,19 +217,19 @@ class OnnxPredictor:
         """An output for some rows, whose values after the steps are checked."""
         found, *steps = run_session(self._session, [output, *self._watched], feed)
         for values in steps:
-            require_filled(values, self.metadata)
+            require_no_new_missing_after_steps(values, self.metadata)
         return found
 
     def _rows_per_chunk(self, n: int) -> int:
         """Rows per chunk, such that the threads get equal shares of the n rows."""
-        most = max(16, ELEMENTS // max(1, self.metadata.n_cosines + self.metadata.n_trees))
+        most = max(16, CHUNK_ELEMENTS // max(1, self.metadata.n_cosines + self.metadata.n_trees))
         if n <= most:
             return most
         chunks = self.n_jobs * ceil(n / most / self.n_jobs)
         return max(1, ceil(n / chunks))
 
 
-def with_steps(model: ModelProto, metadata: Metadata) -> ModelProto:
+def with_steps_output(model: ModelProto, metadata: Metadata) -> ModelProto:
     """The model with the output of the steps before the ensemble, if any, as a further output."""
     if not metadata.steps:
         return model
@@ -268,7 +268,7 @@ def open_session(content: bytes) -> Any:
 
 def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> list[Array]:
     """The outputs of a session for some rows, or a ValueError that says why there are none."""
-    some = {name: values if len(values) else blank(values) for name, values in feed.items()}
+    some = {name: values if len(values) else blank_row(values) for name, values in feed.items()}
     try:
         found = session.run(outputs, some)
     # ONNX Runtime's errors have no common base of their own.
@@ -279,7 +279,7 @@ def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> lis
     return [np.asarray(values)[:n] for values in found]
 
 
-def blank(values: Array) -> Array:
+def blank_row(values: Array) -> Array:
     """One row in place of none: with some operators ONNX Runtime crashes the process on empty input."""
     row = np.zeros((1, *values.shape[1:]), dtype=values.dtype)
     if values.dtype == object:

@@ -1,4 +1,4 @@
-"""What is exported of an estimator: an ensemble, a link, classes and names, extracted by ``read``."""
+"""What is exported of an estimator: an ensemble, a link, classes and names, extracted by ``export_source``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from rffboost_ext.utils.typing import Array
 
 from .links import checked_link
 
-ADAPTERS = {"xgboost": "onnx_export.boosters", "lightgbm": "onnx_export.boosters_lightgbm"}
-"""Modules that register models of other packages with ``read``, imported on first use."""
+ADAPTERS = {"xgboost": "onnx_export.xgboost_models", "lightgbm": "onnx_export.lightgbm_models"}
+"""Modules that register models of other packages with ``export_source``, imported on first use."""
 
 
 @dataclass(frozen=True)
-class Extra:
+class ExtraOutput:
     """A further output of a regressor, such as an interval.
 
     Attributes
@@ -51,7 +51,7 @@ class Extra:
 
 
 @dataclass(frozen=True)
-class Source:
+class ExportSource:
     """A fitted estimator, as the exporter sees it.
 
     Attributes
@@ -59,7 +59,7 @@ class Source:
     estimator, loss : str
         What was exported, for the metadata.
     ensemble : Ensemble
-        Raw scores as a function of the features, or of the output of `front` if there is one.
+        Raw scores as a function of the features, or of the output of `steps` if there is one.
     link : Link
         From raw scores to the response.
     n_features : int
@@ -72,20 +72,20 @@ class Source:
         Class labels; None for a regressor.
     feature_names : tuple of str
         Names of the columns of X, if known.
-    front : Pipeline, optional
+    steps : Pipeline, optional
         Fitted steps that come before and are not part of `ensemble`.
-    n_behind : int, optional
-        Number of columns that `front` outputs.
+    n_step_columns : int, optional
+        Number of columns that `steps` outputs.
     eps : float
         Relative precision in which the estimator itself computes.
     extras : tuple of Extra
         Further outputs.
     width : int, optional
         Columns of a regressor's response, where that is not one for each raw score.
-    coding : CategoryEncoding, optional
+    encoding : CategoryEncoding, optional
         The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
-    gaps : tuple of int, optional
-        The columns in which the estimator takes missing values, of X or of the output of `front` if there is one;
+    missing_columns : tuple of int, optional
+        The columns in which the estimator takes missing values, of X or of the output of `steps` if there is one;
         None where it takes them in all.
     """
 
@@ -98,26 +98,26 @@ class Source:
     response: Callable[[Array], Array]
     classes: Array | None = None
     feature_names: tuple[str, ...] = ()
-    front: Pipeline | None = None
-    n_behind: int | None = None
+    steps: Pipeline | None = None
+    n_step_columns: int | None = None
     eps: float = float(np.finfo(np.float64).eps)
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[ExtraOutput, ...] = ()
     width: int | None = None
-    coding: CategoryEncoding | None = None
-    gaps: tuple[int, ...] | None = None
+    encoding: CategoryEncoding | None = None
+    missing_columns: tuple[int, ...] | None = None
 
     def features(self, X: Any) -> Array:
         """What the ensemble acts on, for X as the user has it."""
-        if self.coding is not None:
-            return self.coding.transform(X)[0]
-        if self.front is not None:
-            return np.asarray(self.front.transform(X))
+        if self.encoding is not None:
+            return self.encoding.transform(X)[0]
+        if self.steps is not None:
+            return np.asarray(self.steps.transform(X))
         found = np.asarray(replace_missing(X))
         return found.astype(np.float64) if found.dtype == object else found
 
 
 @singledispatch
-def read(estimator: Any) -> Source:
+def export_source(estimator: Any) -> ExportSource:
     """Find out what a fitted estimator computes.
 
     Parameters
@@ -139,10 +139,10 @@ def read(estimator: Any) -> Source:
     """
     packages = [cls.__module__.partition(".")[0] for cls in type(estimator).__mro__]
     adapter = next((ADAPTERS[package] for package in packages if package in ADAPTERS), None)
-    if adapter is not None and read.dispatch(type(estimator)) is read.dispatch(object):
+    if adapter is not None and export_source.dispatch(type(estimator)) is export_source.dispatch(object):
         import_module(adapter)
-        if read.dispatch(type(estimator)) is not read.dispatch(object):
-            return read(estimator)
+        if export_source.dispatch(type(estimator)) is not export_source.dispatch(object):
+            return export_source(estimator)
     advice = "; pass an instance that is fitted" if isinstance(estimator, type) else ""
     raise TypeError(
         f"estimator must be a fitted RFFBoostClassifier or RFFBoostRegressor, a Pipeline that ends in one, or a "
@@ -151,7 +151,7 @@ def read(estimator: Any) -> Source:
     )
 
 
-def require_own(estimator: Any, *bases: type) -> None:
+def require_own_predictions(estimator: Any, *bases: type) -> None:
     """Raise a TypeError if a subclass of our estimators overrides a prediction method."""
     kind = type(estimator)
     base = next((base for base in bases if issubclass(kind, base)), kind)
@@ -163,12 +163,12 @@ def require_own(estimator: Any, *bases: type) -> None:
             )
 
 
-@read.register
-def _(estimator: BaseRFFBoost) -> Source:
+@export_source.register
+def _(estimator: BaseRFFBoost) -> ExportSource:
     check_is_fitted(estimator)
-    require_own(estimator, RFFBoostClassifier, RFFBoostRegressor)
+    require_own_predictions(estimator, RFFBoostClassifier, RFFBoostRegressor)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
-    return Source(
+    return ExportSource(
         estimator=type(estimator).__name__,
         loss=repr(loss),
         ensemble=compact,
@@ -178,34 +178,34 @@ def _(estimator: BaseRFFBoost) -> Source:
         response=loss.inverse_link,
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
-        coding=estimator._coding,
-        gaps=gaps_of(estimator),
+        encoding=estimator._coding,
+        missing_columns=columns_with_missing(estimator),
     )
 
 
-def gaps_of(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
+def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
     """The columns in which a fitted estimator takes missing values; None for all."""
     if estimator._fills:
         return None
     return () if estimator._gaps is None else tuple(np.flatnonzero(estimator._gaps).tolist())
 
 
-@read.register
-def _(pipeline: Pipeline) -> Source:
+@export_source.register
+def _(pipeline: Pipeline) -> ExportSource:
     check_is_fitted(pipeline)
-    source = read(pipeline[-1])
+    source = export_source(pipeline[-1])
     before = pipeline[:-1]
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
     if not steps:
         return source
-    if source.coding is not None:
+    if source.encoding is not None:
         raise ValueError(
             "an estimator with categorical columns cannot be exported behind other steps: export it by itself, or "
             "encode the categories in a step"
         )
-    ensemble, inner = source.ensemble, source.front
+    ensemble, inner = source.ensemble, source.steps
     while inner is None and steps and type(steps[-1][1]) is StandardScaler:
-        ensemble = unscaled(ensemble, steps.pop()[1])
+        ensemble = fold_scaler(ensemble, steps.pop()[1])
     if inner is not None:
         # Steps of a nested pipeline, whose names may clash with others.
         steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner.steps])]
@@ -215,18 +215,18 @@ def _(pipeline: Pipeline) -> Source:
         ensemble=ensemble,
         n_features=pipeline.n_features_in_,
         feature_names=names_of(pipeline),
-        front=Pipeline(steps) if steps else None,
-        n_behind=source.n_features if inner is None else source.n_behind,
+        steps=Pipeline(steps) if steps else None,
+        n_step_columns=source.n_features if inner is None else source.n_step_columns,
         raw=lambda X: source.raw(before.transform(X)),
     )
 
 
-@read.register
-def _(search: BaseSearchCV) -> Source:
+@export_source.register
+def _(search: BaseSearchCV) -> ExportSource:
     check_is_fitted(search)
     if not hasattr(search, "best_estimator_"):
         raise ValueError(f"{type(search).__name__}: refit must be true to be exported, got {search.refit!r}")
-    return read(search.best_estimator_)
+    return export_source(search.best_estimator_)
 
 
 def names_of(estimator: BaseEstimator) -> tuple[str, ...]:
@@ -234,15 +234,15 @@ def names_of(estimator: BaseEstimator) -> tuple[str, ...]:
     return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
 
 
-def unscaled(ensemble: Ensemble, scaler: StandardScaler) -> Ensemble:
+def fold_scaler(ensemble: Ensemble, scaler: StandardScaler) -> Ensemble:
     """The ensemble as a function of the features before `scaler`, given that of the scaled features."""
     d = scaler.n_features_in_
     center = scaler.mean_ if scaler.with_mean else np.zeros(d)
     scale = scaler.scale_ if scaler.with_std else np.ones(d)
-    return replace(ensemble, terms=tuple(behind(term, center, scale) for term in ensemble.terms))
+    return replace(ensemble, terms=tuple(with_standardization(term, center, scale) for term in ensemble.terms))
 
 
-def behind(term: Term, center: Array, scale: Array) -> Term:
+def with_standardization(term: Term, center: Array, scale: Array) -> Term:
     """``x -> term((x - center) / scale)``, in closed form where an exact one exists."""
     if type(term) is Cosines:
         return term.standardized(center, scale)

@@ -12,13 +12,13 @@ from rffboost_ext import Cosines, Term, Trees
 from rffboost_ext.terms import Expanded, Standardized
 from rffboost_ext.utils.typing import Array
 
-from .source import Source
+from .source import ExportSource
 
 EPS = {"float32": float(np.finfo(np.float32).eps), "float64": float(np.finfo(np.float64).eps)}
 
 
 @singledispatch
-def rounding(term: Term, X: Array, eps: float) -> float:
+def rounding_error(term: Term, X: Array, eps: float) -> float:
     """A bound on the rounding error of a term's outputs on X, computed with relative precision `eps`.
 
     A custom term is assumed to lose five bits unless a bound is registered for its type.
@@ -37,33 +37,33 @@ def rounding(term: Term, X: Array, eps: float) -> float:
     return 32.0 * eps * (1.0 + float(np.abs(term(X)).max(initial=0.0)))
 
 
-@rounding.register
+@rounding_error.register
 def _(term: Cosines, X: Array, eps: float) -> float:
     # Plus rounding errors of T partial sums, the larger ones about as large as the outputs.
     sums = np.sqrt(len(term.phase)) * float(np.nanmax(np.abs(term(X)), initial=0.0))
     return eps * float(4.0 * (1.0 + largest_argument(term, X)) * norm(term.weight) + sums)
 
 
-@rounding.register
+@rounding_error.register
 def _(term: Trees, X: Array, eps: float) -> float:
     # Independent rounding errors of T partial sums, each bounded by the row's sum|leaf|.
     sizes = replace(term, value=np.abs(term.value))(X)
     return eps * float(np.sqrt(len(term.roots))) * float(sizes.max(initial=0.0))
 
 
-@rounding.register
+@rounding_error.register
 def _(term: Standardized, X: Array, eps: float) -> float:
-    return rounding(term.term, (X - term.center) / term.scale, eps)
+    return rounding_error(term.term, (X - term.center) / term.scale, eps)
 
 
-@rounding.register
+@rounding_error.register
 def _(term: Expanded, X: Array, eps: float) -> float:
     seen, inner = term.expansion(X), term.term
-    bound = rounding(inner, seen, eps)
+    bound = rounding_error(inner, seen, eps)
     if not term.expansion.sweeps or not isinstance(inner, Cosines):
         return bound
     # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
-    return bound + rounding(replace(inner, center=None), seen, EPS["float64"])
+    return bound + rounding_error(replace(inner, center=None), seen, EPS["float64"])
 
 
 def norm(weight: Array) -> float:
@@ -79,9 +79,10 @@ def largest_argument(term: Cosines, X: Array) -> float:
     if not X.size or not term.omega.size:
         return 0.0
     X = term.held(X)
-    moved = X if term.center is None else X - term.center
-    whole = max(float(np.nanmax(np.abs(rows @ term.omega.T - term.phase), initial=0.0)) for rows in blocks(moved))
-    size = np.nanmax(np.abs(moved), axis=0, initial=0.0)
+    centered = X if term.center is None else X - term.center
+    arguments = (np.abs(rows @ term.omega.T - term.phase) for rows in row_blocks(centered))
+    whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
+    size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
     if term.clipping is not None and term.clipping.bend is not None:
         # Logarithms are rounded in units of the bends.
         size = np.maximum(size, np.abs(term.clipping.bend))
@@ -89,15 +90,15 @@ def largest_argument(term: Cosines, X: Array) -> float:
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
 
 
-def blocks(X: Array, size: int = 4096) -> list[Array]:
+def row_blocks(X: Array, size: int = 4096) -> list[Array]:
     """The rows of X, a few thousand at a time."""
     return [X[start : start + size] for start in range(0, len(X), size)]
 
 
-def score_tolerance(source: Source, X: Any, dtype: str) -> float:
+def score_tolerance(source: ExportSource, X: Any, dtype: str) -> float:
     """The error of a raw score on X that round-off explains, in the graph and in the estimator itself.
 
-    The sum over terms of :func:`rounding` and ``eps sqrt(1 + trees) |baseline|``: for T cosines ``4 eps (1 +
+    The sum over terms of :func:`rounding_error` and ``eps sqrt(1 + trees) |baseline|``: for T cosines ``4 eps (1 +
     max|z|) |v|_2 + eps sqrt(T) max|f|``, where z is the argument of the cosine, v are the weights and f is the
     weighted sum. The constant is empirical: the largest error observed was a fourth to a seventh of the bound.
     """
@@ -107,7 +108,7 @@ def score_tolerance(source: Source, X: Any, dtype: str) -> float:
     times = np.sqrt(1 + sum(len(term.roots) for term in terms if isinstance(term, Trees)))
 
     def bound(eps: float) -> float:
-        return eps * baseline * float(times) + sum(rounding(term, features, eps) for term in terms)
+        return eps * baseline * float(times) + sum(rounding_error(term, features, eps) for term in terms)
 
     graph = bound(EPS["float64" if dtype == "mixed" else dtype])
     if dtype == "mixed":
@@ -115,7 +116,7 @@ def score_tolerance(source: Source, X: Any, dtype: str) -> float:
     return graph + bound(source.eps)
 
 
-def response_tolerance(source: Source, raw: Array, score: float, eps: float) -> float:
+def response_tolerance(source: ExportSource, raw: Array, score: float, eps: float) -> float:
     """The error of probabilities or means where scores are off by `score`, each independently.
 
     Parameters
@@ -135,19 +136,19 @@ def response_tolerance(source: Source, raw: Array, score: float, eps: float) -> 
     return float(np.nanmax(moved, initial=0.0) + 4.0 * eps * np.nanmax(np.abs(exact), initial=1.0))
 
 
-def explained(source: Source, dtype: str) -> str:
+def tolerance_text(source: ExportSource, dtype: str) -> str:
     """The tolerance as text, for the file's metadata."""
     eps = EPS["float32" if dtype == "float32" else "float64"]
-    parts = [part for term in source.ensemble.terms for part in constants(term, eps)]
+    parts = [part for term in source.ensemble.terms for part in tolerance_parts(term, eps)]
     parts.append(f"{eps * float(np.abs(source.ensemble.baseline).max(initial=0.0)):.3g}")
     cause = "z = omega . x" if any("|z|" in part for part in parts) else "sums"
     return f"{' + '.join(parts)}, for rounding of {cause}"
 
 
-def constants(term: Term, eps: float) -> list[str]:
+def tolerance_parts(term: Term, eps: float) -> list[str]:
     """What a term contributes to the tolerance, as far as it is known without X."""
     if isinstance(term, Standardized | Expanded):
-        return constants(term.term, eps)
+        return tolerance_parts(term.term, eps)
     if isinstance(term, Cosines):
         sums = f"{eps * np.sqrt(len(term.phase)):.3g} max|f|"
         return [f"{4.0 * eps * norm(term.weight):.3g} (1 + max|z|)", sums]

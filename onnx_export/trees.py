@@ -9,9 +9,9 @@ import numpy as np
 from rffboost_ext import Trees
 from rffboost_ext.utils.typing import Array
 
-from .expanded import without_sets
+from .conversion import convert_term
+from .expansion_nodes import without_category_sets
 from .graph import FLOAT32, FLOAT64, ML, Graph, tensor
-from .lowering import lower
 
 MANTISSA = 24
 """Integers up to 2 to this power are exact in float32."""
@@ -19,10 +19,10 @@ BITS = 60
 """Bits below the largest leaf value that float64 graphs keep: float64's 53 and some for the sum."""
 
 
-@lower.register
+@convert_term.register
 def _(term: Trees, graph: Graph, x: str) -> str:
-    term, x = without_sets(term, graph, x)
-    nodes, tree = walk(term)
+    term, x = without_category_sets(term, graph, x)
+    nodes, tree = reachable_nodes(term)
     grown = np.bincount(tree, minlength=len(term.roots)) > 1
     # Some runtimes reject a tree of one leaf. It is a constant, which is added to the leaves of another tree.
     constant = term.value[term.roots[~grown]].sum(axis=0)
@@ -33,12 +33,12 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     leaf = term.left[nodes] < 0
     values, scale = term.value[nodes[leaf]] + (tree[leaf] == 0)[:, None] * constant, None
     if graph.dtype == FLOAT64:
-        values, scale = sliced(values, int(grown.sum()))
-    features, threshold = compared(term, graph, x)
-    attributes = structure(term, nodes, tree) | targets(values, tree, leaf)
+        values, scale = split_into_exact_sums(values, int(grown.sum()))
+    features, threshold = comparison_operands(term, graph, x)
+    attributes = routing_attributes(term, nodes, tree) | leaf_attributes(values, tree, leaf)
     splits = np.where(leaf, 0.0, threshold[nodes]).astype(threshold.dtype)
     if splits.dtype == FLOAT64:
-        attributes = in_double(attributes, splits)
+        attributes = with_float64_attributes(attributes, splits)
     else:
         attributes["nodes_values"] = splits.tolist()
     name = f"{graph.prefix}trees"
@@ -48,7 +48,7 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     return out
 
 
-def compared(term: Trees, graph: Graph, x: str) -> tuple[str, Array]:
+def comparison_operands(term: Trees, graph: Graph, x: str) -> tuple[str, Array]:
     """Features and thresholds in the precision in which the graph is to compare them."""
     if term.threshold.dtype == FLOAT32 or graph.types[x] == FLOAT32:
         # Trees in float32 round their features first. For float32 features a float64 threshold is equivalent to
@@ -63,14 +63,14 @@ def rounded_up(threshold: Array) -> Array:
     return np.where(near < threshold, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
 
 
-def in_double(attributes: dict[str, Any], threshold: Array) -> dict[str, Any]:
+def with_float64_attributes(attributes: dict[str, Any], threshold: Array) -> dict[str, Any]:
     """The same attributes with float64 thresholds, which need float64 leaf values beside them."""
     weights = np.array(attributes.pop("target_weights"))
     doubles = {"nodes_values_as_tensor": threshold, "target_weights_as_tensor": weights}
     return attributes | {name: tensor(array.astype(np.float64), name) for name, array in doubles.items()}
 
 
-def walk(term: Trees) -> tuple[Array, Array]:
+def reachable_nodes(term: Trees) -> tuple[Array, Array]:
     """Nodes reachable from a root, tree by tree and each root first, and the tree of each."""
     nodes, tree = [term.roots], [np.arange(len(term.roots))]
     while len(nodes[-1]):
@@ -83,15 +83,15 @@ def walk(term: Trees) -> tuple[Array, Array]:
     return all_nodes[order], all_trees[order]
 
 
-def numbered(tree: Array) -> Array:
+def node_numbers(tree: Array) -> Array:
     """Number of each node within its tree, given the tree of each node, sorted."""
     starts = np.flatnonzero(np.diff(tree, prepend=-1))
     return np.asarray(np.arange(len(tree)) - starts[tree])
 
 
-def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
+def routing_attributes(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
     """Attributes that route rows: left, which is 'true', where ``x < threshold``."""
-    number = numbered(tree)
+    number = node_numbers(tree)
     inner = term.left[nodes] >= 0
     local = np.zeros(len(term.left), dtype=np.int64)
     local[nodes] = number
@@ -109,7 +109,7 @@ def structure(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]:
     return {"nodes_modes": modes.tolist()} | {name: array.tolist() for name, array in arrays.items()}
 
 
-def targets(values: Array, tree: Array, leaf: Array) -> dict[str, Any]:
+def leaf_attributes(values: Array, tree: Array, leaf: Array) -> dict[str, Any]:
     """Attributes with the leaf values: `values` has one row per leaf, one column per target."""
     needed = values != 0.0
     # A leaf without any entry is an error in some runtimes.
@@ -118,13 +118,13 @@ def targets(values: Array, tree: Array, leaf: Array) -> dict[str, Any]:
     return {
         "n_targets": values.shape[1],
         "target_treeids": tree[leaf][row].tolist(),
-        "target_nodeids": numbered(tree)[leaf][row].tolist(),
+        "target_nodeids": node_numbers(tree)[leaf][row].tolist(),
         "target_ids": column.tolist(),
         "target_weights": values[row, column].tolist(),
     }
 
 
-def sliced(values: Array, n_trees: int) -> tuple[Array, Array]:
+def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
     """Split float64 leaf values so that float32 sums of `n_trees` of them are exact.
 
     The operator sums in float32. Leaf values are therefore cut into slices of few bits, each an integer times a

@@ -15,12 +15,12 @@ from rffboost_ext.losses import IdentityLink
 from rffboost_ext.terms import Expanded, Standardized
 from rffboost_ext.utils.typing import Array
 
+from .conversion import convert_in_scope, convert_term
 from .graph import Graph
-from .lifting import LIFTS, Parts
 from .links import convert_link
-from .lowering import lower, lower_term
-from .source import Extra, Source, names_of, read, require_own
-from .tolerance import rounding
+from .reading import READERS, StoredTerm
+from .source import ExportSource, ExtraOutput, export_source, names_of, require_own_predictions
+from .tolerance import rounding_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,50 +61,50 @@ class OutputProjection(Term):
 
 
 @singledispatch
-def placed(term: Term, matrix: Array) -> Term:
+def project_outputs(term: Term, matrix: Array) -> Term:
     """``x -> term(x) @ matrix``, in closed form where there is one."""
     return OutputProjection(term, matrix)
 
 
-@placed.register
+@project_outputs.register
 def _(term: Cosines, matrix: Array) -> Term:
     return replace(term, weight=term.weight @ matrix)
 
 
-@placed.register
+@project_outputs.register
 def _(term: Trees, matrix: Array) -> Term:
     return replace(term, value=term.value @ matrix)
 
 
-@placed.register
+@project_outputs.register
 def _(term: Standardized | Expanded, matrix: Array) -> Term:
-    return replace(term, term=placed(term.term, matrix))
+    return replace(term, term=project_outputs(term.term, matrix))
 
 
-@lower.register
+@convert_term.register
 def _(term: OutputProjection, graph: Graph, x: str) -> str:
-    inner = lower_term(term.term, graph, x, "inner")
+    inner = convert_in_scope(term.term, graph, x, "inner")
     return graph.node("MatMul", inner, graph.constant(term.matrix, "matrix"))
 
 
-@rounding.register
+@rounding_error.register
 def _(term: OutputProjection, X: Array, eps: float) -> float:
-    return rounding(term.term, X, eps)
+    return rounding_error(term.term, X, eps)
 
 
-def lift_placed(parts: Parts) -> OutputProjection:
-    """Inverse of the lowering of :class:`OutputProjection`."""
+def read_output_projection(parts: StoredTerm) -> OutputProjection:
+    """The inverse of the conversion of :class:`OutputProjection`."""
     return OutputProjection(parts.inner("inner"), parts.array("matrix"))
 
 
-LIFTS["Placed"] = lift_placed
+READERS["Placed"] = read_output_projection
 
 
-def side_by_side(ensembles: Sequence[Ensemble]) -> Ensemble:
+def concatenate_outputs(ensembles: Sequence[Ensemble]) -> Ensemble:
     """Ensembles of one output each, combined into one of several outputs."""
     columns = np.eye(len(ensembles))
     flat = [ensemble.flat() for ensemble in ensembles]
-    terms = [placed(term, columns[[k]]) for k, ensemble in enumerate(flat) for term in ensemble.terms]
+    terms = [project_outputs(term, columns[[k]]) for k, ensemble in enumerate(flat) for term in ensemble.terms]
     moves = np.concatenate([ensemble.moves for ensemble in flat])
     return Ensemble(np.concatenate([ensemble.baseline for ensemble in flat]), tuple(terms), moves).compact()
 
@@ -224,18 +224,18 @@ def response_columns(link: Link, graph: Graph, raw: str) -> str:
     return graph.once(("columns", link, raw), lambda: convert_link(link, graph, raw))
 
 
-@read.register
-def _(model: RFFBoostQuantileRegressor) -> Source:
+@export_source.register
+def _(model: RFFBoostQuantileRegressor) -> ExportSource:
     check_is_fitted(model)
-    require_own(model, RFFBoostQuantileRegressor)
-    sources = [read(booster) for booster in model.estimators_]
+    require_own_predictions(model, RFFBoostQuantileRegressor)
+    sources = [export_source(booster) for booster in model.estimators_]
     size = len(sources)
     link = SortLink(size) if size > 1 else IdentityLink()
     return replace(
         sources[0],
         estimator=type(model).__name__,
         loss=", ".join(source.loss for source in sources),
-        ensemble=side_by_side([source.ensemble for source in sources]),
+        ensemble=concatenate_outputs([source.ensemble for source in sources]),
         link=link,
         raw=lambda X: np.hstack([source.raw(X) for source in sources]),
         response=link.inverse,
@@ -243,18 +243,18 @@ def _(model: RFFBoostQuantileRegressor) -> Source:
     )
 
 
-@read.register
-def _(model: ConformalRegressor) -> Source:
+@export_source.register
+def _(model: ConformalRegressor) -> ExportSource:
     check_is_fitted(model)
-    require_own(model, ConformalRegressor)
-    source = read(model.estimator_)
+    require_own_predictions(model, ConformalRegressor)
+    source = export_source(model.estimator_)
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
     # All our regressors have as many response columns as raw scores.
     size, columns = source.ensemble.n_outputs, source.link
     # Quantiles are sorted already.
     in_order = columns if isinstance(columns, SortLink) else ComposedLink(columns, SortLink(size))
-    interval = Extra(
+    interval = ExtraOutput(
         "interval", IntervalLink(columns, size, model.margin_), lambda raw: model.widened(source.response(raw)), 2
     )
     return replace(

@@ -15,12 +15,12 @@ from onnx.reference import ReferenceEvaluator
 from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
-from .feeds import feeds
+from .inputs import graph_inputs
 from .links import same_as_raw
-from .metadata import Metadata, metadata_of
+from .metadata import Metadata, read_metadata
 from .model import load
-from .predictor import open_session, run_session, with_steps
-from .source import Source, read
+from .predictor import open_session, run_session, with_steps_output
+from .source import ExportSource, export_source
 from .tolerance import EPS, response_tolerance, score_tolerance
 
 RUNTIMES = ("onnxruntime", "reference", "auto")
@@ -159,21 +159,21 @@ def verify_onnx(
         If the file is not readable or does not match the estimator or X, or X has no row.
     """
     require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
-    source, proto = read(estimator), load(model)
-    metadata = metadata_of(proto)
-    feed = feeds(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
+    source, proto = export_source(estimator), load(model)
+    metadata = read_metadata(proto)
+    feed = graph_inputs(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
     if not len(next(iter(feed.values()))):
         raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
-    runtime, run = runner(with_steps(proto, metadata), runtime)
+    runtime, run = runner(with_steps_output(proto, metadata), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
     outputs = run(feed)
     seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
     whole = source.raw(seen)
-    inner, features, steps = behind_steps(source, metadata, outputs, seen, whole)
+    inner, features, steps = after_steps(source, metadata, outputs, seen, whole)
     raw = inner.raw(features) if steps else whole
-    rounding = distance(source.raw(X), raw)
+    rounding = largest_difference(source.raw(X), raw)
     found = (*compare(inner, metadata, outputs, features, raw), *steps)
     report = Report(len(seen), runtime, metadata.dtype, found, rounding)
     if raise_on_mismatch and not report.passed:
@@ -181,9 +181,9 @@ def verify_onnx(
     return report
 
 
-def behind_steps(
-    source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
-) -> tuple[Source, Any, tuple[Comparison, ...]]:
+def after_steps(
+    source: ExportSource, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
+) -> tuple[ExportSource, Any, tuple[Comparison, ...]]:
     """The ensemble without the steps before it, its input in the graph, and how that compares with Python's."""
     if not metadata.steps:
         return source, X, ()
@@ -191,14 +191,14 @@ def behind_steps(
     wanted = source.features(X).astype(np.float64)
     size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
-    error = distance(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
-    if not consistent(source, raw, wanted):
+    error = largest_difference(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
+    if not is_consistent(source, raw, wanted):
         error = float("inf")
-    inner = replace(source, front=None, raw=source.ensemble.raw)
+    inner = replace(source, steps=None, raw=source.ensemble.raw)
     return inner, found, (Comparison("steps", error, STEPS * EPS[dtype]),)
 
 
-def consistent(source: Source, wanted: Array, features: Array) -> bool:
+def is_consistent(source: ExportSource, wanted: Array, features: Array) -> bool:
     """Whether the extracted ensemble reproduces a pipeline's scores from the output of the extracted steps."""
     found = source.ensemble.raw(features)
     return bool(np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE * (1.0 + np.abs(wanted).max()), equal_nan=True))
@@ -263,7 +263,7 @@ def rounded_entry(value: Any, dtype: str) -> Any:
 
 
 def compare(
-    source: Source, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
+    source: ExportSource, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
 ) -> tuple[Comparison, ...]:
     """Each output compared with the estimator's, whose raw scores of X are `raw`."""
     eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
@@ -274,17 +274,17 @@ def compare(
         limit = response_tolerance(replace(source, response=extra.response), raw, score, eps)
         wanted[extra.name] = extra.response(raw), limit
     found = [
-        Comparison(name, distance(outputs[name], values), limit)
+        Comparison(name, largest_difference(outputs[name], values), limit)
         for name, (values, limit) in wanted.items()
         if name in outputs
     ]
-    found += unmatched(source, {*outputs} - {metadata.steps}, [extra.name for extra in source.extras])
+    found += unmatched_outputs(source, {*outputs} - {metadata.steps}, [extra.name for extra in source.extras])
     if source.classes is not None:
         found.append(Comparison("label", wrong_labels(source.classes, outputs["label"], raw, score), 0.0))
     return tuple(found)
 
 
-def unmatched(source: Source, given: set[str], extras: Sequence[str]) -> list[Comparison]:
+def unmatched_outputs(source: ExportSource, given: set[str], extras: Sequence[str]) -> list[Comparison]:
     """Outputs that either the file or the estimator has alone."""
     if source.classes is None:
         due = {"variable", *extras} | (set() if same_as_raw(source.link) else {"score"})
@@ -294,7 +294,7 @@ def unmatched(source: Source, given: set[str], extras: Sequence[str]) -> list[Co
     return [Comparison(name, float("inf"), 0.0, fault) for name, fault in sorted(faults.items())]
 
 
-def distance(found: Array, wanted: Array) -> float:
+def largest_difference(found: Array, wanted: Array) -> float:
     """The largest absolute difference; infinite where one is NaN and the other is not, or shapes differ."""
     if found.shape != wanted.shape or not np.array_equal(np.isnan(found), np.isnan(wanted)):
         return float("inf")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from onnx_export import (
-    LIFTS,
+    READERS,
     Graph,
-    Parts,
+    StoredTerm,
     convert_link,
+    convert_term,
     from_onnx,
-    lower,
     to_onnx,
     verify_onnx,
 )
@@ -68,13 +68,13 @@ class LeastSquares(Learner):
         return Affine(solution[:-1], solution[-1])
 
 
-@lower.register
+@convert_term.register
 def _(term: Affine, graph: Graph, x: str) -> str:
     product = graph.node("MatMul", x, graph.constant(term.slope, "slope"))
     return graph.node("Add", product, graph.constant(term.shift, "shift"))
 
 
-def lift_affine(parts: Parts) -> Affine:
+def read_affine(parts: StoredTerm) -> Affine:
     return Affine(parts.array("slope"), parts.array("shift"))
 
 
@@ -93,13 +93,13 @@ class Constant(Term):
 
 
 def test_an_unknown_term_says_how_to_register() -> None:
-    with pytest.raises(TypeError, match=r"Constant have no ONNX form. Register one(.|\n)*lower.register"):
+    with pytest.raises(TypeError, match=r"Constant have no ONNX form. Register one(.|\n)*convert_term.register"):
         to_onnx(posed(ensemble_of(Constant()), 3))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_term_of_a_users_own(monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
-    monkeypatch.setitem(LIFTS, "Affine", lift_affine)
+    monkeypatch.setitem(READERS, "Affine", read_affine)
     y = X[:, 0] + 0.3 * X[:, 1]
     model = RFFBoostRegressor(learner=LeastSquares(), n_estimators=4, learning_rate=0.5).fit(X, y)
     graph = to_onnx(model, dtype=dtype)
@@ -111,7 +111,7 @@ def test_a_term_of_a_users_own(monkeypatch: pytest.MonkeyPatch, dtype: str) -> N
 
 def test_a_term_that_cannot_be_read_back_says_how() -> None:
     model = to_onnx(posed(ensemble_of(Affine(np.ones((3, 1)), np.zeros(1))), 3))
-    with pytest.raises(TypeError, match=r"LIFTS\['Affine'\]"):
+    with pytest.raises(TypeError, match=r"READERS\['Affine'\]"):
         from_onnx(model)
 
 

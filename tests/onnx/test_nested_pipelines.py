@@ -52,10 +52,10 @@ def test_steps_of_inner_pipelines_belong_to_the_graph(outer, inner, dtype):
 
 def test_steps_that_are_read_wrongly_are_noticed(monkeypatch):
     model = make_pipeline(MinMaxScaler(), PCA(3), booster()).fit(X, Y)
-    whole = onnx_export.source.read(model)
-    forgetful = onnx_export.source.replace(whole, front=Pipeline(model.steps[1:-1]))
-    monkeypatch.setattr(onnx_export.export, "read", lambda estimator: forgetful)
-    monkeypatch.setattr(onnx_export.verify, "read", lambda estimator: forgetful)
+    whole = onnx_export.source.export_source(model)
+    forgetful = onnx_export.source.replace(whole, steps=Pipeline(model.steps[1:-1]))
+    monkeypatch.setattr(onnx_export.export, "export_source", lambda estimator: forgetful)
+    monkeypatch.setattr(onnx_export.verify, "export_source", lambda estimator: forgetful)
     assert not verify_onnx(model, to_onnx(model), X).passed
 
 

@@ -20,8 +20,8 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from onnx_export import OnnxPredictor, save_onnx, to_onnx
 from onnx_export.cli import main
-from onnx_export.feeds import column_feed
-from onnx_export.predictor import ELEMENTS
+from onnx_export.inputs import column_input
+from onnx_export.predictor import CHUNK_ELEMENTS
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
 
 from ..cases import PAIR_NAMES, PAIRS
@@ -68,7 +68,7 @@ def test_labels_keep_their_type(classes: np.ndarray) -> None:
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_chunks_and_threads_change_nothing(n_jobs: int | None, n_outputs: int) -> None:
     estimator = posed(ensemble_of(random_cosines(0, 1000, 3, n_outputs), baseline=np.zeros(n_outputs)), 3)
-    X = np.random.default_rng(0).standard_normal((5 * ELEMENTS // 1000 + 7, 3))
+    X = np.random.default_rng(0).standard_normal((5 * CHUNK_ELEMENTS // 1000 + 7, 3))
     model = to_onnx(estimator, dtype="float64")
     whole = OnnxPredictor(model, n_jobs=n_jobs).predict(X)
     parts = np.concatenate([OnnxPredictor(model, n_jobs=1).predict(X[i : i + 50]) for i in range(0, len(X), 50)])
@@ -272,8 +272,8 @@ def test_a_truth_value_is_one_of_two(value: Any) -> None:
     kind = onnx.TensorProto.BOOL
     column = np.array([True, value], dtype=object)
     with pytest.raises(ValueError, match="'flag' of X must be of type bool"):
-        column_feed(column, "flag", kind)
-    assert column_feed([1, 0], "flag", kind).tolist() == [[True], [False]]
+        column_input(column, "flag", kind)
+    assert column_input([1, 0], "flag", kind).tolist() == [[True], [False]]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

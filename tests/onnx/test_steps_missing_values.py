@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx
-from onnx_export.predictor import ELEMENTS
+from onnx_export.predictor import CHUNK_ELEMENTS
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostRegressor
 
 RNG = np.random.default_rng(0)
@@ -109,7 +109,7 @@ def test_every_output_of_a_table_is_watched() -> None:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_chunk_is_watched(n_jobs: int) -> None:
     predictor = OnnxPredictor(to_onnx(make_pipeline(MinMaxScaler(), regressor()).fit(X, Y)), n_jobs=n_jobs)
-    many = np.resize(X, (3 * ELEMENTS // 6, 3))
+    many = np.resize(X, (3 * CHUNK_ELEMENTS // 6, 3))
     assert predictor.predict(many).shape == (len(many),)
     many[-1, 0] = np.nan
     with pytest.raises(ValueError, match="put out in their column 0"):

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from onnx_export import OnnxPredictor, OutputProjection, describe_onnx, from_onnx, to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
-from onnx_export.uncertainty import placed, side_by_side
+from onnx_export.uncertainty import concatenate_outputs, project_outputs
 from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor
 from rffboost_ext.terms import Standardized
 
@@ -138,12 +138,12 @@ def test_terms_without_a_closed_form_are_placed():
         Standardized(random_trees(2, 2, 3), np.ones(3), np.full(3, 2.0)),
     )
     parts = [ensemble_of(term, baseline=0.5 * k) for k, term in enumerate(terms)]
-    whole = side_by_side(parts)
+    whole = concatenate_outputs(parts)
     np.testing.assert_allclose(whole.raw(X), np.column_stack([part.raw(X) for part in parts]), atol=1e-12)
     matrix = np.array([[0.0, 2.0]])
     for term in terms:
         wrapped = OutputProjection(term, matrix)
-        np.testing.assert_allclose(placed(term, matrix)(X), wrapped(X), atol=1e-12)
+        np.testing.assert_allclose(project_outputs(term, matrix)(X), wrapped(X), atol=1e-12)
         np.testing.assert_allclose(
             OutputProjection.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12
         )

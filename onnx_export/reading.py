@@ -16,14 +16,14 @@ from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardiz
 from rffboost_ext.terms.validation import check_sound, require_range, require_shape
 from rffboost_ext.utils.typing import Array
 
-from .metadata import Metadata, metadata_of
+from .metadata import Metadata, read_metadata
 from .model import load
-from .trees import numbered
+from .trees import node_numbers
 
 
 @dataclass(frozen=True)
-class Parts:
-    """One term as stored in a file: constants and nodes, under the names that ``lower`` gave them.
+class StoredTerm:
+    """One term as stored in a file: constants and nodes, under the names that ``convert_term`` gave them.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Parts:
         All constants of the file, by full name.
     nodes : dict of str to NodeProto
         All nodes of the file, by the full name of their output.
-    kinds : dict of str to str
+    term_types : dict of str to str
         Type of term by scope.
     n_features : int
         Columns of X.
@@ -42,7 +42,7 @@ class Parts:
     scope: str
     constants: dict[str, Array]
     nodes: dict[str, NodeProto]
-    kinds: dict[str, str]
+    term_types: dict[str, str]
     n_features: int = 0
 
     def array(self, name: str, default: Any = None) -> Any:
@@ -51,8 +51,8 @@ class Parts:
         return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
 
     def inner(self, name: str) -> Term:
-        """The term that was lowered into the scope `name` of this one."""
-        return lift(replace(self, scope=f"{self.scope}.{name}"))
+        """The term that was converted in the scope `name` of this one."""
+        return read_term(replace(self, scope=f"{self.scope}.{name}"))
 
     def arrays(self, name: str) -> list[Array]:
         """The constants `name0`, `name1` and so on of this term."""
@@ -64,7 +64,7 @@ class Parts:
 
 DAMAGE = (KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, ValidationError)
 """Errors raised by files with inconsistent content."""
-LIFTS: dict[str, Callable[[Parts], Term]] = {}
+READERS: dict[str, Callable[[StoredTerm], Term]] = {}
 """Functions that read terms back, by the name of the term's type; custom types can be added."""
 
 
@@ -88,32 +88,32 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
         If the file is damaged, was written by another program, or holds steps before the ensemble. A file that is
         read is safe to evaluate: shapes match, tree indices are in range and trees have no cycles.
     TypeError
-        If it holds a term of a type that is not in ``LIFTS``.
+        If it holds a term of a type that is not in ``READERS``.
     """
     proto = load(model)
     name = str(model) if isinstance(model, str | os.PathLike) else "the model"
-    metadata = metadata_of(proto, name)
+    metadata = read_metadata(proto, name)
     if not metadata.standalone:
         raise ValueError(
             f"{name} holds {metadata.estimator}: steps before the ensemble cannot be read back; use OnnxPredictor"
         )
     for kind in metadata.terms.values():
-        require_known(kind)
+        require_reader(kind)
     try:
         check_model(proto)
-        return lift_ensemble(proto, metadata)
+        return read_ensemble(proto, metadata)
     except DAMAGE as error:
-        raise ValueError(f"{name} is damaged: {reason(error)}") from error
+        raise ValueError(f"{name} is damaged: {one_line(error)}") from error
 
 
-def reason(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """An error in one line."""
     text = str(error).strip()
     first = text.splitlines()[0] if text else type(error).__name__
     return f"there is no {first}" if isinstance(error, KeyError) else first
 
 
-def lift_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
+def read_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     """The ensemble of a file whose metadata is known, checked to be safe to evaluate."""
     width = sum(entry.type.tensor_type.shape.dim[1].dim_value for entry in proto.graph.input)
     if width != metadata.n_features:
@@ -123,28 +123,28 @@ def lift_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     outer = [scope for scope in metadata.terms if "." not in scope]
     baseline = constants["baseline" if outer else "constant"].astype(np.float64)
     require_shape("baseline", baseline, (metadata.n_outputs,))
-    terms = tuple(lift(Parts(scope, constants, nodes, metadata.terms, width)) for scope in outer)
+    terms = tuple(read_term(StoredTerm(scope, constants, nodes, metadata.terms, width)) for scope in outer)
     for term in terms:
         check_sound(term, metadata.n_features, metadata.n_outputs)
     return Ensemble(baseline, terms, np.ones((len(terms), 2)))
 
 
-def lift(parts: Parts) -> Term:
+def read_term(parts: StoredTerm) -> Term:
     """The term described by some parts."""
-    return LIFTS[parts.kinds[parts.scope]](parts)
+    return READERS[parts.term_types[parts.scope]](parts)
 
 
-def require_known(kind: str) -> None:
+def require_reader(kind: str) -> None:
     """Raise a TypeError unless terms of a type can be read back."""
-    if kind not in LIFTS:
+    if kind not in READERS:
         raise TypeError(
-            f"terms of type {kind!r} cannot be read back. Say how: onnx_export.LIFTS[{kind!r}] = a function from "
-            f"Parts to a Term"
+            f"terms of type {kind!r} cannot be read back. Register a reader: onnx_export.READERS[{kind!r}] = a "
+            f"function from StoredTerm to Term"
         )
 
 
-def lift_cosines(parts: Parts) -> Cosines:
-    """Inverse of the lowering of :class:`Cosines`."""
+def read_cosines(parts: StoredTerm) -> Cosines:
+    """The inverse of the conversion of :class:`Cosines`."""
     omega = parts.array("omega").T
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
@@ -153,21 +153,21 @@ def lift_cosines(parts: Parts) -> Cosines:
     return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, clipping)
 
 
-def lift_standardized(parts: Parts) -> Standardized:
-    """Inverse of the lowering of :class:`Standardized`."""
+def read_standardized(parts: StoredTerm) -> Standardized:
+    """The inverse of the conversion of :class:`Standardized`."""
     return Standardized(parts.inner("inner"), parts.array("center"), parts.array("scale"))
 
 
-def lift_trees(parts: Parts) -> Trees:
-    """Inverse of the lowering of :class:`Trees`."""
+def read_trees(parts: StoredTerm) -> Trees:
+    """The inverse of the conversion of :class:`Trees`."""
     node = parts.nodes.get(f"{parts.scope}.trees")
     if node is None:
-        return leaf(parts.array("constant"))
-    trees = grown_trees(node, parts.array("scale"), len(parts.constants["baseline"]))
-    return with_sets(trees, parts.arrays("of"), parts.arrays("sets"))
+        return single_leaf(parts.array("constant"))
+    trees = read_tree_nodes(node, parts.array("scale"), len(parts.constants["baseline"]))
+    return with_category_sets(trees, parts.arrays("of"), parts.arrays("sets"))
 
 
-def with_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
+def with_category_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
     """Trees with category sets in place of splits on membership columns: the inverse of ``without_sets``."""
     if not tables:
         return trees
@@ -186,8 +186,8 @@ def with_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
     )
 
 
-def lift_expanded(parts: Parts) -> Expanded:
-    """Inverse of the lowering of :class:`Expanded`."""
+def read_expanded(parts: StoredTerm) -> Expanded:
+    """The inverse of the conversion of :class:`Expanded`."""
     none = np.empty(0, dtype=np.int64)
     numbers, gaps = parts.array("numbers", none), parts.array("gaps", none)
     coded, tables = np.array(parts.arrays("coded"), dtype=np.int64), tuple(parts.arrays("table"))
@@ -205,14 +205,14 @@ def lift_expanded(parts: Parts) -> Expanded:
     return Expanded(cosines, replace(expansion, fill=expansion.fill + origin))
 
 
-def leaf(value: Array) -> Trees:
+def single_leaf(value: Array) -> Trees:
     """A tree that is one leaf."""
     none, no_feature = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32)
     threshold = np.zeros(1, dtype=np.float32)
     return Trees(np.zeros(1, dtype=np.int64), none, none, no_feature, threshold, threshold > 0, value[None])
 
 
-def grown_trees(node: NodeProto, scale: Array | None, n_outputs: int) -> Trees:
+def read_tree_nodes(node: NodeProto, scale: Array | None, n_outputs: int) -> Trees:
     """The trees of a TreeEnsembleRegressor as this package writes it."""
     found = {entry.name: helper.get_attribute_value(entry) for entry in node.attribute}
     tree = np.array(found["nodes_treeids"])
@@ -231,7 +231,7 @@ def grown_trees(node: NodeProto, scale: Array | None, n_outputs: int) -> Trees:
         left=child("nodes_truenodeids"),
         right=child("nodes_falsenodeids"),
         feature=np.array(found["nodes_featureids"], dtype=np.int32),
-        threshold=real(found, "nodes_values"),
+        threshold=real_attribute(found, "nodes_values"),
         missing_left=np.array(found["nodes_missing_value_tracks_true"], dtype=bool),
         value=value if scale is None else value @ scale,
     )
@@ -239,7 +239,7 @@ def grown_trees(node: NodeProto, scale: Array | None, n_outputs: int) -> Trees:
 
 def require_numbered(tree: Array, roots: Array, number: Array) -> None:
     """Raise a ValueError unless trees, and the nodes of each, are numbered 0, 1, 2, ... in order."""
-    if not np.array_equal(tree[roots], np.arange(len(roots))) or not np.array_equal(number, numbered(tree)):
+    if not np.array_equal(tree[roots], np.arange(len(roots))) or not np.array_equal(number, node_numbers(tree)):
         raise ValueError("the trees or their nodes are not numbered in order")
 
 
@@ -254,11 +254,11 @@ def leaf_values(found: dict[str, Any], roots: Array, n: int, n_targets: int) -> 
     if found["n_targets"] != n_targets:
         raise ValueError(f"n_targets must be {n_targets}, got {found['n_targets']}")
     value = np.zeros((n, n_targets))
-    value[at, column] = real(found, "target_weights")
+    value[at, column] = real_attribute(found, "target_weights")
     return value
 
 
-def real(found: dict[str, Any], name: str) -> Array:
+def real_attribute(found: dict[str, Any], name: str) -> Array:
     """A real-valued attribute: a list of float32, or a float64 tensor where thresholds are float64."""
     stored = found.get(f"{name}_as_tensor")
     return np.array(found[name], dtype=np.float32) if stored is None else numpy_helper.to_array(stored)
@@ -266,9 +266,9 @@ def real(found: dict[str, Any], name: str) -> Array:
 
 MODES = {b"LEAF": False, b"BRANCH_LT": True}
 """Modes of nodes as this package writes them, and whether such a node has children."""
-LIFTS |= {
-    "Cosines": lift_cosines,
-    "Expanded": lift_expanded,
-    "Standardized": lift_standardized,
-    "Trees": lift_trees,
+READERS |= {
+    "Cosines": read_cosines,
+    "Expanded": read_expanded,
+    "Standardized": read_standardized,
+    "Trees": read_trees,
 }

@@ -16,14 +16,14 @@ from rffboost_ext.losses import BinaryLogitLink
 
 from .host_links import estimator_link, n_classes_of, prediction_links
 from .links import checked_link
-from .source import Source, names_of, read
+from .source import ExportSource, export_source, names_of
 
 OBJECTIVES = prediction_links(LIGHTGBM)
 """The link of each LightGBM objective."""
 
 
-@read.register
-def _(model: LGBMModel) -> Source:
+@export_source.register
+def _(model: LGBMModel) -> ExportSource:
     check_is_fitted(model)
     ensemble, classes = rlgb.to_ensemble(model), getattr(model, "classes_", None)
     if classes is not None and len(classes) < 2:
@@ -36,16 +36,18 @@ def _(model: LGBMModel) -> Source:
         link = estimator_link(link, classes is not None, name, type(model).__name__)
         response = link.inverse
     facts = {"loss": name, "link": link, "response": response, "classes": classes}
-    return source(model, ensemble, model.n_features_in_, feature_names=names_of(model), **facts)
+    return lightgbm_source(model, ensemble, model.n_features_in_, feature_names=names_of(model), **facts)
 
 
-@read.register
-def _(booster: Booster) -> Source:
+@export_source.register
+def _(booster: Booster) -> ExportSource:
     ensemble, (name, link) = rlgb.to_ensemble(booster), objective_link(booster)
     n_classes = n_classes_of(link, ensemble.n_outputs)
     classes = None if n_classes is None else np.arange(n_classes)
     facts = {"loss": name, "link": link, "response": link.inverse, "classes": classes}
-    return source(booster, ensemble, booster.num_feature(), feature_names=tuple(booster.feature_name()), **facts)
+    return lightgbm_source(
+        booster, ensemble, booster.num_feature(), feature_names=tuple(booster.feature_name()), **facts
+    )
 
 
 def objective_link(booster: Booster) -> tuple[str, Link]:
@@ -61,9 +63,9 @@ def objective_link(booster: Booster) -> tuple[str, Link]:
     return kind, BinaryLogitLink(model.slope) if kind == "binary" else OBJECTIVES[kind]
 
 
-def source(model: Any, ensemble: Ensemble, n_features: int, **facts: Any) -> Source:
+def lightgbm_source(model: Any, ensemble: Ensemble, n_features: int, **facts: Any) -> ExportSource:
     """The source of a model; raw scores are the ensemble's, which averages the trees of a forest ("rf")."""
-    return Source(
+    return ExportSource(
         estimator=type(model).__name__,
         ensemble=ensemble.compact(),
         n_features=n_features,

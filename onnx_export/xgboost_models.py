@@ -22,17 +22,17 @@ from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, n_classes_of, prediction_links
 from .links import checked_link
-from .source import Source, names_of, read
+from .source import ExportSource, export_source, names_of
 
 OBJECTIVES = prediction_links(XGBOOST)
 """The link of each XGBoost objective."""
 
 
-@read.register
-def _(model: XGBModel) -> Source:
+@export_source.register
+def _(model: XGBModel) -> ExportSource:
     check_is_fitted(model)
     if isinstance(model, rxgb.XGBClassifier | rxgb.XGBRegressor):
-        return own_loss(model)
+        return own_loss_source(model)
     if callable(model.objective):
         raise ValueError(
             f"objective must be one of XGBoost's own, got {model.objective!r}: the model does not tell which link "
@@ -43,18 +43,18 @@ def _(model: XGBModel) -> Source:
             "objective 'binary:logitraw' has no ONNX form here: XGBoost's estimator compares raw scores with 0.5; "
             "export its Booster, get_booster(), or fit with 'binary:logistic'"
         )
-    return source_of(model, type(model).__name__, names_of(model))
+    return objective_source(model, type(model).__name__, names_of(model))
 
 
-@read.register
-def _(booster: Booster) -> Source:
-    return source_of(booster, "Booster", tuple(booster.feature_names or ()))
+@export_source.register
+def _(booster: Booster) -> ExportSource:
+    return objective_source(booster, "Booster", tuple(booster.feature_names or ()))
 
 
-def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
+def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSource:
     """The source of a model that XGBoost trained with one of our losses or a custom one."""
     loss = model.loss_
-    return source(
+    return xgboost_source(
         model,
         name=type(model).__name__,
         to_raw=ScoreConversion(slope_of(loss, len(model.baseline_))).raw,
@@ -66,7 +66,7 @@ def own_loss(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> Source:
     )
 
 
-def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> Source:
+def objective_source(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> ExportSource:
     """The source of a model of scalar trees with one of XGBoost's own objectives."""
     learner = parsed(rxgb.booster_of(model))
     kind, n_outputs = rxgb.objective_name(learner), number_of_outputs(learner)
@@ -78,7 +78,7 @@ def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ..
     if isinstance(link, BinaryLogitLink) and n_outputs > 1:
         raise ValueError(f"objective {kind!r} of {n_outputs} labels per row has no ONNX form here")
     n_classes = n_classes_of(link, n_outputs) if is_classifier or not isinstance(model, XGBModel) else None
-    return source(
+    return xgboost_source(
         model,
         name=name,
         to_raw=columns,
@@ -90,38 +90,38 @@ def source_of(model: Booster | XGBModel, name: str, feature_names: tuple[str, ..
     )
 
 
-def source(
+def xgboost_source(
     model: Booster | XGBModel,
     name: str,
     to_raw: Callable[[Array], Array],
     link: Callable[[int], Link],
     **facts: Any,
-) -> Source:
+) -> ExportSource:
     """The source of a model of scalar trees; tables bring categories in their own order, as XGBoost knows them."""
     booster = rxgb.booster_of(model)
     known = categories_of(parsed(booster))
     plain = rxgb.to_ensemble(model)
-    ensemble, coding = sorted_codes(plain, known)
+    ensemble, encoding = sorted_codes(plain, known)
     rounds = {"iteration_range": (0, len(plain)), "validate_features": False, "output_margin": True}
-    return Source(
+    return ExportSource(
         estimator=name,
         ensemble=ensemble.compact(),
         link=link(ensemble.n_outputs),
         n_features=booster.num_features(),
-        raw=lambda X: to_raw(booster.predict(matrix(X, known, coding), **rounds)),
+        raw=lambda X: to_raw(booster.predict(to_dmatrix(X, known, encoding), **rounds)),
         eps=float(np.finfo(np.float32).eps),
-        coding=coding,
+        encoding=encoding,
         **facts,
     )
 
 
-def matrix(X: Any, known: Sequence[Array | None], coding: CategoryEncoding | None) -> DMatrix:
+def to_dmatrix(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> DMatrix:
     """X for XGBoost: a table of categories as it is, else with the host's codes in their place."""
-    if coding is None:
+    if encoding is None:
         return DMatrix(np.asarray(X))
-    if is_table(X) and set(coding.coded) <= set(categorical_columns(X)):
+    if is_table(X) and set(encoding.coded) <= set(categorical_columns(X)):
         return DMatrix(X, enable_categorical=True)
-    codes = coding.transform(X)[0]
+    codes = encoding.transform(X)[0]
     for j, categories in enumerate(known):
         if categories is None:
             continue

@@ -1,4 +1,4 @@
-"""Encoding of a table's own columns as nodes, with the same interface as ``Front``."""
+"""Encoding of a table's own columns as nodes, with the same interface as ``PreprocessingSteps``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from onnx import ModelProto, ValueInfoProto
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.utils.typing import Array
 
-from .expanded import require_opset
+from .expansion_nodes import require_opset
 from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
-from .inputs import input_names
+from .input_names import input_names
 from .model import value_info
 
 AS_TEXT = "a table with text in its place, such as by astype(str)"
@@ -23,7 +23,7 @@ LOWEST_OPSET = 11
 
 
 @dataclass(frozen=True)
-class Coded:
+class CategoryInputs:
     """The columns of a table as inputs, and nodes that turn them into one matrix of numbers and codes.
 
     If any column holds text, each column is a separate input, (N, 1), named after it; else ``X``, (N, d), is the
@@ -31,7 +31,7 @@ class Coded:
 
     Parameters
     ----------
-    coding : CategoryEncoding
+    encoding : CategoryEncoding
         The categories.
     names : tuple of str
         The columns, if they have names.
@@ -39,22 +39,22 @@ class Coded:
         "float32", "float64" or "mixed".
     """
 
-    coding: CategoryEncoding
+    encoding: CategoryEncoding
     names: tuple[str, ...]
     dtype: str
 
     @property
     def has_text(self) -> bool:
         """Whether a column holds text."""
-        return any(is_text(entry) for entry in self.coding.categories)
+        return any(is_text(entry) for entry in self.encoding.categories)
 
     @property
     def inputs(self) -> list[ValueInfoProto]:
         """The declared inputs."""
         outer = FLOAT64 if self.dtype == "float64" else FLOAT32
         if not self.has_text:
-            return [value_info("X", outer, ["N", len(self.coding.categories)])]
-        entries = zip(self._names(), self.coding.categories, strict=True)
+            return [value_info("X", outer, ["N", len(self.encoding.categories)])]
+        entries = zip(self._names(), self.encoding.categories, strict=True)
         return [
             value_info(name, np.dtype(object) if is_text(entry) else outer, ["N", 1]) for name, entry in entries
         ]
@@ -66,7 +66,7 @@ class Coded:
     def open(self, graph: Graph) -> str:
         """Begin `graph` with the inputs and return the name of the matrix."""
         outer = FLOAT64 if self.dtype == "float64" else FLOAT32
-        categories = self.coding.categories
+        categories = self.encoding.categories
         if self.has_text:
             given = [
                 graph.input(name, np.dtype(object) if is_text(entry) else outer)
@@ -77,12 +77,12 @@ class Coded:
             given = [
                 graph.node("Gather", x, graph.constant([j], "column"), axis=1) for j in range(len(categories))
             ]
-        columns = [coded(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
+        columns = [encode_column(entry, name, graph) for entry, name in zip(categories, given, strict=True)]
         return columns[0] if len(columns) == 1 else graph.node("Concat", *columns, axis=1)
 
     def _names(self) -> list[str]:
         """The inputs named after the columns, else x0, x1 and so on."""
-        return input_names(list(self.names) or [f"x{j}" for j in range(len(self.coding.categories))])
+        return input_names(list(self.names) or [f"x{j}" for j in range(len(self.encoding.categories))])
 
     def merge_opsets(self, model: ModelProto) -> None:
         """Nothing to add: all operator sets are the graph's."""
@@ -93,16 +93,16 @@ def is_text(categories: Array | None) -> bool:
     return categories is not None and categories.dtype == object
 
 
-def coded(categories: Array | None, column: str, graph: Graph) -> str:
+def encode_column(categories: Array | None, column: str, graph: Graph) -> str:
     """A column, (n, 1), as numbers or codes."""
     if categories is None:
         return graph.cast(column, graph.dtype)
     if is_text(categories):
-        return graph.cast(code_of_text(categories, column, graph), graph.dtype)
-    return code_of_number(categories, column, graph)
+        return graph.cast(encode_text(categories, column, graph), graph.dtype)
+    return encode_number(categories, column, graph)
 
 
-def code_of_text(categories: Array, column: str, graph: Graph) -> str:
+def encode_text(categories: Array, column: str, graph: Graph) -> str:
     """The code of each text, NaN for one that is none of the categories."""
     odd = next((category for category in categories if not isinstance(category, str)), None)
     if odd is not None:
@@ -114,18 +114,20 @@ def code_of_text(categories: Array, column: str, graph: Graph) -> str:
     return graph.node("LabelEncoder", column, dtype=FLOAT32, domain=ML, **known)
 
 
-def holds(dtype: np.dtype[Any], categories: Array) -> bool:
+def is_exact(dtype: np.dtype[Any], categories: Array) -> bool:
     """Whether numbers are kept, and apart, by a type."""
     keys = categories.astype(dtype)
     return len(np.unique(keys)) == len(keys) and np.array_equal(keys, categories)
 
 
-def code_of_number(categories: Array, column: str, graph: Graph) -> str:
+def encode_number(categories: Array, column: str, graph: Graph) -> str:
     """The code of each number, NaN for one that is none of the categories."""
     require_opset(graph, LOWEST_OPSET, "categories that are numbers")
     keys = categories.astype(graph.types[column])
-    if not holds(keys.dtype, categories):
-        wider = "export with dtype='float64'" if holds(np.dtype(np.float64), categories) else f"fit to {AS_TEXT}"
+    if not is_exact(keys.dtype, categories):
+        wider = (
+            "export with dtype='float64'" if is_exact(np.dtype(np.float64), categories) else f"fit to {AS_TEXT}"
+        )
         raise ValueError(
             f"to_onnx: inputs of type {keys.dtype} cannot hold the categories {categories.tolist()} as they are; "
             f"{wider}"

@@ -9,14 +9,14 @@ from onnx import NodeProto, helper, numpy_helper
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
-from . import expanded, trees  # noqa: F401  register Expanded and Trees with lower
+from . import expansion_nodes, trees  # noqa: F401  register terms with convert_term
+from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
 from .links import class_scores, convert_link
-from .lowering import lower_ensemble
 from .model import ML_OPSET
 from .parsers import watch_parsers
-from .source import read
+from .source import export_source
 
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -75,7 +75,7 @@ def regressor_shape(operator: Any) -> None:
 
     calculate_linear_regressor_output_shapes(operator)
     rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows, read(operator.raw_operator).ensemble.n_outputs]
+    operator.outputs[0].type.shape = [rows, export_source(operator.raw_operator).ensemble.n_outputs]
 
 
 # The names of the parameters are prescribed by skl2onnx.
@@ -83,8 +83,8 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """Label and probabilities, or raw scores, one column per class."""
     from skl2onnx.common.utils_classifier import get_label_classes
 
-    source = read(operator.raw_operator)
-    graph, raw = begin(scope, operator, container)
+    source = export_source(operator.raw_operator)
+    graph, raw = begin_graph(scope, operator, container)
     options = container.get_options(operator.raw_operator, {"raw_scores": False})
     n_outputs = source.ensemble.n_outputs
     if options["raw_scores"]:
@@ -95,24 +95,24 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     names = [output.full_name for output in operator.outputs]
     graph.finish(label(graph, raw, n_outputs, classes), names[0], classes.dtype)
     graph.finish(second, names[1], graph.types[second])
-    merge(graph, container)
+    add_to_container(graph, container)
 
 
 def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """The mean, or a column for each target or quantile."""
-    source = read(operator.raw_operator)
-    graph, raw = begin(scope, operator, container)
+    source = export_source(operator.raw_operator)
+    graph, raw = begin_graph(scope, operator, container)
     response = convert_link(source.link, graph, raw)
     graph.finish(response, operator.outputs[0].full_name, graph.types[response])
-    merge(graph, container)
+    add_to_container(graph, container)
 
 
-def begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
+def begin_graph(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     """A graph with a unique name prefix that computes the raw scores, and their name."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_numpy_type
 
-    source, given = read(operator.raw_operator), operator.inputs[0]
-    if source.coding is not None:
+    source, given = export_source(operator.raw_operator), operator.inputs[0]
+    if source.encoding is not None:
         raise ValueError(
             "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
             "onnx_export.to_onnx"
@@ -121,17 +121,17 @@ def begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
     known = isinstance(given.type, DoubleTensorType | FloatTensorType)
     x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
-    return graph, lower_ensemble(source.ensemble, graph, graph.cast(x, dtype))
+    return graph, convert_ensemble(source.ensemble, graph, graph.cast(x, dtype))
 
 
-def version_of(node: NodeProto, opset: int) -> int:
+def node_version(node: NodeProto, opset: int) -> int:
     """The version of its operator set that a node needs; numbers in double precision are newer than trees."""
     if not node.domain:
         return opset
     return ML_OPSET if any(entry.name.endswith("_as_tensor") for entry in node.attribute) else 1
 
 
-def merge(graph: Graph, container: Any) -> None:
+def add_to_container(graph: Graph, container: Any) -> None:
     """Hand a finished graph over to skl2onnx."""
     for name, constant in graph.constants.items():
         values = numpy_helper.to_array(constant).ravel().tolist()
@@ -142,7 +142,7 @@ def merge(graph: Graph, container: Any) -> None:
             list(node.input),
             list(node.output),
             op_domain=node.domain,
-            op_version=version_of(node, graph.opset),
+            op_version=node_version(node, graph.opset),
             name=node.output[0],
             **{entry.name: helper.get_attribute_value(entry) for entry in node.attribute},
         )

@@ -13,15 +13,15 @@ from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError
 
 from .graph import ML, Graph
-from .inputs import input_names, rename_inputs
+from .input_names import input_names, rename_inputs
 from .model import ML_OPSET
 from .precision import single_precision
-from .source import Source
+from .source import ExportSource
 from .transformers import require_no_terms
 
 
 @dataclass(frozen=True)
-class Front:
+class PreprocessingSteps:
     """The steps before an ensemble as a separate model that a graph can continue."""
 
     model: ModelProto
@@ -52,7 +52,7 @@ class Front:
         model.opset_import.extend(entry for entry in self.model.opset_import if entry.domain not in known)
 
 
-def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
+def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> PreprocessingSteps:
     """Convert the steps before the ensemble.
 
     Raises
@@ -68,12 +68,12 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
             "to_onnx: dtype must be 'float32' or 'float64' where steps other than StandardScaler come before the "
             "ensemble, got 'mixed'"
         )
-    if source.front is not None:
-        require_no_terms([step for _, step in source.front.steps])
+    if source.steps is not None:
+        require_no_terms([step for _, step in source.steps.steps])
     X = columns_of_fit(source, X)
     types = initial_types(source, X, dtype)
     try:
-        model = skl2onnx.to_onnx(source.front, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
+        model = skl2onnx.to_onnx(source.steps, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
     # skl2onnx's errors have no common base class.
     except Exception as error:
         known = not isinstance(error, MissingConverter | MissingShapeCalculator)
@@ -83,16 +83,16 @@ def convert_front(source: Source, X: Any, dtype: str, opset: int) -> Front:
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
-    check_front(model, dtype)
+    check_steps(model, dtype)
     check_width(model, source)
     # A step's output may have the name of one of ours.
     model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"), rename_functions=False)
     if hasattr(X, "columns"):
         name_inputs(model.graph, [str(name) for name in X.columns])
-    return Front(model)
+    return PreprocessingSteps(model)
 
 
-def columns_of_fit(source: Source, X: Any) -> Any:
+def columns_of_fit(source: ExportSource, X: Any) -> Any:
     """The columns of a table that the steps were fitted to, in that order; anything else unchanged."""
     if not hasattr(X, "columns"):
         return X
@@ -112,7 +112,7 @@ def name_inputs(graph: GraphProto, columns: Sequence[str]) -> None:
     rename_inputs(graph, dict(names))
 
 
-def check_front(model: ModelProto, dtype: str) -> None:
+def check_steps(model: ModelProto, dtype: str) -> None:
     """Raise a ValueError unless the converted steps are valid, and compute in float64 if requested."""
     advice = "; export with dtype='float32'" if dtype == "float64" else ""
     try:
@@ -132,10 +132,10 @@ def check_front(model: ModelProto, dtype: str) -> None:
         )
 
 
-def check_width(model: ModelProto, source: Source) -> None:
+def check_width(model: ModelProto, source: ExportSource) -> None:
     """Raise a ValueError if the converted steps output a different number of columns than the ensemble takes."""
     dims = model.graph.output[0].type.tensor_type.shape.dim
-    found, wanted = dims[1].dim_value if len(dims) == 2 else 0, source.n_behind
+    found, wanted = dims[1].dim_value if len(dims) == 2 else 0, source.n_step_columns
     if found and wanted and found != wanted:
         raise ValueError(
             f"to_onnx: skl2onnx converts the steps before the ensemble into a graph of {found} columns, and the "
@@ -143,7 +143,7 @@ def check_width(model: ModelProto, source: Source) -> None:
         )
 
 
-def initial_types(source: Source, X: Any, dtype: str) -> list[tuple[str, Any]]:
+def initial_types(source: ExportSource, X: Any, dtype: str) -> list[tuple[str, Any]]:
     """Names and types of the inputs: one matrix, or one column each where X is a table."""
     from skl2onnx.common import data_types as types
 
@@ -152,11 +152,11 @@ def initial_types(source: Source, X: Any, dtype: str) -> list[tuple[str, Any]]:
         return [("X", real([None, source.n_features]))]
     kinds = {"f": real, "i": types.Int64TensorType, "u": types.Int64TensorType, "b": types.BooleanTensorType}
     return [
-        (str(name), kinds.get(np.dtype(kind_of(X[name])).kind, types.StringTensorType)([None, 1]))
+        (str(name), kinds.get(np.dtype(column_dtype(X[name])).kind, types.StringTensorType)([None, 1]))
         for name in X.columns
     ]
 
 
-def kind_of(column: Any) -> Any:
+def column_dtype(column: Any) -> Any:
     """The NumPy type of a table's column; object for text and other types that NumPy lacks."""
     return column.dtype if isinstance(column.dtype, np.dtype) else object

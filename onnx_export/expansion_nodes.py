@@ -11,27 +11,27 @@ from rffboost_ext import Cosines, Trees
 from rffboost_ext.terms import Expanded, ImputeAndEncode
 from rffboost_ext.utils.typing import Array
 
+from .conversion import center_and_bias, convert_in_scope, convert_term
 from .graph import BOOL, INT64, Graph
-from .lowering import lower, lower_term, placed
 
 LOWEST_OPSET = 9
 """The first version of the operator set that has IsNaN and Where."""
 
 
-@lower.register
+@convert_term.register
 def _(term: Expanded, graph: Graph, x: str) -> str:
     require_opset(graph, LOWEST_OPSET, "missing values or categories")
-    term, origin = moved(term, graph.dtype)
-    return lower_term(term.term, graph, expanded(term.expansion, graph, x, origin), "inner")
+    term, origin = relative_to_center(term, graph.dtype)
+    return convert_in_scope(term.term, graph, expansion_columns(term.expansion, graph, x, origin), "inner")
 
 
-def moved(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]:
+def relative_to_center(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]:
     """The same function with numbers relative to an origin (p,), where the cosines' center is far from 0.
 
     Imputed values are then as near to the center as the data: float32 would round a mean of 1e5 by too much.
     """
     cosines, expansion = term.term, term.expansion
-    if not isinstance(cosines, Cosines) or cosines.center is None or placed(cosines, dtype)[0] is None:
+    if not isinstance(cosines, Cosines) or cosines.center is None or center_and_bias(cosines, dtype)[0] is None:
         return term, None
     p = len(expansion.numbers)
     origin = cosines.center[:p].astype(dtype).astype(np.float64)
@@ -47,26 +47,26 @@ def require_opset(graph: Graph, lowest: int, what: str) -> None:
         raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")
 
 
-def expanded(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
+def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
     """The columns of an expansion, (n, e), with numbers relative to `origin` (p,)."""
     parts = []
     if len(expansion.numbers):
         numbers = graph.node("Gather", x, graph.constant(expansion.numbers, "numbers"), axis=1)
         if origin is not None:
             numbers = graph.node("Sub", numbers, graph.constant(origin, "origin"))
-        parts.append(filled(expansion, graph, numbers))
+        parts.append(impute(expansion, graph, numbers))
     if len(expansion.gaps):
         gaps = graph.node("Gather", x, graph.constant(expansion.gaps, "gaps"), axis=1)
         parts.append(graph.cast(graph.node("IsNaN", gaps, dtype=BOOL), graph.dtype))
     for i, (column, table) in enumerate(zip(expansion.coded, expansion.tables, strict=True)):
         size = len(table) - 1
         code = graph.node("Gather", x, graph.constant(column, f"coded{i}"), axis=1)
-        at = graph.cast(where(graph, known(graph, code, size), code, size), INT64)
+        at = graph.cast(where_else(graph, is_valid_code(graph, code, size), code, size), INT64)
         parts.append(graph.node("Gather", graph.constant(table, f"table{i}"), at, dtype=graph.dtype, axis=0))
     return parts[0] if len(parts) == 1 else graph.node("Concat", *parts, axis=1)
 
 
-def filled(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
+def impute(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
     """Numbers (n, p) with missing values imputed."""
     gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.fill, "fill")
     out = graph.node("Where", gap, fill, numbers, dtype=graph.dtype)
@@ -76,20 +76,20 @@ def filled(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
     return out
 
 
-def known(graph: Graph, code: str, size: int) -> str:
+def is_valid_code(graph: Graph, code: str, size: int) -> str:
     """Whether ``0 <= code < size``; false for NaN."""
     low, high = (graph.constant(float(end), "end", graph.types[code]) for end in (0, size))
     negative = graph.node("Less", code, low, dtype=BOOL)
     return graph.node("And", graph.node("Not", negative), graph.node("Less", code, high, dtype=BOOL))
 
 
-def where(graph: Graph, condition: str, value: str, other: float) -> str:
+def where_else(graph: Graph, condition: str, value: str, other: float) -> str:
     """`value` where `condition` holds, else the number `other`."""
     dtype = graph.types[value]
     return graph.node("Where", condition, value, graph.constant(float(other), "other", dtype), dtype=dtype)
 
 
-def without_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
+def without_category_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
     """Trees without category sets, and the features that they act on, with a further column for each set.
 
     The column is 1 for members of the set, 0 for others, and NaN for missing values, so that a threshold between 0
@@ -120,7 +120,7 @@ def memberships(sets: Array, column: int, i: int, graph: Graph, x: str) -> str:
     none, gap = np.zeros((1, len(sets))), np.full((1, len(sets)), np.nan)
     table = graph.constant(np.concatenate([sets.T, none, gap]), f"sets{i}")
     code = graph.node("Gather", x, graph.constant(column, f"of{i}"), axis=1)
-    at = where(graph, known(graph, code, size), code, size)
+    at = where_else(graph, is_valid_code(graph, code, size), code, size)
     missing = graph.node("IsNaN", code, dtype=BOOL)
     last = graph.constant(float(size + 1), "last", graph.types[code])
     at = graph.node("Where", missing, last, at, dtype=graph.types[code])

@@ -1,4 +1,4 @@
-"""Terms as nodes: ``lower`` has one implementation per type of term, custom ones included."""
+"""Terms as nodes: ``convert_term`` has one implementation per type of term, custom ones included."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .graph import FLOAT32, FLOAT64, Graph
 FOLDABLE = 1.0
 """A center that shifts no phase by more than this is folded into the phases."""
 
-HOW_TO_LOWER = """Register one:
+HOW_TO_CONVERT = """Register one:
 
-    from onnx_export import Graph, lower
+    from onnx_export import Graph, convert_term
 
-    @lower.register
+    @convert_term.register
     def _(term: {name}, graph: Graph, x: str) -> str:
         ...  # add nodes with graph.node(...) and constants with graph.constant(...)
         return name_of_the_output  # (n, C)"""
 
 
 @singledispatch
-def lower(term: Term, graph: Graph, x: str) -> str:
+def convert_term(term: Term, graph: Graph, x: str) -> str:
     """Append nodes that compute a term, and return the name of their output.
 
-    The extension point for custom terms: ``@lower.register`` on a function whose first argument is annotated with
-    the type of term.
+    The extension point for custom terms: use ``@convert_term.register`` on a function whose first argument is
+    annotated with the type of term.
 
     Parameters
     ----------
@@ -53,17 +53,17 @@ def lower(term: Term, graph: Graph, x: str) -> str:
         If nothing is registered for the type of `term`.
     """
     name = type(term).__name__
-    raise TypeError(f"terms of type {name} have no ONNX form. {HOW_TO_LOWER.format(name=name)}")
+    raise TypeError(f"terms of type {name} have no ONNX form. {HOW_TO_CONVERT.format(name=name)}")
 
 
-@lower.register
+@convert_term.register
 def _(term: Cosines, graph: Graph, x: str) -> str:
-    center, bias = placed(term, graph.dtype)
+    center, bias = center_and_bias(term, graph.dtype)
     if center is not None:
         x = graph.node("Sub", x, graph.constant(center, "center"))
     if term.clipping is not None:
         # Bounds relative to the center are as precise as the centered features.
-        x = held(term.clipping if center is None else term.clipping.moved(-center), graph, x)
+        x = clip_nodes(term.clipping if center is None else term.clipping.moved(-center), graph, x)
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
     # ONNX Runtime before 1.29 has no float64 Cos, but has Sin.
     wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
@@ -71,14 +71,14 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     return graph.node("MatMul", graph.node(wave, z), graph.constant(term.weight, "weight"))
 
 
-def held(clipping: ClipAndLog, graph: Graph, x: str) -> str:
+def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
     """x clipped to a range per feature, and bent; the operator Clip has one range for all."""
     x = graph.node("Max", x, graph.constant(clipping.low, "low"))
     x = graph.node("Min", x, graph.constant(clipping.high, "high"))
-    return x if clipping.bend is None else bent(clipping, clipping.bend, graph, x)
+    return x if clipping.bend is None else log_nodes(clipping, clipping.bend, graph, x)
 
 
-def bent(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
+def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
     """x, clipped, with logarithms in the place of the columns that are bent, and the others as they are."""
     is_bent, (columns, ends, _) = bend != 0.0, clipping.bent
     anchor = np.zeros(len(bend))
@@ -91,16 +91,16 @@ def bent(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
     return graph.node("Add", graph.node("Add", curve, graph.constant(anchor, "anchor")), straight)
 
 
-@lower.register
+@convert_term.register
 def _(term: Standardized, graph: Graph, x: str) -> str:
     # In float64 whatever the graph's type: a tree after it must see exactly the number that it sees in Python, and
     # with a mean far from 0 float32 would lose too many digits.
     x = graph.node("Sub", graph.cast(x, FLOAT64), graph.constant(term.center, "center", FLOAT64))
     x = graph.node("Div", x, graph.constant(term.scale, "scale", FLOAT64))
-    return lower_term(term.term, graph, graph.cast(x, graph.dtype), "inner")
+    return convert_in_scope(term.term, graph, graph.cast(x, graph.dtype), "inner")
 
 
-def placed(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
+def center_and_bias(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
     """The center to subtract from the features, if any, and the bias to add to ``omega . x`` then.
 
     A center too large to be folded is rounded to `dtype` and subtracted, and the bias makes up for its rounding:
@@ -117,18 +117,18 @@ def placed(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
     return center, bias
 
 
-def lower_term(term: Term, graph: Graph, x: str, name: str) -> str:
-    """Lower `term` into the scope `name` and record its type, for reading the graph back."""
+def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
+    """Convert `term` in the scope `name` and record its type, for reading the graph back."""
     kind = type(term)
     with graph.scope(name) as scope:
-        graph.kinds[scope.rstrip(".")] = getattr(kind, "name_in_files", kind.__name__)
-        return lower(term, graph, x)
+        graph.term_types[scope.rstrip(".")] = getattr(kind, "name_in_files", kind.__name__)
+        return convert_term(term, graph, x)
 
 
-def lower_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
+def convert_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:
     """Raw scores, (n, C): one group of nodes for each family of terms, regardless of the number of rounds."""
     compact = ensemble.compact()
-    outputs = [lower_term(term, graph, x, f"t{i}") for i, term in enumerate(compact.terms)]
+    outputs = [convert_in_scope(term, graph, x, f"t{i}") for i, term in enumerate(compact.terms)]
     if not outputs:
         return graph.rows_of(x, compact.baseline)
     total = outputs[0]
