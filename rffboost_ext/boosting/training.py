@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..learners.design import Design
-from ..preprocessing.scaling import column_scaling
+from ..preprocessing.scaling import fit_scaling
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -106,7 +106,7 @@ class Trainer:
     ) -> Ensemble:
         """Boost on `rows` until `n_estimators` rounds are done, those of `init` included."""
         columns = self.expansion, self.clipping
-        scaling = column_scaling(rows.X, rows.weight, *columns) if self.standardize else (None, None)
+        scaling = fit_scaling(rows.X, rows.weight, *columns) if self.standardize else (None, None)
         # The given scores are of all rows, pools have only some.
         raw = None if self.in_pools(len(rows)) else init_raw
         growth = FitState(self.start(rows) if init is None else init, raw, self.learner_state, callbacks)

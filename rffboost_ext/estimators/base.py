@@ -30,7 +30,7 @@ from ..losses.validation import checked_baseline, prepare_loss
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.log_transform import choose_log_transform
-from ..preprocessing.scaling import column_ranges
+from ..preprocessing.scaling import fit_clipping
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import threads
 from ..utils.param_validation import (
@@ -285,7 +285,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixi
     def _seen(self, rows: Dataset, loss: Loss, learner: Learner, seed: int) -> dict[str, Any]:
         """The expansion of the columns for learners, and its range, beyond which terms are constant."""
         expansion = self._expansion
-        clipping = column_ranges(rows.X, expansion) if self.extrapolation == "constant" else None
+        clipping = fit_clipping(rows.X, expansion) if self.extrapolation == "constant" else None
         if clipping is not None and learner.supports_log_transform and is_auto(self.standardize):
             clipping = choose_log_transform(clipping, rows, loss, expansion, seed)
         return {"expansion": expansion, "clipping": clipping}

@@ -15,7 +15,8 @@ from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
-from ..preprocessing.column_statistics import clip_to_range, mean_and_scale
+from ..preprocessing.column_statistics import mean_and_scale
+from ..preprocessing.scaling import fit_clipping
 from ..utils.parallel import number_of_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
@@ -221,7 +222,7 @@ class CosineObjective(ABC):
         loss, baseline = fitted_to(self.loss, y, weight)
         require_outputs(loss, len(baseline), host.shape[1])
         step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
-        clipping = clip_to_range(part.X) if self.extrapolation == "constant" else None
+        clipping = fit_clipping(part.X) if self.extrapolation == "constant" else None
         design = Design(
             part.X, *mean_and_scale(part.X, weight, np.inf), number_of_threads(self.n_jobs), clipping=clipping
         )

@@ -1,30 +1,32 @@
-"""Means, standard deviations and ranges of columns."""
+"""Weighted statistics of columns: means, standard deviations, ranges and skewness."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..terms import ClipAndLog
 from ..utils.parallel import N_JOBS, over_tiles
 from ..utils.typing import Array
 
+# Deviations below this share of a column's largest magnitude are rounding errors.
+CONSTANT = 1e-9
 
-def clip_to_range(X: Array) -> ClipAndLog:
-    """The range of each column."""
-    from ..kernels.column_statistics import BLOCK, column_ranges
+
+def column_ranges(X: Array) -> tuple[Array, Array]:
+    """Minimum and maximum of each column, (d,) each, without missing values."""
+    from ..kernels.column_statistics import BLOCK
+    from ..kernels.column_statistics import column_ranges as block_ranges
 
     blocks = -(-len(X) // BLOCK)
     low, high = np.empty((blocks, X.shape[1])), np.empty((blocks, X.shape[1]))
-    over_tiles(column_ranges, blocks, N_JOBS.get(), X, low, high)
-    return ClipAndLog(low.min(axis=0), high.max(axis=0))
+    over_tiles(block_ranges, blocks, N_JOBS.get(), X, low, high)
+    return low.min(axis=0), high.max(axis=0)
 
 
 def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of each column, (d,) each, in float64.
 
     A column that is constant up to rounding gets `constant` as its standard deviation, or the possible rounding
-    error if that is larger: divided by it, the centered column is small. Divided by infinity it is 0, also where
-    the column takes other values later.
+    error if that is larger. Divided by infinity it is 0, also for other values at prediction.
     """
     from ..kernels.column_statistics import BLOCK, block_moments
 
@@ -37,13 +39,33 @@ def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Arra
     with np.errstate(over="ignore", invalid="ignore"):
         between = masses * np.square(sums / masses - mean)
         variance = (squares.sum(axis=0) + between.sum(axis=0)) / total
-    # The most additions that one number goes through, in its block and then over blocks.
-    rounding = np.finfo(np.float64).eps * min(len(X), BLOCK + len(starts))
     if not np.isfinite(variance).all():
         column = int(np.flatnonzero(~np.isfinite(variance))[0])
         raise ValueError(
             f"X: column {column} is too large for its variance to be a finite number with these sample_weight"
         )
+    # A number takes part in at most so many additions, within its block and over blocks.
+    rounding = np.finfo(np.float64).eps * min(len(X), BLOCK + len(starts))
     lost = rounding * np.abs(mean)
-    still = variance <= rounding * variance + np.square(lost)
-    return mean, np.where(still, np.maximum(constant, lost), np.sqrt(variance))
+    is_constant = variance <= rounding * variance + np.square(lost)
+    return mean, np.where(is_constant, np.maximum(constant, lost), np.sqrt(variance))
+
+
+def observed_means(X: Array, weight: Array) -> Array:
+    """The weighted mean of the observed values of each column, (d,); 0 if there are none."""
+    observed = ~np.isnan(X)
+    total = weight @ observed
+    sums = weight @ np.where(observed, X, 0.0).astype(np.float64)
+    return np.divide(sums, total, out=np.zeros(X.shape[1]), where=total > 0.0)
+
+
+def skewness(X: Array, weight: Array) -> Array:
+    """Weighted skewness of each column of X (n, p); 0 for a constant column."""
+    share = weight / weight.sum()
+    # mean_and_scale refuses columns whose variance overflows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        centered = X - share @ X
+        deviation = np.sqrt(share @ np.square(centered))
+    usable = (deviation > CONSTANT * np.abs(X).max(axis=0)) & np.isfinite(deviation)
+    unit = np.where(usable, deviation, 1.0)
+    return share @ np.where(usable, centered / unit, 0.0) ** 3

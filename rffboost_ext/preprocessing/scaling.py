@@ -1,4 +1,4 @@
-"""Mean, scale and range of the columns that learners see."""
+"""Mean, scale and range of the columns that learners are fitted to."""
 
 from __future__ import annotations
 
@@ -9,37 +9,35 @@ import numpy as np
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.expanded import positions
 from ..utils.typing import Array
-from .column_statistics import clip_to_range, mean_and_scale
-from .feature_expansion import NONE
+from .column_statistics import column_ranges, mean_and_scale
+from .feature_expansion import NO_COLUMNS
 
-# Scale of missing indicators. Where values are missing at random an indicator is uninformative, and indicators of
-# full size would blur the numbers; where missingness is informative, half a unit is enough to learn from.
-OF_GAPS = 2.0
-# Rows that tell the mean and deviation of a logarithm.
-SCALED = 2**17
+# Scale of missing indicators: uninformative ones at full size would blur the numbers.
+INDICATOR_SCALE = 2.0
+# Maximum number of rows for the mean and scale of log-transformed columns.
+MAX_LOG_ROWS = 2**17
 
 
-def column_scaling(
+def fit_scaling(
     X: Array, weight: Array, expansion: ImputeAndEncode | None, clipping: ClipAndLog | None = None
 ) -> tuple[Array, Array]:
-    """Weighted mean and standard deviation of each column that learners see, (d,) or (e,) each.
+    """Weighted mean and standard deviation of each expanded column, log-transformed by `clipping`, (e,) each.
 
-    Of bent columns where `clipping` has bends, on rows evenly spaced if there are many.
-
-    One-hot columns are not scaled: two different categories are then as far apart as two rows are on average in a
-    number, and rare ones no further. Indicators have a scale of their own. Constant columns carry no information:
-    they are divided by infinity.
+    One-hot columns are not scaled: the distance of two categories is then the mean distance of two rows in a
+    number, also for rare categories. Missing indicators have a scale of their own. That of constant columns, which
+    carry no information, is infinite.
     """
-    numeric = X if expansion is None else replace(expansion, coded=NONE, tables=())(X)
+    numeric = X if expansion is None else without_categories(expansion)(X)
     center, scale = mean_and_scale(numeric, weight, np.inf)
     if clipping is not None and clipping.bend is not None:
-        some, bent = slice(None, None, -(-len(X) // SCALED)), clipping.bent[0]
-        moved = mean_and_scale(clipping.first(len(center))(numeric[some].astype(np.float64)), weight[some], np.inf)
-        center[bent], scale[bent] = moved[0][bent], moved[1][bent]
+        rows, columns = slice(None, None, -(-len(X) // MAX_LOG_ROWS)), clipping.bent[0]
+        logs = clipping.first(len(center))(numeric[rows].astype(np.float64))
+        log_center, log_scale = mean_and_scale(logs, weight[rows], np.inf)
+        center[columns], scale[columns] = log_center[columns], log_scale[columns]
     if expansion is None:
         return center, scale
     indicators = scale[len(expansion.numbers) :]
-    indicators[np.isfinite(indicators)] = OF_GAPS
+    indicators[np.isfinite(indicators)] = INDICATOR_SCALE
     centers = [center]
     for column, table in zip(expansion.coded, expansion.tables, strict=True):
         share = np.bincount(positions(X[:, column], len(table) - 1), weight, len(table)) / weight.sum()
@@ -48,10 +46,15 @@ def column_scaling(
     return center, np.append(scale, np.ones(len(center) - len(scale)))
 
 
-def column_ranges(X: Array, expansion: ImputeAndEncode | None) -> ClipAndLog:
-    """The range of each column that learners see, after imputation; categories are unbounded."""
+def fit_clipping(X: Array, expansion: ImputeAndEncode | None = None) -> ClipAndLog:
+    """The training range of each expanded column; one-hot columns are unbounded."""
     if expansion is None:
-        return clip_to_range(X)
-    seen = clip_to_range(replace(expansion, coded=NONE, tables=())(X))
-    coded = np.full(expansion.n_expanded - len(seen.low), np.inf)
-    return ClipAndLog(np.append(seen.low, -coded), np.append(seen.high, coded))
+        return ClipAndLog(*column_ranges(X))
+    low, high = column_ranges(without_categories(expansion)(X))
+    unbounded = np.full(expansion.n_expanded - len(low), np.inf)
+    return ClipAndLog(np.append(low, -unbounded), np.append(high, unbounded))
+
+
+def without_categories(expansion: ImputeAndEncode) -> ImputeAndEncode:
+    """The imputation and the missing indicators of an expansion."""
+    return replace(expansion, coded=NO_COLUMNS, tables=())

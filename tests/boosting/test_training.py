@@ -61,5 +61,6 @@ def test_errors_are_those_of_the_held_out_rows() -> None:
         return MeanLoss(LOSSES.create("squared_error"))(y, raw, weight)
 
     replace(trainer("rff_newton"), error=error).fit_stopping(KEPT, OUT, 5, Patience(3), 0.0)
+    assert asked
     for y in asked:
         np.testing.assert_array_equal(y, OUT.y)

@@ -22,8 +22,8 @@ from rffboost_ext import (
     load_model,
 )
 from rffboost_ext.preprocessing.category_encoding import category_lists
-from rffboost_ext.preprocessing.feature_expansion import MOST_COLUMNS, one_hot
-from rffboost_ext.preprocessing.scaling import OF_GAPS
+from rffboost_ext.preprocessing.feature_expansion import MAX_ONE_HOT, one_hot
+from rffboost_ext.preprocessing.scaling import INDICATOR_SCALE
 from rffboost_ext.terms import Expanded, ImputeAndEncode
 
 from ..cases import make_estimator
@@ -65,7 +65,7 @@ def test_numbers_are_standardised_and_one_hot_columns_are_centred(standardize):
     model = classifier("rff_1", standardize=standardize, callbacks=[lambda p: seen.append(p.round.design.X)])
     model.fit(TABLE, Y)
     hand = by_hand(TABLE)
-    scale = np.r_[hand[:, 0].std(), OF_GAPS, np.ones(hand.shape[1] - 2)]
+    scale = np.r_[hand[:, 0].std(), INDICATOR_SCALE, np.ones(hand.shape[1] - 2)]
     wanted = (hand - hand.mean(axis=0)) / scale if standardize else hand
     # Equal rows are merged into one of their joint weight.
     found, wanted = (np.unique(rows.round(9), axis=0) for rows in (seen[0], wanted))
@@ -90,11 +90,11 @@ def test_an_unknown_category_is_a_gap(loss, learner):
 
 def test_an_unknown_category_without_gaps_in_training_is_the_mean():
     codes = np.array([0.0, 1.0, 1.0, 2.0])
-    table = one_hot(codes, np.array([1.0, 2.0, 1.0, 4.0]), gaps=False)
+    table = one_hot(codes, np.array([1.0, 2.0, 1.0, 4.0]), missing=False)
     np.testing.assert_allclose(table, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1 / 8, 3 / 8, 4 / 8]])
-    np.testing.assert_allclose(one_hot(codes % 2, np.ones(4), gaps=False), [[0], [1], [0.5]])
-    np.testing.assert_allclose(one_hot(np.array([0.0, np.nan]), np.ones(2), gaps=True), [[1, 0], [0, 1]])
-    np.testing.assert_allclose(one_hot(np.full(2, np.nan), np.ones(2), gaps=True), [[1]])
+    np.testing.assert_allclose(one_hot(codes % 2, np.ones(4), missing=False), [[0], [1], [0.5]])
+    np.testing.assert_allclose(one_hot(np.array([0.0, np.nan]), np.ones(2), missing=True), [[1, 0], [0, 1]])
+    np.testing.assert_allclose(one_hot(np.full(2, np.nan), np.ones(2), missing=True), [[1]])
 
 
 @corners
@@ -122,12 +122,12 @@ def test_a_column_whose_categories_all_have_weight_zero_is_one_of_gaps(learner):
 def test_rare_categories_of_many_share_a_column():
     rng = np.random.default_rng(0)
     codes = np.concatenate([np.repeat(np.arange(60), 20), np.arange(60, 200)]).astype(float)
-    table = one_hot(rng.permutation(codes), np.ones(len(codes)), gaps=False)
-    assert table.shape == (201, MOST_COLUMNS)
+    table = one_hot(rng.permutation(codes), np.ones(len(codes)), missing=False)
+    assert table.shape == (201, MAX_ONE_HOT)
     assert (table[:200].sum(axis=1) == 1.0).all()
     assert len(np.unique(table[:60], axis=0)) == 60
     # A row of weight 20 is as good as 20 rows.
-    weighted = one_hot(np.arange(200.0), np.repeat([20.0, 1.0], [60, 140]), gaps=False)
+    weighted = one_hot(np.arange(200.0), np.repeat([20.0, 1.0], [60, 140]), missing=False)
     np.testing.assert_allclose(weighted, table)
     frame = pd.DataFrame({"many": pd.Categorical(codes.astype(int).astype(str))})
     y = (codes < 30).astype(int)

@@ -7,7 +7,7 @@ import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.preprocessing.feature_expansion import fit_feature_expansion
-from rffboost_ext.preprocessing.imputation import MOST_COLUMNS, MOST_ROWS, imputation_regressions
+from rffboost_ext.preprocessing.imputation import MAX_COLUMNS, MAX_ROWS, imputation_regressions
 from rffboost_ext.terms import Expanded, ImputeAndEncode
 from rffboost_ext.terms.validation import check_sound
 
@@ -73,7 +73,7 @@ def test_where_there_is_nothing_to_predict():
     ones = np.ones(len(X))
     assert imputation_regressions(WHOLE, ones, WHOLE.mean(axis=0)) == ()
     assert expansion(X[:, :1]).sweeps == ()
-    wide = gapped(RNG.standard_normal((30, MOST_COLUMNS + 1)))
+    wide = gapped(RNG.standard_normal((30, MAX_COLUMNS + 1)))
     assert expansion(wide).sweeps == ()
     assert len(expansion(wide[:, 1:]).sweeps) == 2
     assert expansion(WHOLE, fills_trees=True).sweeps == ()
@@ -88,7 +88,7 @@ def test_columns_without_values_or_of_one_value():
 
 
 def test_many_rows_are_learned_from_some_of_them():
-    long, fill = np.tile(X, (2 * MOST_ROWS // len(X), 1)), np.nanmean(X, axis=0)
+    long, fill = np.tile(X, (2 * MAX_ROWS // len(X), 1)), np.nanmean(X, axis=0)
     weight = RNG.uniform(0.5, 2.0, len(long))
     found, wanted = (
         imputation_regressions(long, weight, fill),
