@@ -19,10 +19,10 @@ from .training import EarlyStoppedModel, Trainer
 from .validation_split import (
     ALL_ROWS,
     assign_folds,
+    can_be_fitted,
     holdout_mask,
-    is_accepted,
     only_rows_of_class,
-    thinned_validation_set,
+    sample_validation_set,
 )
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out. Over 436
@@ -166,9 +166,9 @@ class FitPlan:
         splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
         # One fold may hold the only non-zero target, without which a loss cannot be fitted.
         usable = [
-            (kept, out) for kept, out in splits if is_accepted(loss, rows.y[kept], rows.weight[kept])
+            (kept, out) for kept, out in splits if can_be_fitted(loss, rows.y[kept], rows.weight[kept])
         ] or splits
-        return [(kept, thinned_validation_set(rows.take(out), loss, seed)) for kept, out in usable]
+        return [(kept, sample_validation_set(rows.take(out), loss, seed)) for kept, out in usable]
 
 
 def warn_if_no_progress(given: int, found: int) -> None:

@@ -159,12 +159,14 @@ class Trainer:
     def _chances(self, rows: Dataset, baseline: Array) -> Array | None:
         """The probabilities (n,) by which the rows of a pool are drawn; None if all rows are seen at once."""
         size = self.learner.pool_size
-        return rows.probabilities(self.loss, baseline, size) if size and self.in_pools(len(rows)) else None
+        return (
+            rows.sampling_probabilities(self.loss, baseline, size) if size and self.in_pools(len(rows)) else None
+        )
 
     def _pool(self, rows: Dataset, chances: Array, index: int) -> Dataset:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
         assert self.learner.pool_size is not None
-        return rows.drawn(rng, chances, self.learner.pool_size)
+        return rows.sample(rng, chances, self.learner.pool_size)
 
     def _boost(
         self,

@@ -1,4 +1,4 @@
-"""Which rows are held out: a single validation set, or folds."""
+"""Split of rows for early stopping: a single validation set, or folds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..data.dataset import Dataset
 from ..utils.typing import Array
 
 # Minimum and maximum size of the validation set.
-LEAST_HELD_OUT, MOST_HELD_OUT = 20, 20_000
+MIN_HELD_OUT, MAX_HELD_OUT = 20, 20_000
 # Up to this number of rows each of them matters, and models are quick to train.
 FEW = 3_000
 # The index of all rows, without a copy of them.
@@ -23,7 +23,7 @@ def default_n_folds(n_samples: int, stacks: bool, always: bool = False) -> int:
     return max(1, min(suitable, n_samples // 2))
 
 
-def is_accepted(loss: Loss, y: Array, weight: Array) -> bool:
+def can_be_fitted(loss: Loss, y: Array, weight: Array) -> bool:
     """Whether a loss can be fitted to these targets alone."""
     try:
         loss.prepared(y, weight)
@@ -33,7 +33,7 @@ def is_accepted(loss: Loss, y: Array, weight: Array) -> bool:
 
 
 def order_by_target(rows: Dataset, seed: int) -> Array:
-    """The rows in the order of their targets, of several of the first; those of equal target in random order."""
+    """The indices of the rows, sorted by the (first) target; rows of equal target in random order."""
     order = np.random.default_rng(seed).permutation(len(rows))
     return order[np.argsort(rows.y[order, 0], kind="stable")]
 
@@ -46,28 +46,28 @@ def assign_folds(rows: Dataset, n_folds: int, seed: int) -> Array:
 
 
 def only_rows_of_class(loss: Loss, y: Array) -> Array:
-    """Which rows (n,) are the only ones of their class: without them a model would give it probability 0."""
+    """Whether each row is the only one of its class, (n,); a model without it predicts probability 0."""
     if loss.task != "classification":
         return np.zeros(len(y), dtype=bool)
     _, codes, counts = np.unique(y[:, 0], return_inverse=True, return_counts=True)
     return np.asarray(counts[codes] == 1)
 
 
-def thinned_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
-    """What early stopping looks at of the held-out rows: at most about `MOST_HELD_OUT`, weighted for all."""
-    if len(held) <= MOST_HELD_OUT:
+def sample_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
+    """A sample of about `MAX_HELD_OUT` held-out rows, weighted to represent all; all rows if there are no more."""
+    if len(held) <= MAX_HELD_OUT:
         return held
-    chances = held.probabilities(loss, loss.baseline(held.y, held.weight), MOST_HELD_OUT)
-    return held.drawn(np.random.default_rng([seed, 1]), chances, MOST_HELD_OUT)
+    probability = held.sampling_probabilities(loss, loss.baseline(held.y, held.weight), MAX_HELD_OUT)
+    return held.sample(np.random.default_rng([seed, 1]), probability, MAX_HELD_OUT)
 
 
 def holdout_mask(rows: Dataset, fraction: float, seed: int) -> Array:
-    """Which rows (n,) to hold out: a systematic sample along the target, so that classes have their share.
+    """Whether to hold out each row, (n,): a systematic sample along the target, and so stratified by class.
 
-    Of few rows at least `LEAST_HELD_OUT` (or half of them) are held out.
+    At least `MIN_HELD_OUT` rows are held out, or half of the rows if these are fewer.
     """
     n = len(rows)
-    size = max(int(fraction * n), min(LEAST_HELD_OUT, n // 2))
+    size = max(int(fraction * n), min(MIN_HELD_OUT, n // 2))
     place = (np.arange(size) + np.random.default_rng(seed).random()) * (n / size)
     held = np.zeros(n, dtype=bool)
     held[order_by_target(rows, seed)[place.astype(np.int64)]] = True

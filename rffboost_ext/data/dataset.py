@@ -26,17 +26,16 @@ class Dataset:
         return len(self.X)
 
     def take(self, index: Index) -> Dataset:
-        """Some of the rows."""
+        """The rows of an index."""
         return Dataset(self.X[index], self.y[index], self.weight[index])
 
-    def probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
-        """The probabilities (n,) to draw about `size` rows by, from the gradients at constant scores (C,)."""
-        return sampling_probabilities(
-            np.arange(len(self)), gradient_magnitude(loss, self.y, baseline), self.weight, size
-        )
+    def sampling_probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
+        """The probabilities (n,) of a sample of about `size` rows, by the gradients at constant scores (C,)."""
+        gradient = gradient_magnitude(loss, self.y, baseline)
+        return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size)
 
-    def drawn(self, rng: np.random.Generator, chances: Array, size: int) -> Dataset:
-        """About `size` of the rows, drawn by their probabilities (n,) and weighted accordingly."""
-        index, factor = draw_weighted(rng, np.arange(len(self)), chances, size)
-        some = self.take(index)
-        return replace(some, weight=factor * some.weight)
+    def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:
+        """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""
+        index, factor = draw_weighted(rng, np.arange(len(self)), probability, size)
+        rows = self.take(index)
+        return replace(rows, weight=factor * rows.weight)

@@ -1,4 +1,4 @@
-"""Rows and their weights: weight 0 excludes a row, and a row that occurs twice is one of twice the weight."""
+"""Sample weights: weight 0 excludes a row, and a duplicate row is one row of the sum of both weights."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..utils.arrays import fingerprints, rows_equal
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 
-# With a mean weight below this, penalties act as on far fewer rows: fit warns.
-LIGHT = 0.1
+# Mean weight below which fit warns: penalties act as on far fewer rows.
+SMALL_MEAN_WEIGHT = 0.1
 
 
 def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
     """Merge duplicate rows into one, adding up their weights.
 
-    A row of weight 2 and the same row twice become the same data, so that they lead to the same fit bit for
-    bit, and not only up to rounding errors, which some searches amplify from round to round. To that end rows of
-    different weights are put in an order that depends on their contents alone.
+    A row of weight 2 and the same row twice then give the same fit bit for bit, without rounding errors that
+    searches amplify from round to round. Rows of different weights are therefore put in an order that depends on
+    their contents alone.
 
     Parameters
     ----------
     X, y : ndarray of shape (n, d), (n, C)
-        Features and encoded targets, of which both must agree for rows to be equal.
+        Features and encoded targets; rows are equal if both are.
     weight : ndarray of shape (n,)
         Sample weights.
 
@@ -40,33 +40,33 @@ def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Arra
         return X, y, weight
     order = np.argsort(key, kind="stable")
     tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
-    one, other = order[tied], order[tied + 1]
-    equal = rows_equal(X[one], X[other]) & (y[one] == y[other]).all(axis=1)
+    one, next_one = order[tied], order[tied + 1]
+    equal = rows_equal(X[one], X[next_one]) & (y[one] == y[next_one]).all(axis=1)
     first = np.ones(len(X), dtype=bool)
     first[tied[equal] + 1] = False
     if first.all() and (weight == weight[0]).all():
         return X, y, weight
-    rows, joint = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
-    if (joint == joint[0]).all():
-        # In the original order, as if there were no duplicates.
+    rows, total = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))
+    if (total == total[0]).all():
+        # The original order, as if there were no duplicates.
         rows = np.sort(rows)
-    return X[rows], y[rows], joint
+    return X[rows], y[rows], total
 
 
 def with_positive_weight(X: Array, y: Array, sample_weight: Any) -> tuple[Array, Array, Array]:
     """X, y and weights without the rows of weight 0."""
     weight = check_sample_weight(sample_weight, len(X))
-    kept = weight > 0.0
-    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+    positive = weight > 0.0
+    return (X, y, weight) if positive.all() else (X[positive], y[positive], weight[positive])
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
-    """Sample weights as float64 of shape (n,), ones for None, or a ValueError or TypeError that names them."""
+    """Sample weights, (n,), float64; ones for None. Invalid ones raise a ValueError or TypeError."""
     if sample_weight is None:
         return np.ones(n_samples)
     given = np.asarray(sample_weight)
-    boxed = given.dtype == object and all(isinstance(value, Real) for value in given.ravel())
-    if given.dtype.kind not in "biuf" and not boxed:
+    of_numbers = given.dtype == object and all(isinstance(value, Real) for value in given.ravel())
+    if given.dtype.kind not in "biuf" and not of_numbers:
         raise TypeError(f"sample_weight must be real numbers, got an array of type {given.dtype}")
     weight = given.astype(np.float64)
     if weight.ndim == 0:
@@ -87,11 +87,11 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
 
 
 def warn_if_light(weight: Array) -> None:
-    """Warn where weights (n,) sum to far less than the number of rows: penalties suit rows of weight 1."""
+    """Warn if weights (n,) sum to far less than the number of rows: penalties are for rows of weight 1."""
     total = float(weight.sum())
-    if total < LIGHT * len(weight):
+    if total < SMALL_MEAN_WEIGHT * len(weight):
         warn_user(
-            f"sample_weight: {len(weight)} rows have a total weight of {total:.3g}, so that penalties such as l2, "
-            f"reg_lambda and min_child_weight, which are for rows of weight 1, weigh as heavily as on {total:.3g} "
-            f"rows; multiply the weights to a mean of 1 unless that is meant"
+            f"sample_weight: {len(weight)} rows have a total weight of {total:.3g}; penalties such as l2, "
+            f"reg_lambda and min_child_weight then act as on {total:.3g} rows of weight 1. Scale the weights to a "
+            f"mean of 1 unless this is intended"
         )

@@ -1,4 +1,4 @@
-"""Samples of many rows: evenly, or with rows of large gradients more often and at a smaller weight."""
+"""Samples of rows: uniform, or rows of large gradients more often and at a smaller weight."""
 
 from __future__ import annotations
 
@@ -9,35 +9,32 @@ from ..kernels import compiled
 from ..losses.validation import check_pair, require_derivatives
 from ..utils.typing import Array
 
-# The part of a sample that is drawn by weight alone. By it, where all weights are equal and no row is certain,
-# none weighs more than 1.5 times as much.
-BY_WEIGHT = 2.0 / 3.0
-# Turns in which the probabilities that reach 1 are found.
-TURNS = 10
-# Rows whose gradients are held in memory at once.
-BLOCK = 65_536
+# The share of a sample that is drawn by weight alone: it limits the factors on the weights to 1.5.
+SHARE_BY_WEIGHT = 2.0 / 3.0
+# Maximum number of iterations to find the probabilities that reach 1.
+MAX_ITERATIONS = 10
+# Rows whose gradients are in memory at once.
+BLOCK_SIZE = 65_536
 
 
 def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
-    """About `size` of `rows` at random, in their order; all of them where there are no more."""
+    """A uniform sample of about `size` of `rows`, in their order; all of them if there are no more."""
     if len(rows) <= size:
         return rows
-    chance, kept = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
-    count = compiled("sampling").keep_rows(rows, chance, np.float32(size / len(rows)), kept)
-    return kept[:count] if count else rows[[int(chance.argmin())]]
+    uniform, drawn = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
+    count = compiled("sampling").keep_rows(rows, uniform, np.float32(size / len(rows)), drawn)
+    return drawn[:count] if count else rows[[int(uniform.argmin())]]
 
 
 def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Array:
-    r"""The probabilities (m,) by which to draw about `size` of m rows, those of large gradients preferred.
-
-    That of row i is
+    r"""The probabilities (m,) of a sample of about `size` of m rows, larger for large gradients:
 
     .. math:: p_i = \min\left(1, k w_i \left(\frac{2}{3 \sum_j w_j}
               + \frac{\sum_c |g_{ic}|}{3 \sum_j w_j \sum_c |g_{jc}|}\right)\right),
 
-    k such that they sum to `size`. Sampling of minimal variance, with p proportional to the gradient, is due to
-    Ibragimov and Gusev (NeurIPS 2019). By the part that does not depend on the gradient, the weight of a row times
-    the factor of :func:`draw_weighted` is at most 1.5 times the mean weight, as long as no probability reaches 1.
+    with k such that they sum to `size`. Sampling of minimal variance, with p proportional to the gradient, is due
+    to Ibragimov and Gusev (NeurIPS 2019). The term without the gradient limits the weight of a row times its
+    factor of :func:`draw_weighted` to 1.5 times the mean weight, unless a probability reaches 1.
 
     Parameters
     ----------
@@ -50,41 +47,41 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
     """
     if len(rows) <= size:
         return np.ones(len(rows))
-    passes, mass = compiled("sampling"), np.empty(len(rows))
-    passes.masses_of(rows, gradient, weight, BY_WEIGHT, mass)
-    mass *= passes.rate_of(mass, size, TURNS)
+    kernels, mass = compiled("sampling"), np.empty(len(rows))
+    kernels.masses_of(rows, gradient, weight, SHARE_BY_WEIGHT, mass)
+    mass *= kernels.rate_of(mass, size, MAX_ITERATIONS)
     return np.minimum(mass, 1.0, out=mass)
 
 
 def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, size: int) -> tuple[Array, Array]:
-    """Some of m rows, each kept with its probability, and the factors that make up for it.
+    """A sample of m rows, each drawn with its probability, and the factors on their weights.
 
-    Row i is to weigh size / (m p_i) times as much. Weighted sums over the sample are then, in expectation,
-    size / m times those over all m rows, or a little more where a sample could be empty. That of the gradients
-    varies far less than over an even sample where few rows have most of them, such as those of a rare class.
+    The factor of row i is size / (m p_i). Weighted sums over the sample are then, in expectation, size / m times
+    the sums over all m rows, or a little more if a sample could be empty. If few rows have most of the gradient,
+    such as the rows of a rare class, its sum varies far less than over a uniform sample.
 
     Returns
     -------
     rows : ndarray of shape (k,)
-        Ascending; all of them where there are no more than `size`.
+        Ascending; all of them if there are no more than `size`.
     factor : ndarray of shape (k,)
     """
     if len(rows) <= size:
         return rows, np.ones(len(rows))
-    chance, kept, found = rng.random(len(rows), dtype=np.float32), np.empty_like(rows), np.empty(len(rows))
-    count = compiled("sampling").draw_rows(rows, chance, probability, kept, found)
+    uniform, drawn, chance = rng.random(len(rows), dtype=np.float32), np.empty_like(rows), np.empty(len(rows))
+    count = compiled("sampling").draw_rows(rows, uniform, probability, drawn, chance)
     if not count:
-        # One of them, as likely as it is to be drawn at all.
+        # A sample has at least one row, drawn in proportion to its probability.
         count, one = 1, rng.choice(len(rows), p=probability / probability.sum())
-        kept[0], found[0] = rows[one], probability[one]
-    return kept[:count], size / len(rows) / found[:count]
+        drawn[0], chance[0] = rows[one], probability[one]
+    return drawn[:count], size / len(rows) / chance[:count]
 
 
 def gradient_magnitude(loss: Loss, y: Array, raw: Array) -> Array:
-    """The sum of absolute gradients of each row, (n, 1), at the constant scores raw (C,), checked."""
+    """The sum of absolute gradients of each row, (n, 1), at constant scores raw (C,), validated."""
     out = np.empty((len(y), 1))
-    for start in range(0, len(y), BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, len(y), BLOCK_SIZE):
+        block = slice(start, start + BLOCK_SIZE)
         target = y[block]
         scores = np.tile(raw, (len(target), 1))
         derivatives = check_pair(loss, loss.derivatives(target, scores))

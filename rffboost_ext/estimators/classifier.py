@@ -14,7 +14,7 @@ from ..boosting.evaluation import sets_of
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..learners.composition import multi_output_learners
-from ..preprocessing.class_weight import ClassWeight, class_factors
+from ..preprocessing.class_weight import ClassWeightCheck, class_factors
 from ..preprocessing.targets import codes_of_labels, decode_labels, encode_labels, require_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
@@ -55,7 +55,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     task = "classification"
     default_loss = "log_loss"
     classes_: Array
-    constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeight()}
+    constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeightCheck()}
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Weights of classes, as factors on the weights of rows."""
+"""Class weights, as factors on the sample weights."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..utils.param_validation import POSITIVE, Check
 from ..utils.typing import Array
 
 
-class ClassWeight(Check):
-    """What ``class_weight`` may be: None, "balanced", or positive numbers by class label."""
+class ClassWeightCheck(Check):
+    """Values of ``class_weight``: None, "balanced", or positive numbers by class label."""
 
     def fits(self, value: object) -> bool:
         return value is None or isinstance(value, str | Mapping)
@@ -27,15 +27,15 @@ class ClassWeight(Check):
 
 
 def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: Array) -> Array | None:
-    """The factor of each class (K,) on the weights of its rows; None where there are none.
+    """The factor of each class, (K,), on the weights of its rows; None without class weights.
 
     Parameters
     ----------
     owner : str
-        Whose parameter it is.
+        Name of the estimator, for messages.
     given : None, "balanced" or mapping of labels to numbers
-        ``class_weight``. "balanced" gives every class the same total weight, and keeps the overall sum; a class
-        that a mapping leaves out keeps its weight.
+        ``class_weight``. "balanced" gives every class the same total weight and keeps the overall sum; a class
+        without an entry keeps its weight.
     classes : ndarray of shape (K,)
         Class labels.
     codes : ndarray of shape (n,)
@@ -46,7 +46,7 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
     Raises
     ------
     ValueError
-        If a mapping names a class that does not occur, and leaves out one that does.
+        If a mapping has a class that does not occur and lacks one that does.
     """
     if given is None:
         return None
@@ -54,18 +54,18 @@ def class_factors(owner: str, given: Any, classes: Array, codes: Array, weight: 
         share = np.bincount(codes, weight, len(classes))
         return share.sum() / (len(classes) * share)
     if classes.dtype.kind in "mM":
-        # Times that are equal may be of many types and units, whose hashes differ.
+        # Equal times of different types or units have different hashes.
         labels = list(classes)
         given = {next((one for one in labels if one == label), label): given[label] for label in given}
     else:
         labels = classes.tolist()
     unknown = [label for label in given if label not in labels]
-    left_out = [label for label in labels if label not in given]
-    # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to one left out is a
-    # typo.
-    if unknown and left_out:
+    without_entry = [label for label in labels if label not in given]
+    # As in scikit-learn: a subset of the data may lack a class, but an unknown label next to a class without an
+    # entry is a typo.
+    if unknown and without_entry:
         raise ValueError(
             f"{owner}: class_weight must be of the classes of y, {labels}, got {unknown[0]!r} and nothing for "
-            f"{left_out[0]!r}"
+            f"{without_entry[0]!r}"
         )
     return np.array([float(given.get(label, 1.0)) for label in labels])

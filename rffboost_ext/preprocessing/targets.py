@@ -1,4 +1,4 @@
-"""Encoding of targets for losses, and decoding of raw scores for the user."""
+"""Encoding of targets for losses, and decoding of raw scores to labels."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..utils.typing import Array
 from .tables import is_missing
 
 # Integer labels within a range of this length are counted rather than sorted.
-MOST_COUNTED = 1024
-# Squares of larger numbers, and sums of these, overflow; those of smaller ones vanish.
-LARGEST = 1e150
+MAX_COUNTED_RANGE = 1024
+# Sums of squares of larger numbers overflow; squares of numbers below the inverse underflow.
+MAX_MAGNITUDE = 1e150
 
 
 def encode_labels(y: Array) -> tuple[Array, Array]:
-    """Sorted classes and the index of each label's, (n,); small integers are counted rather than sorted."""
+    """The sorted classes, (K,), and the class index of each label, (n,)."""
     if y.dtype.kind in "iu" and y.ndim == 1:
         low, high = int(y.min()), int(y.max())
-        if high - low < MOST_COUNTED and high <= np.iinfo(np.int64).max:
+        if high - low < MAX_COUNTED_RANGE and high <= np.iinfo(np.int64).max:
             # Differences may be too large for the type of the labels.
             place = y.astype(np.int64) - low
-            found = np.bincount(place) > 0
-            return (np.flatnonzero(found) + low).astype(y.dtype), (np.cumsum(found) - 1)[place]
+            occurs = np.bincount(place) > 0
+            return (np.flatnonzero(occurs) + low).astype(y.dtype), (np.cumsum(occurs) - 1)[place]
     text = [isinstance(label, str) for label in y.ravel()] if y.dtype == object else []
     if any(text) and not all(text):
         kinds = sorted({type(label).__name__ for label in y.ravel().tolist()})
@@ -37,30 +37,30 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
 
 
 def require_labels(y: Any) -> None:
-    """Raise a ValueError if a label is missing, whatever stands for it: None, NaN, NaT or pandas' NA."""
+    """Raise a ValueError if a label is missing: None, NaN, NaT or pandas' NA."""
     try:
         labels = np.asarray(y)
     except ValueError:
-        # Of no shape at all, which is told by whoever checks that.
+        # Ragged lists: scikit-learn's check of y refuses them.
         return
     if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
         return
     labels = labels.ravel()
-    gaps = np.array(list(map(is_missing, labels)), dtype=bool) if labels.dtype == object else labels != labels
-    if gaps.any():
-        place = int(gaps.argmax())
+    missing = np.array(list(map(is_missing, labels)), dtype=bool) if labels.dtype == object else labels != labels
+    if missing.any():
+        place = int(missing.argmax())
         raise ValueError(f"y must hold labels, got {labels[place]!r} as entry {place}, a missing value")
 
 
 def codes_of_labels(classes: Array, y: Array) -> Array:
-    """The index of each label's class, (n, 1), float64, or a ValueError if one is not among the classes."""
+    """The class index of each label, (n, 1), float64; a ValueError for a label that is not among the classes."""
     require_labels(y)
     y = column_or_1d(y, warn=True)
     try:
         codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
         unknown = np.flatnonzero(classes[codes] != y)
     except TypeError:
-        # Labels of several kinds are in no order.
+        # Labels of several types cannot be sorted.
         place = {label: code for code, label in enumerate(classes.tolist())}
         codes = np.array([place.get(label, -1) for label in y.tolist()])
         unknown = np.flatnonzero(codes < 0)
@@ -72,7 +72,7 @@ def codes_of_labels(classes: Array, y: Array) -> Array:
 
 
 def encode_targets(y: Array) -> Array:
-    """Targets of a regression, (n, C), float64, or a ValueError if they are no real numbers, or none to square."""
+    """Targets of a regression, (n, C), float64; a ValueError unless they are real numbers with finite squares."""
     odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
     if odd or y.dtype.kind not in "biufO":
         raise ValueError(f"y must be real numbers, got {y.ravel()[:1].tolist()[0]!r} of type {y.dtype}")
@@ -80,20 +80,20 @@ def encode_targets(y: Array) -> Array:
         y = column_or_1d(y, warn=True)
     targets = y.astype(np.float64).reshape(len(y), -1)
     if y.dtype == object:
-        # scikit-learn checks arrays of a numeric type only.
+        # scikit-learn's check of y covers numeric types only.
         assert_all_finite(targets, input_name="y")
     for size in np.abs(targets).max(axis=0, initial=0.0):
-        # What is not finite is told by whoever checks that.
-        if 0.0 < size < 1.0 / LARGEST or LARGEST < size < np.inf:
+        # Infinite targets have an error of their own.
+        if 0.0 < size < 1.0 / MAX_MAGNITUDE or MAX_MAGNITUDE < size < np.inf:
             raise ValueError(
-                f"y must be 0 or have a largest magnitude between {1.0 / LARGEST:g} and {LARGEST:g}, got "
-                f"{size:g}: give it in other units"
+                f"y must be 0 or have a largest magnitude between {1.0 / MAX_MAGNITUDE:g} and {MAX_MAGNITUDE:g}, "
+                f"got {size:g}: give it in other units"
             )
     return targets
 
 
 def decode_labels(raw: Array, classes: Array) -> Array:
-    """The most probable class of each row, (n,), by raw scores (n, 1) of two classes or (n, K) of more."""
+    """The most probable class of each row, (n,), from raw scores (n, 1) of two classes or (n, K) of more."""
     codes = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
     return np.asarray(classes[codes])
 

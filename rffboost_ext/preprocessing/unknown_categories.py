@@ -1,4 +1,4 @@
-"""Categories that the fit has not seen: what is an error, what a warning, and what counts as missing."""
+"""Unknown categories at prediction: they count as missing, with an error or a warning if they look wrong."""
 
 from __future__ import annotations
 
@@ -22,33 +22,35 @@ def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
 
 
 def require_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
-    """Raise a ValueError if a value is a known fraction in single precision and not in double, as 0.1 may be."""
-    ours = {in_single(one): one for one in known if is_fraction(one)}
-    found = next((one for one in values if ours and is_fraction(one) and in_single(one) in ours), None)
-    if found is not None:
+    """Raise a ValueError if a value equals a known category in single precision only, as 0.1 may do."""
+    categories = {as_float32(one): one for one in known if is_fraction(one)}
+    value = next(
+        (one for one in values if categories and is_fraction(one) and as_float32(one) in categories), None
+    )
+    if value is not None:
         raise ValueError(
-            f"column {column} of X must hold categories as in fit, such as {ours[in_single(found)]!r}, got "
-            f"{found!r}: the same in float32 only, so take the type that X had in fit"
+            f"column {column} of X must hold categories as in fit, such as {categories[as_float32(value)]!r}, got "
+            f"{value!r}: they are equal in float32 only, so use the type of X in fit"
         )
 
 
 def is_fraction(value: object) -> bool:
-    """Whether a value is a number that is not whole, such as float32 has too."""
+    """Whether a value is a number with a fraction."""
     if not isinstance(value, float | np.floating):
         return False
     number = float(value)
     return not number.is_integer() and abs(number) < 2.0**53
 
 
-def in_single(value: float) -> float:
+def as_float32(value: float) -> float:
     """A number rounded to single precision."""
     return float(np.float32(value))
 
 
 def warn_of_unknown(column: str, values: Sequence[Any]) -> None:
-    """Warn where several rows have values and none of these is a known category, as if they were other words."""
+    """Warn if none of the values of several rows is a known category, as with another spelling."""
     if len(values) > 1:
         warn_user(
-            f"column {column} of X: fit has seen none of the categories of these {len(values)} rows, such as "
-            f"{values[0]!r}; all count as missing"
+            f"column {column} of X: none of the categories of these {len(values)} rows, such as {values[0]!r}, "
+            f"was in fit; all count as missing"
         )

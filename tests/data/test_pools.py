@@ -57,7 +57,7 @@ def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     rows = Dataset(rng.normal(size=(500, 2)), (rng.random((500, 1)) < 0.1).astype(float), np.ones(500))
     parts = LOSSES.create("log_loss"), Pooled(), None, True
     one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
-    chances = rows.probabilities(one.loss, np.zeros(1), 60)
+    chances = rows.sampling_probabilities(one.loss, np.zeros(1), 60)
     np.testing.assert_array_equal(one._pool(rows, chances, 3).X, other._pool(rows, chances, 3).X)
     first, second = (set(map(tuple, one._pool(rows, chances, k).X)) for k in range(2))
     assert len(first & second) < 40

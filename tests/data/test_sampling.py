@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.boosting.validation_split import MOST_HELD_OUT, thinned_validation_set
+from rffboost_ext.boosting.validation_split import MAX_HELD_OUT, sample_validation_set
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 from rffboost_ext.learners.subsampling import informative
@@ -133,7 +133,7 @@ def test_weights_of_any_size_are_drawn_from(weight: Array) -> None:
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_slopes_are_sums_of_absolute_gradients(case, monkeypatch) -> None:
-    monkeypatch.setattr("rffboost_ext.data.sampling.BLOCK", 7)
+    monkeypatch.setattr("rffboost_ext.data.sampling.BLOCK_SIZE", 7)
     made = make_round(case)
     loss, y, raw = made.loss, made.y, made.raw[0]
     gradient, _ = loss.derivatives(y, np.tile(raw, (len(y), 1)))
@@ -146,12 +146,12 @@ def test_held_out_rows_that_are_watched_weigh_as_much_by_class_as_all() -> None:
     y = np.zeros((n, 1))
     y[:200] = 1.0
     held = Dataset(np.zeros((n, 1)), y, np.ones(n))
-    some = thinned_validation_set(held, loss, seed=0)
-    assert len(some) == pytest.approx(MOST_HELD_OUT, rel=0.05)
+    some = sample_validation_set(held, loss, seed=0)
+    assert len(some) == pytest.approx(MAX_HELD_OUT, rel=0.05)
     assert some.y.sum() == 200, "all rows of a rare class"
     assert np.average(some.y[:, 0], weights=some.weight) == pytest.approx(0.002, rel=0.05)
     few = held.take(np.arange(1_000))
-    assert thinned_validation_set(few, loss, seed=0) is few
+    assert sample_validation_set(few, loss, seed=0) is few
 
 
 @pytest.mark.parametrize("learner", ["auto", "rff_newton"])

@@ -84,7 +84,7 @@ def test_order_of_rows_does_not_matter(loss, learner):
 def test_weights_that_make_penalties_overwhelming_are_named():
     X = np.random.default_rng(0).standard_normal((50, 2))
     model = RFFBoostRegressor(learner="tree", n_estimators=2)
-    with pytest.warns(UserWarning, match=r"sample_weight: 50 rows have a total weight of 1, .* mean of 1"):
+    with pytest.warns(UserWarning, match=r"sample_weight: 50 rows have a total weight of 1; .* mean of 1"):
         model.fit(X, X[:, 0], sample_weight=np.full(50, 1.0 / 50.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

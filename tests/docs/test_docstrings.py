@@ -14,7 +14,7 @@ import onnx_export
 import rffboost_ext
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.boosting.fit_plan import BEYOND
-from rffboost_ext.boosting.validation_split import FEW, LEAST_HELD_OUT, MOST_HELD_OUT
+from rffboost_ext.boosting.validation_split import FEW, MAX_HELD_OUT, MIN_HELD_OUT
 from rffboost_ext.estimators.defaults import HASTE, MIDDLING, NO_REFIT, SETTLED, SHARE_OF_ROUNDS
 
 PACKAGES = rffboost_ext, onnx_export
@@ -67,8 +67,8 @@ STATED = [
     f"there are fewer than {NO_REFIT:,} rows",
     f"below {MIDDLING:,} rows, with an",
     f"With up to {FEW:,} rows",
-    f"at least {LEAST_HELD_OUT} (half of fewer than {2 * LEAST_HELD_OUT})",
-    f"Of more than {MOST_HELD_OUT:,} about as many",
+    f"at least {MIN_HELD_OUT} (half of fewer than {2 * MIN_HELD_OUT})",
+    f"Of more than {MAX_HELD_OUT:,} about as many",
 ]
 
 

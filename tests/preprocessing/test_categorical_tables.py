@@ -158,7 +158,7 @@ def test_text_where_there_were_numbers_is_no_unknown_category(known, given):
         model.predict(new)
     # One that is merely new is a missing value.
     unseen = table.assign(kind=pd.Categorical(["z"] * 60 if isinstance(known, list) else [9] * 60))
-    with pytest.warns(UserWarning, match=r"column 'kind' of X: fit has seen none of .* these 60 rows, such as"):
+    with pytest.warns(UserWarning, match=r"column 'kind' of X: none of the categories of these 60 rows, such as"):
         assert np.isfinite(model.predict(unseen)).all()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
