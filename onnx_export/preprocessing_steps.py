@@ -16,8 +16,8 @@ from .graph import ML, Graph
 from .input_names import input_names, rename_inputs
 from .model import ML_OPSET
 from .precision import single_precision
+from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
-from .transformers import require_no_terms
 
 
 @dataclass(frozen=True)

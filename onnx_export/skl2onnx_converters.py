@@ -15,7 +15,7 @@ from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
 from .links import class_scores, convert_link
 from .model import ML_OPSET
-from .parsers import watch_parsers
+from .skl2onnx_checks import add_checks_to_parsers
 from .source import export_source
 
 CLASSIFIER_OPTIONS = {
@@ -36,10 +36,10 @@ def register_skl2onnx() -> None:
     `stack_method` of "predict" or, for two classes, "decision_function", VotingClassifier whose `weights` are a
     list rather than an array, and AdaBoostClassifier and SimpleImputer in float64.
 
-    Where ours is inside, a ValueError refuses what would come out wrong silently: TunedThresholdClassifierCV,
-    whose threshold is left out, BaggingRegressor of several targets or quantiles, OneVsOneClassifier whose labels
-    are not the numbers 0 .. K-1, and ours as a transformer among other steps, which would be given its
-    predictions. An estimator of ours that is not fitted raises a NotFittedError when it is converted.
+    Two models with our estimators inside raise a ValueError: TunedThresholdClassifierCV, whose threshold skl2onnx
+    leaves out, and one of our estimators as a transformer among other steps, which would be given its predictions.
+    skl2onnx is also wrong for BaggingRegressor of several targets, and for OneVsOneClassifier whose labels are not
+    the numbers 0 .. K-1.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def register_skl2onnx() -> None:
     )
     for regressor in (RFFBoostRegressor, RFFBoostQuantileRegressor):
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
-    watch_parsers()
+    add_checks_to_parsers()
 
 
 def regressor_shape(operator: Any) -> None:

@@ -13,7 +13,7 @@ from ..core import Loss
 from ..data.dataset import Dataset
 from ..data.sample_weight import with_positive_weight
 from ..losses.registry import LOSSES
-from ..losses.validation import prepare_loss, require_accepted
+from ..losses.validation import prepare_loss, require_accepted_target
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -72,7 +72,7 @@ def evaluation_of(
                 f"{rows.y.shape[1]}, got {held.y.shape[1]}"
             )
         try:
-            require_accepted(loss, held.y)
+            require_accepted_target(loss, held.y)
         except ValueError as error:
             raise ValueError(f"{type(model).__name__}: eval_set {label!r}: {error}") from error
     return Evaluation(sets, resolve_metrics(model.eval_metric, decoder))

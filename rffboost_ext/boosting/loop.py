@@ -14,12 +14,12 @@ from ..learners.registry import LEARNERS
 from ..learners.validation import fit_term
 from ..losses.registry import LOSSES
 from ..losses.validation import (
-    check_answers,
     check_baseline,
     check_derivatives,
     check_target,
-    checked_baseline,
-    checked_derivatives,
+    check_value_and_response,
+    compute_baseline,
+    compute_derivatives,
     prepare_loss,
     scale_derivatives,
 )
@@ -118,11 +118,11 @@ def boost(
     seed = np.random.SeedSequence(random_state).entropy
     raw = scores_of(start, design, n_estimators, init_raw)
     if not len(start):
-        check_answers(loss, y, raw)
+        check_value_and_response(loss, y, raw)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
-            derivatives = scale_derivatives(loss, checked_derivatives(loss, y, raw, index))
+            derivatives = scale_derivatives(loss, compute_derivatives(loss, y, raw, index))
             check_derivatives(loss, derivatives, raw, index)
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
             round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
@@ -144,7 +144,7 @@ def boost(
 
 def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
     """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
-    start = Ensemble(checked_baseline(loss, y, weight), (), np.empty((0, 2))) if init is None else init
+    start = Ensemble(compute_baseline(loss, y, weight), (), np.empty((0, 2))) if init is None else init
     check_baseline(loss, start.baseline, y)
     check_target(loss, y, start.n_outputs)
     return start

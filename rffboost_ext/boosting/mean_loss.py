@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..core import Loss
-from ..losses.validation import require_values
+from ..losses.validation import require_value_per_row
 from ..utils.typing import Array
 
 ErrorFunction: TypeAlias = Callable[[Array, Array, Array], float]
@@ -29,14 +29,14 @@ class MeanLoss:
 
     def __call__(self, y: Array, raw: Array, weight: Array) -> float:
         values = self.loss.value(y, raw)
-        require_values(self.loss, values, len(y))
+        require_value_per_row(self.loss, values, len(y))
         return float(np.average(values, weights=weight))
 
     def batch(self, y: Array, raw: Array, weight: Array) -> list[float]:
         """The error of each of T score arrays, raw (T, n, C), in one call of the loss."""
         count, n, n_outputs = raw.shape
         values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
-        require_values(self.loss, values, count * n)
+        require_value_per_row(self.loss, values, count * n)
         # As np.average, which is slow for few rows.
         means: list[float] = ((values.reshape(count, n) * weight).sum(axis=1) / weight.sum()).tolist()
         return means

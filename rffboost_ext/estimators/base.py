@@ -26,7 +26,7 @@ from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import sampled_importances
-from ..losses.validation import checked_baseline, prepare_loss
+from ..losses.validation import compute_baseline, prepare_loss
 from ..persistence.checkpoint import Checkpoint, recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.log_transform import choose_log_transform
@@ -200,7 +200,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixi
             self._require_columns(y)
             loss = self.loss_ if repr(loss) == self._loss_given else loss
         loss = prepare_loss(loss, y, weight, n_classes)
-        return loss, learner, self._step_for(loss, learner, np.size(checked_baseline(loss, y, weight)))
+        return loss, learner, self._step_for(loss, learner, np.size(compute_baseline(loss, y, weight)))
 
     def _fit(
         self: E,

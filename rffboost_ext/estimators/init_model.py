@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..losses.validation import reads_alike
+from ..losses.validation import has_same_response
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.tables import with_underscores
 from ..terms.ensemble import Ensemble
@@ -134,7 +134,7 @@ def require_same_categories(given: CategoryEncoding | None, coding: CategoryEnco
 
 def require_same_link(response: Callable[[Array], Array], loss: Loss, n_outputs: int) -> None:
     """Raise a ValueError unless the raw scores of a model mean what those of the loss mean."""
-    if not reads_alike(response, loss, n_outputs):
+    if not has_same_response(response, loss, n_outputs):
         raise ValueError(
             f"init_model reads its raw scores otherwise than loss {loss!r} does: take the loss that it was "
             f"trained with, or hand over an Ensemble whose raw scores suit the loss, such as "

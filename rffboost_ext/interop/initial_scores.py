@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import Loss
-from ..losses.validation import reads_alike
+from ..losses.validation import has_same_response
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .score_conversion import slope_of
@@ -37,7 +37,7 @@ class PreviousModel:
         if len(self.start) != n_outputs:
             raise ValueError(f"{owner}: {self.name} must have {n_outputs} outputs, got {len(self.start)}")
         slope = slope_of(loss, n_outputs)
-        if self.response is not None and not reads_alike(self.response, loss, n_outputs, slope):
+        if self.response is not None and not has_same_response(self.response, loss, n_outputs, slope):
             raise ValueError(
                 f"{owner}: {self.name} reads its scores otherwise than loss {loss!r} does: take the loss that it "
                 f"was trained with"
@@ -47,7 +47,7 @@ class PreviousModel:
 
 def warn_of_other(objective: str, response: Callable[[Array], Array] | None, loss: Loss, n_outputs: int) -> None:
     """Warn where the objective that a booster records, of an unknown response if None, is not that of a loss."""
-    if response is not None and reads_alike(response, loss, n_outputs):
+    if response is not None and has_same_response(response, loss, n_outputs):
         return
     told = f"which reads scores otherwise than loss {loss!r} does" if response else "whose link is not known here"
     warn_user(

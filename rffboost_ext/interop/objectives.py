@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import Loss
 from ..losses.registry import LOSSES
-from ..losses.validation import checked_baseline, checked_preparation, scale_derivatives
+from ..losses.validation import compute_baseline, prepare_loss, scale_derivatives
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .score_conversion import ScoreConversion, columns
@@ -275,7 +275,7 @@ def prepared_for(loss: Loss, y: Array, weight: Array | None, n_outputs: int | No
     require_targets(loss, y, max(2, n_classes))
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
     known = None if loss.task == "regression" or n_outputs is None else max(2, n_outputs)
-    return checked_preparation(loss, y, weight, known)
+    return prepare_loss(loss, y, weight, known)
 
 
 def for_outputs(loss: Loss, n_outputs: int) -> Loss:
@@ -289,7 +289,7 @@ def fitted_to(loss: Loss, y: Array, weight: Array | None) -> tuple[Loss, Array]:
     y = columns(y)
     loss = prepared_for(loss, y, weight)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
-    return loss, checked_baseline(loss, y, weight)
+    return loss, compute_baseline(loss, y, weight)
 
 
 def weighted_derivatives(loss: Loss, y: Array, raw: Array, weight: Array | None) -> tuple[Array, Array]:

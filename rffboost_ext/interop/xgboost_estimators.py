@@ -10,7 +10,7 @@ import xgboost
 from ..core import Loss
 from ..learners.trees.xgboost_model import parsed
 from ..losses.registry import LOSSES
-from ..losses.validation import reads_alike
+from ..losses.validation import has_same_response
 from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
@@ -161,7 +161,7 @@ class Shell(HostEstimatorMixin):
     def _is_read_by(self, objective: str) -> bool:
         """Whether an objective of XGBoost's reads margins as the loss does."""
         n_outputs = len(self.baseline_)
-        return reads_alike(XGBOOST[objective].inverse, self.loss_, n_outputs, self._reading(n_outputs).slope)
+        return has_same_response(XGBOOST[objective].inverse, self.loss_, n_outputs, self._reading(n_outputs).slope)
 
     def _require_readable(self, metric: Any) -> None:
         """Raise a ValueError for a metric of XGBoost's, which reads scores otherwise than the loss does."""

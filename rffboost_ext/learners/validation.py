@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Learner, Round, Term
-from ..losses.validation import described, is_finite, require_unchanged
+from ..losses.validation import describe_returned, is_finite, require_unchanged
 from ..terms.validation import check_sound
 from ..utils.typing import Array
 
@@ -22,7 +22,7 @@ def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
         owned = {name: getattr(round, name) for name in OWNED}
         fitted = require_unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
     if not isinstance(fitted, Term):
-        raise TypeError(f"learner {learner!r}: fit must return a Term, got {described(fitted)}")
+        raise TypeError(f"learner {learner!r}: fit must return a Term, got {describe_returned(fitted)}")
     design = round.design
     try:
         check_sound(fitted, design.n_features, round.raw.shape[1])

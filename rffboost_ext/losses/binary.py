@@ -1,4 +1,4 @@
-"""Losses of the margin s * raw, where s is -1 for the first class and +1 for the second."""
+"""Binary classification losses of the margin s * raw: s is -1 for the first class and +1 for the second."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .registry import LOSSES
 from .target_statistics import class_count
 
 
-def sign(y: Array) -> Array:
+def signed_labels(y: Array) -> Array:
     """Class indices 0 and 1 as -1 and +1."""
     return 2.0 * y - 1.0
 
 
-def share(y: Array, weight: Array) -> float:
-    """Weighted share of the second class, kept away from 0 and 1 by the machine epsilon of float64."""
+def second_class_share(y: Array, weight: Array) -> float:
+    """Weighted share of the second class, clipped to [eps, 1 - eps] with the machine epsilon of float64."""
     eps = np.finfo(np.float64).eps
     return float(np.clip(np.average(y[:, 0], weights=weight), eps, 1.0 - eps))
 
@@ -42,7 +42,7 @@ class Exponential(Loss):
     bounded_ratio = True
 
     def value(self, y: Array, raw: Array) -> Array:
-        return np.exp(np.minimum(-sign(y) * raw, LARGEST_EXPONENT))[:, 0]
+        return np.exp(np.minimum(-signed_labels(y) * raw, LARGEST_EXPONENT))[:, 0]
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
         gradient, hessian = np.empty((2, *raw.shape))
@@ -50,15 +50,15 @@ class Exponential(Loss):
         return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
-        p = share(y, weight)
+        p = second_class_share(y, weight)
         return np.array([0.5 * np.log(p / (1.0 - p))])
 
 
 @LOSSES.register("log_loss")
 class LogLoss(Loss):
-    """Cross-entropy: of two classes, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``.
+    """Cross-entropy of two classes, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``.
 
-    For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` in its place.
+    For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` instead.
     """
 
     link = BinaryLogitLink()
@@ -66,15 +66,15 @@ class LogLoss(Loss):
     multiclass = True
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss itself for two classes, else that of K classes."""
+        """The loss itself for two classes, else the multinomial log loss."""
         n_classes = class_count(self, y) if n_classes is None else n_classes
         if n_classes <= 2:
             return self
         if type(self) is not LogLoss:
             # MultinomialLogLoss would ignore what a derived loss overrides.
             raise ValueError(
-                f"loss {self!r}: y must have 2 classes, got {n_classes}: derive a loss of more from "
-                f"MultinomialLogLoss, and return it from 'prepared'"
+                f"loss {self!r}: y must have 2 classes, got {n_classes}; for more, derive a loss from "
+                f"MultinomialLogLoss and return it from 'prepared'"
             )
         return MultinomialLogLoss(n_classes).prepared(y, weight)
 
@@ -87,5 +87,5 @@ class LogLoss(Loss):
         return gradient, hessian
 
     def baseline(self, y: Array, weight: Array) -> Array:
-        p = share(y, weight)
+        p = second_class_share(y, weight)
         return np.array([np.log(p / (1.0 - p))])

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core import Link
 from ..utils.typing import Array
-from .binary import sign
+from .binary import signed_labels
 from .links import LabelMeanLink, label_probabilities
 from .wrapper import LossWrapper
 
@@ -37,30 +37,30 @@ class LabelRegression(LossWrapper):
         super().validate()
         if self.loss.task != "regression" or self.loss.positive:
             raise ValueError(
-                f"LabelRegression: loss must be a regression loss for targets of either sign, which -1 and 1 are, "
+                f"LabelRegression: loss must be a regression loss for targets of either sign, as -1 and 1 are, "
                 f"got {self.loss!r}"
             )
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> LabelRegression:
-        """The loss whose inner one is prepared for -1 and 1, or a ValueError if its link does not suit these."""
-        made = super().prepared(y, weight, n_classes)
-        made.require_centred()
-        return made
+        """The loss with its inner loss prepared for targets -1 and 1; a ValueError if its link does not suit."""
+        loss = super().prepared(y, weight, n_classes)
+        loss.require_centered()
+        return loss
 
-    def require_centred(self) -> None:
-        """Raise a ValueError unless the inner response is increasing and 0 at 0, unlike class probabilities."""
+    def require_centered(self) -> None:
+        """Raise a ValueError unless the inner response is increasing and 0 at 0."""
         response = np.asarray(self.loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))
         if response.shape == (3, 1) and abs(response[1, 0]) < 1e-6 and response[0, 0] < response[2, 0]:
             return
         found = f"{response[:, 0]} at -1, 0 and 1" if response.shape == (3, 1) else f"shape {response.shape}"
         raise ValueError(
-            f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1: then "
-            f"inverse_link must have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; set "
-            f"task = 'classification' if it gives class probabilities (n, K)"
+            f"loss {self.loss!r}: its task is 'regression', so that two classes are fitted as -1 and 1; "
+            f"inverse_link must then have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; "
+            f"set task = 'classification' if it returns class probabilities (n, K)"
         )
 
-    def seen(self, y: Array) -> Array:
-        return sign(y)
+    def inner_target(self, y: Array) -> Array:
+        return signed_labels(y)
 
     def inverse_link(self, raw: Array) -> Array:
         return label_probabilities(self.loss.inverse_link(raw))

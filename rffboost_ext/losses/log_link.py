@@ -1,15 +1,15 @@
-r"""Losses of positive targets whose mean is ``exp(raw)``: Poisson, gamma and, between them, Tweedie's.
+r"""Losses of positive targets with a log link, ``mean = exp(raw)``: Poisson, Tweedie and gamma.
 
-With the power p of the mean that the variance is proportional to, they are half the deviance. That includes terms
-that depend on the target only: a perfect score has a loss of 0, as the relative tolerance of early stopping
-requires. With :math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target in units of its prediction,
-gradient and second derivative are
+The variance is proportional to a power p of the mean, and the loss is half the deviance. It includes terms that
+depend on the target only, so that a perfect score has a loss of 0: early stopping has a relative tolerance. With
+:math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target divided by its prediction, gradient and second
+derivative are
 
 .. math:: g = s (1 - u), \quad H = s (2 - p + (p - 1) u).
 
-The loss of a row has its minimum where raw has moved by log u. Where H is small a Newton step overshoots it by
-far, as for gamma where u is small and for Poisson where u is large. The hessian returned is therefore
-:math:`s \max(2 - p + (p - 1) u, (u - 1) / \log u)`, with which the step of a single row never overshoots.
+The loss of a row has its minimum at ``raw + log u``. A Newton step overshoots it if H is small: for gamma if u is
+small, for Poisson if u is large. The hessian returned is therefore
+:math:`s \max(2 - p + (p - 1) u, (u - 1) / \log u)`: with it the step of a single row never overshoots.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, LogLink, clip_exponent
 from .registry import LOSSES
 from .robust import UNIT
-from .target_statistics import require_targets, rounded
+from .target_statistics import require_targets, round_to_24_bits
 
-# Scores are clipped at 500 in size, logarithms of 1e217: from here on they have room about the mean.
+# Raw scores are clipped to [-500, 500], logs of 1e-217 and 1e217: the mean of the target stays well inside.
 LARGEST_MEAN = 1e200
 
 
 class LogLinkLoss(Loss):
-    """Base class of the losses of this family: all but their value."""
+    """Base class of the losses of this family."""
 
     link = LogLink()
     exact_hessian = False
@@ -44,12 +44,12 @@ class LogLinkLoss(Loss):
         """The variance is proportional to this power of the mean."""
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit taken from the target, which must be at least 0, and positive somewhere.
+        """The loss with its unit computed from the target.
 
         Raises
         ------
         ValueError
-            If it is not, or its mean is so large or small that scores, which are clipped, have no room about it.
+            If a target is negative, all are 0, or the log of their mean is near the limits of raw scores.
         """
         self.check_target(y)
         if not y.any():
@@ -57,10 +57,10 @@ class LogLinkLoss(Loss):
         mean = self._mean_of(y, weight)
         if not isinstance(self.unit, str):
             return self
-        return clone(self).set_params(unit=rounded(mean ** (self._power - 2.0)))
+        return clone(self).set_params(unit=round_to_24_bits(mean ** (self._power - 2.0)))
 
     def _mean_of(self, y: Array, weight: Array) -> float:
-        """The mean of the target; a ValueError if scores would have no room about its logarithm."""
+        """The mean of the target; a ValueError if its log is near the limits of raw scores."""
         mean = float(np.average(y[:, 0], weights=weight))
         if not 1.0 / LARGEST_MEAN <= mean <= LARGEST_MEAN:
             raise ValueError(
@@ -74,7 +74,7 @@ class LogLinkLoss(Loss):
 
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
         raw, p = clip_exponent(raw), self._power
-        log_u = logarithm(y) - raw
+        log_u = log_target(y) - raw
         scale, u_less_1 = np.exp((2.0 - p) * raw), np.expm1(log_u)
         with np.errstate(invalid="ignore"):
             chord = np.where(log_u == 0.0, 1.0, u_less_1 / log_u)
@@ -106,11 +106,11 @@ class Poisson(LogLinkLoss):
         self.unit = unit
 
     def value(self, y: Array, raw: Array) -> Array:
-        log_y = logarithm(y)
+        log_y = log_target(y)
         with np.errstate(invalid="ignore"):
             # As a multiple of y, to avoid cancellation of large numbers.
             above = y * (np.expm1(clip_exponent(raw - log_y)) + log_y - raw)
-        # A target of 0, or of nothing beside its prediction, adds nothing to that.
+        # A target that is 0 or negligible beside its prediction adds nothing to exp(raw).
         return np.where(raw - log_y < LARGEST_EXPONENT, above, np.exp(clip_exponent(raw)))[:, 0]
 
 
@@ -119,13 +119,13 @@ class Gamma(LogLinkLoss):
     """Half the gamma deviance, for sizes and durations: positive targets.
 
     It is ``y exp(-raw) - 1 + raw - log(y)``; the standard deviation is proportional to the mean. Gradient and
-    hessian are in the docstring of the module, with p = 2; they do not depend on the unit of the target.
+    hessian are in the docstring of the module, with p = 2; they do not depend on the scale of the target.
     """
 
     _power = 2.0
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss itself, if all targets are positive, and neither too large nor too small."""
+        """The loss itself, after a check of the targets."""
         self.check_target(y)
         self._mean_of(y, weight)
         return self
@@ -134,7 +134,7 @@ class Gamma(LogLinkLoss):
         require_targets(self, y, y > 0.0, "positive")
 
     def value(self, y: Array, raw: Array) -> Array:
-        beyond = logarithm(y) - raw
+        beyond = log_target(y) - raw
         return np.asarray(np.expm1(clip_exponent(beyond)) - beyond)[:, 0]
 
 
@@ -170,13 +170,13 @@ class Tweedie(LogLinkLoss):
 
     def value(self, y: Array, raw: Array) -> Array:
         raw, p = clip_exponent(raw), self.power
-        log_u = logarithm(y) - raw
-        # The terms above are far larger than their sum near a perfect score, and where p is near 1 or 2.
+        log_u = log_target(y) - raw
+        # Rearranged to avoid cancellation near a perfect score, and for p near 1 or 2.
         rest = np.exp((2.0 - p) * log_u) * np.expm1((p - 1.0) * log_u) / (p - 1.0)
         return (np.exp((2.0 - p) * raw) * (rest - np.expm1((2.0 - p) * log_u) / (2.0 - p)))[:, 0]
 
 
-def logarithm(y: Array) -> Array:
+def log_target(y: Array) -> Array:
     """``log(y)``, minus infinity at 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(y))

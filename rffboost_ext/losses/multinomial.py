@@ -9,9 +9,9 @@ from ..kernels import compiled
 from ..utils.param_validation import Integer
 from ..utils.typing import Array
 from .links import MultinomialLogitLink, row_max, row_sum
-from .target_statistics import require_indices
+from .target_statistics import require_class_indices
 
-# Where a class is certain up to rounding its hessian would be 0.
+# The hessian would be 0 for a class of probability 0 or 1 up to rounding.
 LEAST_HESSIAN = 1e-16
 
 
@@ -19,10 +19,9 @@ class MultinomialLogLoss(Loss):
     r"""Cross-entropy of K classes, ``logsumexp(raw) - raw[y]``, one raw score per class; ``p = softmax(raw)``.
 
     The gradient is :math:`p_c - [y = c]`. The second derivative is the matrix :math:`\mathrm{diag}(p) - p p^T`;
-    the hessian returned is the diagonal majorizer :math:`2 p_c (1 - p_c)`, at least 1e-16: the difference of the
-    two is (weakly) diagonally dominant, and so positive semidefinite.
+    the hessian returned is its diagonal majorizer :math:`2 p_c (1 - p_c)`, at least 1e-16.
 
-    It is what :class:`~rffboost_ext.losses.LogLoss` becomes for more than two classes.
+    :class:`~rffboost_ext.losses.LogLoss` becomes this loss for more than two classes.
 
     Parameters
     ----------
@@ -45,10 +44,10 @@ class MultinomialLogLoss(Loss):
         self.n_classes = n_classes
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> MultinomialLogLoss:
-        """The loss itself, if `y` holds indices of its classes."""
+        """The loss itself, after a check that `y` holds indices of its classes."""
         if n_classes is not None and n_classes != self.n_classes:
             raise ValueError(f"loss {self!r}: y must have {self.n_classes} classes, got {n_classes}")
-        require_indices(self, y, self.n_classes)
+        require_class_indices(self, y, self.n_classes)
         return self
 
     def value(self, y: Array, raw: Array) -> Array:

@@ -1,8 +1,8 @@
-"""Losses that grow at most linearly with the error: absolute error, quantiles, and Huber's.
+"""Losses that are linear in large errors: absolute error, pinball loss and Huber's loss.
 
-Their second derivative is 0 where they are linear, so the hessian is that of the quadratic majorizer, the parabola
-above the loss that touches it at the current error r: ``|e| <= (e^2 / |r| + |r|) / 2``. Newton steps on it are
-iteratively reweighted least squares.
+Their second derivative is 0 where they are linear. The hessian is therefore that of the quadratic majorizer, the
+parabola above the loss that touches it at the current error r: ``|e| <= (e^2 / |r| + |r|) / 2``. Its Newton steps
+are iteratively reweighted least squares.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ..utils.param_validation import POSITIVE, OneOf, OpenInterval
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
-from .target_statistics import NORMAL, typical_size, weighted_quantile
+from .target_statistics import MAD_TO_STD, typical_deviation, weighted_quantile
 
 UNIT = POSITIVE | OneOf(("auto",))
-# Errors are floored at this share of the unit: at 0 the majorizer would be infinitely narrow.
-FLOOR = 0.05
-# With this multiple of the standard deviation Huber's estimate has 95 % of the mean's efficiency on normal errors.
-HUBER = 1.35
+# Errors are floored at this share of the unit: the hessian of the majorizer is infinite at an error of 0.
+ERROR_FLOOR = 0.05
+# In standard deviations: Huber's estimate then has 95 % of the efficiency of the mean for normal errors.
+DEFAULT_DELTA = 1.35
 
 
 @LOSSES.register("quantile")
@@ -57,8 +57,8 @@ class Quantile(Loss):
         self.unit = unit
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit taken from the target."""
-        return with_unit(self, y, weight)
+        """The loss with its unit computed from the target."""
+        return with_computed_unit(self, y, weight)
 
     def value(self, y: Array, raw: Array) -> Array:
         error = (raw - y)[:, 0]
@@ -95,8 +95,8 @@ class AbsoluteError(Loss):
         self.unit = unit
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its unit taken from the target."""
-        return with_unit(self, y, weight)
+        """The loss with its unit computed from the target."""
+        return with_computed_unit(self, y, weight)
 
     def value(self, y: Array, raw: Array) -> Array:
         return np.abs(raw - y)[:, 0]
@@ -135,16 +135,16 @@ class Huber(Loss):
         self.delta = delta
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its delta taken from the target."""
+        """The loss with its delta computed from the target."""
         if not isinstance(self.delta, str):
             return self
         median = weighted_quantile(y[:, 0], weight, 0.5)
-        delta = HUBER * NORMAL * typical_size(y[:, 0] - median, weight)
+        delta = DEFAULT_DELTA * MAD_TO_STD * typical_deviation(y[:, 0] - median, weight)
         return clone(self).set_params(delta=delta)
 
     @property
     def _delta(self) -> float:
-        return HUBER if isinstance(self.delta, str) else self.delta
+        return DEFAULT_DELTA if isinstance(self.delta, str) else self.delta
 
     def value(self, y: Array, raw: Array) -> Array:
         size = np.abs(raw - y)[:, 0]
@@ -163,16 +163,16 @@ class Huber(Loss):
 def absolute_derivatives(y: Array, raw: Array, unit: float | str) -> tuple[Array, Array]:
     """Sign of the errors, and ``1 / |error|`` with errors floored at a share of the unit."""
     error = raw - y
-    floor = FLOOR * (1.0 if isinstance(unit, str) else unit)
+    floor = ERROR_FLOOR * (1.0 if isinstance(unit, str) else unit)
     return np.sign(error), 1.0 / np.maximum(np.abs(error), floor)
 
 
-def with_unit(loss: Loss, y: Array, weight: Array) -> Loss:
+def with_computed_unit(loss: Loss, y: Array, weight: Array) -> Loss:
     """`loss` with a unit of "auto" set to the typical deviation of the target from its baseline."""
     if not isinstance(loss.unit, str):
         return loss
     deviation = y[:, 0] - loss.baseline(y, weight)
-    return clone(loss).set_params(unit=typical_size(deviation, weight))
+    return clone(loss).set_params(unit=typical_deviation(deviation, weight))
 
 
 def huber_location(values: Array, weight: Array, delta: float) -> float:
@@ -192,6 +192,6 @@ def huber_location(values: Array, weight: Array, delta: float) -> float:
     if inner > 0.0:
         center += delta * left / inner
     elif left != 0.0:
-        # If delta is lost to rounding next to the values, the sum falls in jumps at the values themselves.
+        # A delta below the rounding of the values: the sum falls in jumps at the values themselves.
         center = knots[last if left > 0.0 else first]
     return float(np.clip(center, knots[first], knots[last]))

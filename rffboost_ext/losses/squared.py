@@ -13,10 +13,10 @@ from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
 
-# Log2 of the largest ratio of two weights, so that weighted values fit into single precision.
-MOST = 60.0
+# Log2 of the largest ratio of two weights: weighted values stay within the range of single precision.
+LARGEST_LOG2_RATIO = 60.0
 # A target that varies by less than this share of its size is constant up to rounding.
-CONSTANT = 1e-12
+CONSTANT_SPREAD = 1e-12
 
 
 @LOSSES.register("squared_error")
@@ -25,15 +25,15 @@ class SquaredError(Loss):
 
     A single target has the weight v = 1. Several are weighted by inverse variance, relative to the largest
     variance and rounded to powers of two. This minimises, up to the rounding, the sum of :math:`1 - R^2` over the
-    targets, so that a fit does not depend on their units. Learners and their penalties see each target as if it
-    were the only one; the weights matter where outputs are added up.
+    targets, so that a fit does not depend on their units. Learners and their penalties treat each target as if it
+    were the only one; the weights apply to sums over outputs.
 
     Parameters
     ----------
     output_weights : "balanced", None or sequence of float, default="balanced"
-        Weight of each target: "balanced", by inverse variance as above, computed in each fit; None, all equal, so
-        that targets on a larger scale count more; or positive numbers, one for each target. Outside of a fit
-        "balanced" means all equal.
+        Weight of each target. "balanced" is by inverse variance as above, computed in each fit, and equal weights
+        outside of a fit. None is equal weights, so that targets on a larger scale count more. A sequence has one
+        positive number for each target.
 
     Raises
     ------
@@ -53,7 +53,11 @@ class SquaredError(Loss):
         """The loss with the weights of the targets computed from them."""
         given, n_outputs = self.output_weights, y.shape[1]
         if isinstance(given, str):
-            return self if n_outputs == 1 else clone(self).set_params(output_weights=balanced(y, weight))
+            return (
+                self
+                if n_outputs == 1
+                else clone(self).set_params(output_weights=inverse_variance_weights(y, weight))
+            )
         if given is not None and len(given) != n_outputs:
             raise ValueError(
                 f"SquaredError: output_weights must be a number for each of {n_outputs} targets, got {len(given)}"
@@ -85,14 +89,14 @@ class SquaredError(Loss):
         return None if given is None or isinstance(given, str) else np.asarray(given, dtype=np.float64)
 
 
-def balanced(y: Array, weight: Array) -> tuple[float, ...] | None:
+def inverse_variance_weights(y: Array, weight: Array) -> tuple[float, ...] | None:
     """Inverse-variance weights of targets (n, C), relative to the largest variance; None if all are equal.
 
     Powers of two: multiplying by them is exact.
     """
     center = np.average(y, axis=0, weights=weight)
     spread = np.sqrt(np.average(np.square(y - center), axis=0, weights=weight))
-    spread[spread <= CONSTANT * np.abs(y).max(axis=0)] = 0.0
+    spread[spread <= CONSTANT_SPREAD * np.abs(y).max(axis=0)] = 0.0
     ratio = np.divide(spread.max(), spread, out=np.ones_like(spread), where=spread > 0.0)
-    weights = np.exp2(np.round(2.0 * np.log2(ratio)).clip(max=MOST))
+    weights = np.exp2(np.round(2.0 * np.log2(ratio)).clip(max=LARGEST_LOG2_RATIO))
     return None if (weights == 1.0).all() else tuple(weights.tolist())

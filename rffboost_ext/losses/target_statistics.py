@@ -1,4 +1,4 @@
-"""What losses require of their targets, and the statistics that they take from them."""
+"""Checks of targets, and statistics of them that losses use."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from ..core import Loss
 from ..utils.typing import Array
 
-# The median absolute deviation of normal numbers times this is their standard deviation.
-NORMAL = 1.4826
-# Statistics that losses take from the target are rounded to this many bits: sums over the same rows in another
-# order, or over a row of weight 2 in place of two rows, lead to the same loss.
+# The standard deviation of a normal distribution is this multiple of its median absolute deviation.
+MAD_TO_STD = 1.4826
+# Statistics are rounded to this many bits: neither the order of rows nor a row of weight 2 instead of two rows
+# then makes a difference.
 BITS = 24
 
 
-def require_targets(loss: Loss, y: Array, fine: Array, allowed: str) -> None:
-    """Raise a ValueError with the first target that is not `fine`, a boolean array of the shape of `y`."""
-    if not fine.all():
-        raise ValueError(f"loss {loss!r}: y must be {allowed}, got {y[~fine][0]:g}")
+def require_targets(loss: Loss, y: Array, valid: Array, allowed: str) -> None:
+    """Raise a ValueError with the first target outside of `valid`, a boolean array of the shape of `y`."""
+    if not valid.all():
+        raise ValueError(f"loss {loss!r}: y must be {allowed}, got {y[~valid][0]:g}")
 
 
-def require_indices(loss: Loss, y: Array, n_classes: float) -> None:
+def require_class_indices(loss: Loss, y: Array, n_classes: float) -> None:
     """Raise a ValueError unless `y` holds class indices 0 .. n_classes - 1."""
     if y.shape[1] != 1 or (y != np.floor(y)).any() or y.min() < 0.0 or y.max() >= n_classes:
         last = "K - 1" if math.isinf(n_classes) else int(n_classes) - 1
@@ -33,8 +33,8 @@ def require_indices(loss: Loss, y: Array, n_classes: float) -> None:
 
 
 def class_count(loss: Loss, y: Array) -> int:
-    """The number of classes, at least 2, of indices `y` (n, 1); of more than two, each must be present."""
-    require_indices(loss, y, math.inf)
+    """The number of classes, at least 2, of indices `y` (n, 1); all must be present if there are more."""
+    require_class_indices(loss, y, math.inf)
     present = np.unique(y)
     n_classes = max(2, int(present[-1]) + 1)
     if n_classes > max(2, len(present)):
@@ -55,13 +55,13 @@ def weighted_quantile(values: Array, weight: Array, q: float) -> float:
     return float(0.5 * (values[order[low]] + values[order[high]]))
 
 
-def typical_size(deviation: Array, weight: Array) -> float:
-    """The weighted median of \\|deviation\\| (n,), the mean where that is 0, and 1 where that is 0 too."""
+def typical_deviation(deviation: Array, weight: Array) -> float:
+    """The weighted median of absolute deviations (n,); their mean if it is 0, and 1 if that is 0 too."""
     size = np.abs(deviation)
-    return rounded(weighted_quantile(size, weight, 0.5) or float(np.average(size, weights=weight)) or 1.0)
+    return round_to_24_bits(weighted_quantile(size, weight, 0.5) or float(np.average(size, weights=weight)) or 1.0)
 
 
-def rounded(value: float) -> float:
+def round_to_24_bits(value: float) -> float:
     """`value` to 24 bits."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(round(math.ldexp(mantissa, BITS)), exponent - BITS)

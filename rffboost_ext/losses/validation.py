@@ -1,4 +1,4 @@
-"""Runtime checks of user-defined losses and learners: what they return, before it is used."""
+"""Runtime checks of what losses and learners return."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ V = TypeVar("V")
 
 
 def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
-    """Raise a ValueError unless the target has as many columns as the loss can use.
-
-    For classification that is one column of class indices: 0 and 1 rather than -1 and 1.
-    """
+    """Raise a ValueError if the target has too many columns, or is not of class indices for classification."""
     if y.shape[1] > 1 and not loss.multi_output:
         raise ValueError(
             f"boost: y must have one column for loss {loss!r}, got {y.shape[1]}; several need a loss with the "
@@ -34,19 +31,13 @@ def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
         )
 
 
-def require_accepted(loss: Loss, y: Array) -> None:
-    """Raise a ValueError if a loss does not accept the values of a target, or changes them while it looks."""
+def require_accepted_target(loss: Loss, y: Array) -> None:
+    """Raise a ValueError if a loss does not accept the values of a target, or changes them in place."""
     require_unchanged("loss {!r}: check_target", loss, lambda: loss.check_target(y), y=y)
 
 
-def checked_preparation(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-    """``loss.prepared(y, weight, n_classes)``, or a ValueError if it works in place."""
-    given = {"y": y, "weight": weight}
-    return require_unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
-
-
-def checked_baseline(loss: Loss, y: Array, weight: Array) -> Array:
-    """``loss.baseline(y, weight)``, or a ValueError if it works in place, as a median by sorting may."""
+def compute_baseline(loss: Loss, y: Array, weight: Array) -> Array:
+    """``loss.baseline(y, weight)``, or a ValueError if it changes its arguments in place."""
     return require_unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
 
 
@@ -62,14 +53,14 @@ def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
         )
 
 
-def check_answers(loss: Loss, y: Array, raw: Array) -> None:
+def check_value_and_response(loss: Loss, y: Array, raw: Array) -> None:
     """Raise a ValueError unless a loss's values and responses for scores (n, C) are numbers of the right shapes.
 
-    Nor may it change what it is given to read, or put two classes in the wrong order.
+    The loss must not change its arguments in place, and its link must suit the prediction of classes.
     """
     n, given = len(y), {"y": y, "raw": raw}
     values = require_unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given)
-    require_values(loss, values, n)
+    require_value_per_row(loss, values, n)
     require_numbers(loss, "value", values)
     response, least = loss.inverse_link(raw), 2 if loss.task == "classification" else 1
     found = np.shape(response)
@@ -81,7 +72,7 @@ def check_answers(loss: Loss, y: Array, raw: Array) -> None:
 
 
 def require_numbers(loss: Loss, method: str, found: Array) -> None:
-    """Raise a ValueError if what a loss says before the first round is no number; infinity is one, as far out."""
+    """Raise a ValueError if a loss returns NaN or no real numbers at the baseline; infinity is allowed."""
     kind = np.asarray(found).dtype
     if kind.kind not in "fiu":
         raise ValueError(f"loss {loss!r}: {method} must hold real numbers, got {kind}")
@@ -93,7 +84,7 @@ def require_numbers(loss: Loss, method: str, found: Array) -> None:
 
 
 def check_link(loss: Loss, n_outputs: int) -> None:
-    """Raise a ValueError unless the class that is predicted for a score, of two, is the more probable one."""
+    """Raise a ValueError unless the predicted class, of two, is the more probable one at every raw score."""
     if loss.task != "classification" or n_outputs > 1:
         return
     below, even, above = np.asarray(loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))[:, 1]
@@ -104,8 +95,8 @@ def check_link(loss: Loss, n_outputs: int) -> None:
         )
 
 
-def require_values(loss: Loss, values: Array, n_samples: int) -> None:
-    """Raise a ValueError unless there is one value of a loss for each row."""
+def require_value_per_row(loss: Loss, values: Array, n_samples: int) -> None:
+    """Raise a ValueError unless a loss has one value for each row."""
     if np.shape(values) != (n_samples,):
         raise ValueError(f"loss {loss!r}: value must have shape (n,) = ({n_samples},), got {np.shape(values)}")
 
@@ -117,8 +108,8 @@ def check_pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     return found
 
 
-def checked_derivatives(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
-    """The derivatives of a loss in round `index`; the first round tells whether it works in place."""
+def compute_derivatives(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
+    """The derivatives of a loss in round `index`; the first round checks that it does not work in place."""
     if index:
         return check_pair(loss, loss.derivatives(y, raw))
     return check_pair(
@@ -143,7 +134,7 @@ def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, 
     require_derivatives(loss, derivatives, raw, f"in round {index}")
     gradient, hessian = derivatives
     least = hessian.min()
-    # Curvatures may vanish once the fit is perfect.
+    # Hessians may be 0 once the fit is perfect.
     if least < 0.0 or (index == 0 and least == 0.0 and gradient.any() and not hessian.any()):
         raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} in round {index}")
 
@@ -153,42 +144,43 @@ def is_finite(values: Array) -> bool:
     return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())
 
 
-WATCHED = 1_000
-"""Rows by which a change is noticed: who works in place seldom does so on the last rows only."""
+WATCHED_ROWS = 1_000
+"""Number of rows that are checked for changes in place."""
 
 
 def require_unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: Array) -> V:
-    """The result of a call, or a ValueError if it has changed one of some arrays, which are not its own.
+    """The result of a call, or a ValueError if it has changed one of `arrays` in place.
 
-    A part is written into `what` only then, as spelling one out takes a while.
+    The repr of `part`, which is slow, is inserted into `what` only in case of an error.
     """
-    before = {name: values[:WATCHED].tobytes() for name, values in arrays.items()}
+    before = {name: values[:WATCHED_ROWS].tobytes() for name, values in arrays.items()}
     found = call()
     for name, values in arrays.items():
-        if values[:WATCHED].tobytes() != before[name]:
-            raise ValueError(f"{what.format(part)} must not change {name}, which it was given to read")
+        if values[:WATCHED_ROWS].tobytes() != before[name]:
+            raise ValueError(f"{what.format(part)} must not change {name} in place")
     return found
 
 
-def described(found: object) -> str:
-    """What a part has returned, in a few words, however many rows it has."""
+def describe_returned(found: object) -> str:
+    """A short description of a returned object, of any number of rows."""
     if isinstance(found, np.ndarray):
         return f"an array of {found.dtype} and shape {found.shape}"
     return f"{reprlib.repr(found)} of type {type(found).__name__}"
 
 
 def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-    """``loss.prepared(y, weight, n_classes)``, checked: what is minimised."""
-    require_accepted(loss, y)
-    made = checked_preparation(loss, y, weight, n_classes)
-    if not isinstance(made, Loss):
-        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {described(made)}")
-    require(type(made).__name__, "unit", made.unit, POSITIVE | Positives())
-    return made
+    """The loss to minimise, ``loss.prepared(y, weight, n_classes)``, checked."""
+    require_accepted_target(loss, y)
+    given = {"y": y, "weight": weight}
+    prepared = require_unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
+    if not isinstance(prepared, Loss):
+        raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe_returned(prepared)}")
+    require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | Positives())
+    return prepared
 
 
 def scale_derivatives(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Derivatives times ``loss.unit``, as in a round."""
+    """Derivatives times ``loss.unit``."""
     if isinstance(loss.unit, float) and loss.unit == 1.0:
         return derivatives
     unit = np.asarray(loss.unit, dtype=np.float64)
@@ -196,8 +188,8 @@ def scale_derivatives(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Arr
     return unit * gradient, unit * hessian
 
 
-def reads_alike(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:
-    """Whether a response reads `slope` times the raw scores as a loss reads these."""
+def has_same_response(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:
+    """Whether a response at `slope` times the raw scores equals the response of a loss."""
     scores = np.random.default_rng(0).uniform(-3.0, 3.0, (32, n_outputs))
     found, wanted = np.asarray(response(scores)), np.asarray(loss.inverse_link(scores / slope))
     return found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-6, atol=1e-6)

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..data.sampling import draw_uniform
-from ..losses.validation import check_pair, checked_baseline
+from ..losses.validation import check_pair, compute_baseline
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import Place, least_loo_error
 from ..utils.parallel import SINGLE_BLAS
@@ -60,7 +60,7 @@ def choose_log_transform(
     if len(sample) < MIN_ROWS or not mild.any():
         return clipping
     few = sample.take(draw_uniform(rng, np.arange(len(sample)), KERNEL_ROWS))
-    target = regression_target(few, loss, checked_baseline(loss, rows.y, rows.weight))
+    target = regression_target(few, loss, compute_baseline(loss, rows.y, rows.weight))
     if not (np.isfinite(target).all() and target.any()):
         return clipping
     best, (least, place) = clipping, loo_error(few, target, clipping, expansion)

@@ -28,8 +28,8 @@ from sklearn.metrics import mean_tweedie_deviance as tweedie_deviance
 
 from rffboost_ext import LOSSES, RFFBoostRegressor, Tree, boost
 from rffboost_ext.losses import Huber, LogLoss, MultinomialLogLoss, Quantile, Tweedie
-from rffboost_ext.losses.robust import FLOOR, huber_location
-from rffboost_ext.losses.target_statistics import typical_size, weighted_quantile
+from rffboost_ext.losses.robust import ERROR_FLOOR, huber_location
+from rffboost_ext.losses.target_statistics import typical_deviation, weighted_quantile
 
 from ..cases import LOSS_NAMED, Array
 
@@ -162,7 +162,7 @@ def test_robust_losses_lie_below_their_parabola(name, error, move):
     gradient, hessian = loss.derivatives(y, raw)
     parabola = loss.value(y, raw) + (gradient * move + 0.5 * hessian * move**2)[:, 0]
     # Nearer to 0 than the floor no parabola of its curvature touches and lies above.
-    slack = 0.0 if "huber" in name or abs(error) >= FLOOR else 2.0 * FLOOR
+    slack = 0.0 if "huber" in name or abs(error) >= ERROR_FLOOR else 2.0 * ERROR_FLOOR
     assert loss.value(y, moved) <= parabola + slack + 1e-12 * np.abs(parabola) + np.finfo(float).tiny
 
 
@@ -216,7 +216,7 @@ def test_a_unit_can_be_given():
     loss = LOSSES.create("absolute_error", unit=100.0)
     assert loss.prepared(y, np.ones(N)) is loss
     near = np.full_like(raw, y[0, 0])
-    assert loss.derivatives(y, near)[1].max() == 1.0 / (FLOOR * 100.0)
+    assert loss.derivatives(y, near)[1].max() == 1.0 / (ERROR_FLOOR * 100.0)
 
 
 def test_the_unit_is_the_median_deviation():
@@ -228,7 +228,7 @@ def test_the_unit_is_the_median_deviation():
     assert LOSSES.create("absolute_error").prepared(mostly_one, ones).unit == pytest.approx(1.0)
     constant = np.full((5, 1), 3.0)
     assert LOSSES.create("absolute_error").prepared(constant, ones).unit == 1.0
-    assert typical_size(np.array([0.0, 0.0, 0.0, 8.0]), np.ones(4)) == 2.0
+    assert typical_deviation(np.array([0.0, 0.0, 0.0, 8.0]), np.ones(4)) == 2.0
 
 
 @given(

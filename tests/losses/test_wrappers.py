@@ -43,7 +43,7 @@ def test_a_derived_loss_of_two_classes_is_not_put_to_three():
 
     assert type(RFFBoostClassifier(Mine(), **PLAIN).fit(X, Y > 1.0).loss_) is Mine
     with pytest.raises(
-        ValueError, match=r"loss Mine\(\): y must have 2 classes, got 3: derive .*MultinomialLogLoss"
+        ValueError, match=r"loss Mine\(\): y must have 2 classes, got 3; for more, derive .*MultinomialLogLoss"
     ):
         RFFBoostClassifier(Mine(), **PLAIN).fit(X, np.digitize(Y, [1.0, 2.0]))
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import skl2onnx
 from sklearn.ensemble import BaggingRegressor, VotingClassifier
-from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.pipeline import make_pipeline
@@ -51,20 +50,6 @@ def in_search(model: Any) -> Any:
 AROUND = pytest.mark.parametrize("around", [lambda model: model, in_pipeline, in_search])
 
 
-@AROUND
-@pytest.mark.parametrize("inner", [regressor, lambda: in_pipeline(regressor()), lambda: in_search(regressor())])
-def test_a_bag_of_several_targets_is_refused(around: Any, inner: Any) -> None:
-    bag = BaggingRegressor(inner(), n_estimators=2, random_state=0)
-    with pytest.raises(ValueError, match="a BaggingRegressor must have one target or quantile, got 2"):
-        outputs(around(bag).fit(X, np.column_stack([SIGNAL, -SIGNAL])))
-
-
-def test_a_bag_of_several_quantiles_is_refused() -> None:
-    bag = BaggingRegressor(RFFBoostQuantileRegressor((0.2, 0.8), regressor()), n_estimators=2, random_state=0)
-    with pytest.raises(ValueError, match="a BaggingRegressor must have one target or quantile, got 2"):
-        outputs(bag.fit(X, SIGNAL))
-
-
 @pytest.mark.parametrize("levels", [(0.5,), (0.1, 0.5, 0.9)])
 @AROUND
 def test_quantiles_are_converted(around: Any, levels: tuple[float, ...]) -> None:
@@ -87,14 +72,6 @@ def test_a_tuned_threshold_is_refused(around: Any, inner: Any) -> None:
         outputs(tuned)
 
 
-@AROUND
-@pytest.mark.parametrize("labels", [[-1, 0, 1], [1, 2, 3], ["a", "b", "c"]])
-def test_pairs_of_labels_that_are_not_numbered_are_refused(around: Any, labels: list[Any]) -> None:
-    pairs = around(OneVsOneClassifier(classifier())).fit(X, np.array(labels)[THREE])
-    with pytest.raises(ValueError, match=r"must have the labels 0 \.\. 2, got \["):
-        outputs(pairs)
-
-
 @pytest.mark.parametrize("labels", [THREE, THREE.astype(float), THREE > 1])
 def test_pairs_of_numbered_labels_are_converted(labels: np.ndarray) -> None:
     pairs = OneVsOneClassifier(classifier()).fit(X, labels)
@@ -103,8 +80,6 @@ def test_pairs_of_numbered_labels_are_converted(labels: np.ndarray) -> None:
 
 def test_what_holds_none_of_ours_is_left_to_skl2onnx() -> None:
     assert len(outputs(TunedThresholdClassifierCV(LogisticRegression(), cv=2).fit(X, SIGNAL > 1.0))) == 2
-    outputs(OneVsOneClassifier(LogisticRegression()).fit(X, THREE - 1), zipmap=False)
-    outputs(BaggingRegressor(LinearRegression(), n_estimators=2).fit(X, np.column_stack([SIGNAL, SIGNAL])))
 
 
 def test_votes_that_weigh_as_an_array_says_are_converted() -> None:
@@ -112,13 +87,3 @@ def test_votes_that_weigh_as_an_array_says_are_converted() -> None:
     votes = VotingClassifier(parts, voting="soft", weights=np.array([3, 1]), flatten_transform=False)
     votes.fit(X, SIGNAL > 0.0)
     np.testing.assert_allclose(outputs(votes, zipmap=False)[1], votes.predict_proba(X), atol=1e-5)
-
-
-@pytest.mark.parametrize("around", [lambda model: model, in_pipeline])
-@pytest.mark.parametrize("kind", [RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor])
-@pytest.mark.parametrize("zipmap", [True, False])
-def test_what_is_not_fitted_is_said_so(around: Any, kind: Any, zipmap: bool) -> None:
-    register_skl2onnx()
-    options = {kind: {"zipmap": zipmap}} if kind is RFFBoostClassifier else None
-    with pytest.raises(NotFittedError, match=f"{kind.__name__} instance is not fitted yet"):
-        skl2onnx.to_onnx(around(kind()), X[:1], options=options)

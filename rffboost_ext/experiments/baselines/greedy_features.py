@@ -10,7 +10,7 @@ from ...boosting.loop import boost
 from ...core import Learner, Round, Step
 from ...learners import SPECTRA
 from ...learners.optimizers import LBFGS
-from ...losses.binary import sign
+from ...losses.binary import signed_labels
 from ...terms import Cosines
 from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real
@@ -149,7 +149,7 @@ class GreedyConstruction(FeatureMap):
     def _learn(self, sample: Sample) -> None:
         self.ensemble_ = boost(
             sample.design,
-            sign(sample.codes[:, None].astype(np.float64)),
+            signed_labels(sample.codes[:, None].astype(np.float64)),
             loss="squared_error",
             learner=RidgePair(self.l2, self.search_steps),
             step=RidgeStep(self.l2),

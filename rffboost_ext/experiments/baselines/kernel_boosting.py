@@ -14,7 +14,7 @@ import numpy as np
 from ...boosting.callbacks import Progress
 from ...boosting.steps import LARGEST_CORRELATION
 from ...core import Learner, Round, Term
-from ...losses.binary import sign
+from ...losses.binary import signed_labels
 from ...losses.wrapper import LossWrapper
 from ...utils.param_validation import OPTIONAL, POSITIVE, Real
 from ...utils.typing import Array
@@ -129,7 +129,7 @@ class BestSVC(BestKernel):
     def candidates(self, round: Round) -> Iterator[tuple[Term, Array]]:
         from sklearn.svm import SVC
 
-        labels, weight = sign(round.y[:, 0]), boosting_weights(round)
+        labels, weight = signed_labels(round.y[:, 0]), boosting_weights(round)
         rows = np.arange(len(labels))
         if self.subsample is not None:
             rows, weight = drawn_rows(round.rng, labels, weight, self.subsample)
@@ -139,7 +139,7 @@ class BestSVC(BestKernel):
             yield Votes((voter,), np.ones(1)), votes(output)
 
     def error(self, round: Round, output: Array) -> float:
-        return float(boosting_weights(round)[sign(round.y[:, 0]) != output[:, 0]].sum())
+        return float(boosting_weights(round)[signed_labels(round.y[:, 0]) != output[:, 0]].sum())
 
 
 class FromZero(LossWrapper):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...losses.binary import sign
+from ...losses.binary import signed_labels
 from ...terms import Cosines
 from ...utils.typing import Array
 from .figures import draw_boundary, draw_points, new_figure, plane
@@ -129,7 +129,7 @@ class Fitted:
 
     def loss(self, landmarks: Array, t: int) -> Array:
         """Mean of ``exp(-residual cos(omega . (x - landmark)))`` in round t, for landmarks (m, 2)."""
-        s = sign(self.y.astype(np.float64))
+        s = signed_labels(self.y.astype(np.float64))
         residual = s * np.exp(-s * self.raw(self.X, t - 1))
         omega = self.cosines.omega[t - 1]
         cosine = np.cos((self.X @ omega)[:, None] - landmarks @ omega)
