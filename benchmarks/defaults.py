@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:] = [
@@ -105,23 +107,34 @@ def variants() -> dict[str, dict[str, Any]]:
 
 def estimator(task: str, threads: int, parameters: Mapping[str, Any]) -> Any:
     """The estimator of a variant."""
-    from sklearn.base import clone
-
     from benchmarks.accuracy_systems import rffboost
 
     given = dict(parameters)
     changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON) if kind in given}
     model = rffboost(task, threads, **given)
-    trainers = model._trainers
-
-    def with_changed(*arguments: Any) -> list[Any]:
-        found = [(one, changed.get(type(one.learner).__name__, {})) for one in trainers(*arguments)]
-        kept = [(one, given) for one, given in found if given is not None]
-        return [replace(one, learner=clone(one.learner).set_params(**given)) for one, given in kept]
-
     if changed:
-        model._trainers = with_changed
+        model.fit = partial(fit_changed, model.fit, changed)
     return model
+
+
+def fit_changed(fit: Callable[..., Any], changed: Mapping[str, Mapping[str, Any] | None], *data: Any) -> Any:
+    """A fit whose plan has learners with changed parameters, or without those of None."""
+    from sklearn.base import clone
+
+    from rffboost_ext.estimators.planning import plan_fit
+
+    def plan(*given: Any) -> Any:
+        planned = plan_fit(*given)
+        wanted = [(member, changed.get(type(member.learner).__name__, {})) for member in planned.members]
+        members = [
+            replace(member, learner=clone(member.learner).set_params(**params))
+            for member, params in wanted
+            if params is not None
+        ]
+        return replace(planned, members=members)
+
+    with patch("rffboost_ext.estimators.base.plan_fit", plan):
+        return fit(*data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

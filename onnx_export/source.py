@@ -174,20 +174,21 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
         ensemble=compact,
         link=checked_link(loss, compact.n_outputs),
         n_features=estimator.n_features_in_,
-        raw=estimator._raw,
+        raw=estimator.raw_scores,
         response=loss.inverse_link,
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
-        encoding=estimator._coding,
+        encoding=estimator.encoder_.categories,
         missing_columns=columns_with_missing(estimator),
     )
 
 
 def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
     """The columns in which a fitted estimator takes missing values; None for all."""
-    if estimator._fills:
+    if estimator.encoder_.imputes_missing:
         return None
-    return () if estimator._gaps is None else tuple(np.flatnonzero(estimator._gaps).tolist())
+    missing = estimator.encoder_.missing_columns
+    return () if missing is None else tuple(np.flatnonzero(missing).tolist())
 
 
 @export_source.register

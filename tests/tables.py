@@ -67,7 +67,7 @@ def by_hand(table: pd.DataFrame) -> Array:
 
 def scores(model: Any, X: Any) -> Array:
     """Raw scores, (n, C)."""
-    return model._raw(X)
+    return model.raw_scores(X)
 
 
 TABLE, Y = make_table(LOSS_NAMED["exponential"], n=150)

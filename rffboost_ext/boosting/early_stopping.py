@@ -15,7 +15,7 @@ from .callbacks import Progress
 from .mean_loss import ErrorFunction, batch_errors
 
 # Held-out scores that are evaluated in one batch, counted over rounds, rows and outputs.
-AT_ONCE = 1_000_000
+MAX_BATCH = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -29,35 +29,35 @@ class Patience:
     share : float, default=0.0
         Wait at least this share of the rounds up to the best one: late in a long fit improvements are small and
         rare.
-    settled, worth : float, default=0.0
-        Once the error is below the share `settled` of its initial value, a fit also ends when a stretch of
-        `rounds` rounds reduces it by less than the share `worth` of that value. For errors with minimum 0, such as
-        log loss: further gains would only raise confidence, not accuracy.
+    converged_below, min_gain : float, default=0.0
+        Once the error is below the share `converged_below` of its initial value, a fit also ends when a stretch of
+        `rounds` rounds reduces it by less than the share `min_gain` of that value. For errors with minimum 0, such
+        as log loss: further gains would only raise confidence, not accuracy.
     """
 
     rounds: int
     share: float = 0.0
-    settled: float = 0.0
-    worth: float = 0.0
+    converged_below: float = 0.0
+    min_gain: float = 0.0
 
-    def within(self, rounds: int) -> Patience:
+    def limited_to(self, rounds: int) -> Patience:
         """The same, but waiting for at most so many rounds."""
         return replace(self, rounds=min(self.rounds, rounds), share=0.0)
 
-    def after(self, best_round: int) -> float:
+    def wait_after(self, best_round: int) -> float:
         """Rounds to wait when `best_round` is the best so far."""
         return max(self.rounds, self.share * best_round)
 
-    def looks(self, done: int) -> bool:
-        """Whether `done` is a multiple of `rounds`, where `settled` applies."""
-        return self.settled > 0.0 and done % self.rounds == 0
+    def checks_convergence(self, done: int) -> bool:
+        """Whether `done` is a multiple of `rounds`, at which convergence is checked."""
+        return self.converged_below > 0.0 and done % self.rounds == 0
 
-    def is_settled(self, errors: Sequence[float]) -> bool:
+    def has_converged(self, errors: Sequence[float]) -> bool:
         """Whether the last stretch of rounds gained too little; `errors` begin before the first round."""
-        if not self.looks(len(errors) - 1):
+        if not self.checks_convergence(len(errors) - 1):
             return False
         least, before = min(errors), min(errors[: -self.rounds])
-        return least < self.settled * errors[0] and before - least < self.worth * errors[0]
+        return least < self.converged_below * errors[0] and before - least < self.min_gain * errors[0]
 
 
 @dataclass(frozen=True)
@@ -131,40 +131,42 @@ class EarlyStopping:
             )
         self._least = tol * abs(first)
         self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
-        self._waiting: list[tuple[float, float, Term]] = []
+        self._pending: list[tuple[float, float, Term]] = []
         # Scores of the held-out rows after the rounds that follow the best one, at most a batch of them.
         self._later: list[Array] = []
 
     def __call__(self, progress: Progress) -> bool:
-        self._waiting.append((progress.keep, progress.length, progress.term))
-        done = len(self._scores) + len(self._waiting) - 1
+        self._pending.append((progress.keep, progress.length, progress.term))
+        done = len(self._scores) + len(self._pending) - 1
         # A better round in between could only postpone the end, never bring it forward.
-        if done - self._best < self.patience.after(self._best) and not self.patience.looks(done):
+        if done - self._best < self.patience.wait_after(self._best) and not self.patience.checks_convergence(done):
             return False
-        self._look()
-        return done - self._best >= self.patience.after(self._best) or self.patience.is_settled(self._scores)
+        self._evaluate()
+        return done - self._best >= self.patience.wait_after(self._best) or self.patience.has_converged(
+            self._scores
+        )
 
     @property
     def scores_(self) -> list[float]:
         """Held-out error before the first and after every round."""
-        self._look()
+        self._evaluate()
         return self._scores
 
     @property
     def best_round_(self) -> int:
         """Number of rounds up to the last one that was an improvement."""
-        self._look()
+        self._evaluate()
         return self._best
 
     @property
     def best_raw_(self) -> Array:
         """Scores of the held-out rows after `best_round_` rounds."""
-        self._look()
+        self._evaluate()
         return self._best_raw
 
-    def raw_beyond(self, later: Sequence[tuple[float, float, Term]]) -> Array:
+    def raw_after(self, later: Sequence[tuple[float, float, Term]]) -> Array:
         """Scores of the held-out rows after the best round and some `later` ones, given as for `staged_scores`."""
-        raw, size = self.best_raw_, self._at_once
+        raw, size = self.best_raw_, self._batch_size
         if 0 < len(later) <= len(self._later):
             return self._later[len(later) - 1].copy()
         for start in range(0, len(later), size):
@@ -173,26 +175,26 @@ class EarlyStopping:
 
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint."""
-        self._look()
+        self._evaluate()
         raw = {"raw": self._raw, "best_raw": self._best_raw}
         return {"scores": self._scores, "best_round": self._best} | raw
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore the state from a checkpoint."""
         self._scores, self._best = state["scores"], state["best_round"]
-        self._raw, self._best_raw, self._waiting, self._later = state["raw"], state["best_raw"], [], []
+        self._raw, self._best_raw, self._pending, self._later = state["raw"], state["best_raw"], [], []
 
-    def _look(self) -> None:
+    def _evaluate(self) -> None:
         """Evaluate the pending rounds."""
-        while self._waiting:
-            self._score(self._waiting[: self._at_once])
+        while self._pending:
+            self._evaluate_batch(self._pending[: self._batch_size])
 
     @property
-    def _at_once(self) -> int:
+    def _batch_size(self) -> int:
         """Rounds that are evaluated together."""
-        return max(1, AT_ONCE // self._raw.size)
+        return max(1, MAX_BATCH // self._raw.size)
 
-    def _score(self, rounds: list[tuple[float, float, Term]]) -> None:
+    def _evaluate_batch(self, rounds: list[tuple[float, float, Term]]) -> None:
         raws = staged_scores(self._raw, rounds, self.X)
         errors = batch_errors(self.error, self.y, raws, self.weight)
         self._require_numbers(errors)
@@ -201,12 +203,12 @@ class EarlyStopping:
         for t, error in enumerate(errors):
             if error < least - self._least:
                 best, least, best_raw, later = done + t, error, raws[t].copy(), []
-            elif len(later) < self._at_once:
+            elif len(later) < self._batch_size:
                 later.append(raws[t])
         # In one statement, so that an interrupt cannot leave it half done.
-        self._raw, self._scores, self._best, self._best_raw, self._later, self._waiting = (
+        self._raw, self._scores, self._best, self._best_raw, self._later, self._pending = (
             *(raws[-1], [*scores, *errors], best, best_raw, later),
-            self._waiting[len(rounds) :],
+            self._pending[len(rounds) :],
         )
 
     def _require_numbers(self, errors: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""The sets of rows and the metrics by which a fit is evaluated round by round."""
+"""The data sets and the metrics by which a fit is evaluated round by round."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..data.dataset import Dataset
 from ..data.sample_weight import with_positive_weight
 from ..losses.registry import LOSSES
 from ..losses.validation import prepare_loss, require_accepted_target
+from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
-from ..utils.param_validation import is_auto
-from ..utils.typing import Array
 from .evaluation_history import EvaluationHistory
 from .mean_loss import ErrorFunction
 from .metrics import EvaluationMetric, resolve_metrics
@@ -27,11 +27,11 @@ SETS = "a list of (X, y) pairs or (X, y, weight) triples, or such by name"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Sets of rows and metrics; early stopping monitors the last of each.
+    """Data sets and metrics; early stopping monitors the last of each.
 
     Parameters
     ----------
-    sets : mapping of str to Rows
+    sets : mapping of str to Dataset
         The user's sets by name.
     metrics : tuple of EvaluationMetric
         The metrics to compute on each.
@@ -41,7 +41,7 @@ class Evaluation:
     metrics: tuple[EvaluationMetric, ...]
 
     @property
-    def watched(self) -> Dataset | None:
+    def monitored(self) -> Dataset | None:
         """The user's set that early stopping monitors."""
         return list(self.sets.values())[-1] if self.sets else None
 
@@ -51,37 +51,49 @@ class Evaluation:
         return self.metrics[-1].error
 
     def history(self, start: Callable[[], Ensemble]) -> EvaluationHistory | None:
-        """A callback that keeps the metrics; None where there are no sets."""
+        """A callback that keeps the metrics; None if there are no sets."""
         return EvaluationHistory(self.sets, self.metrics, start()) if self.sets else None
 
 
 def evaluation_of(
-    model: Any, sets: Mapping[str, Dataset], loss: Loss, rows: Dataset, classes: Array | None
+    owner: str,
+    eval_metric: Any,
+    sets: Mapping[str, Dataset],
+    loss: Loss,
+    given_loss: str | Loss,
+    data: Dataset,
+    targets: TargetEncoder,
 ) -> Evaluation:
-    """How the fit of an estimator that minimises `loss` on `rows` is evaluated."""
-    n_classes = None if classes is None else len(classes)
-    given = model.default_loss if is_auto(model.loss) else model.loss
-    name = given if isinstance(given, str) else LOSSES.name_of(given)
-    decoder = ScoreDecoder(
-        loss, name, classes, lambda other: prepare_loss(other, rows.y, rows.weight, n_classes), rows.y.shape[1]
-    )
+    """How a fit that minimises `loss`, given as `given_loss`, on `data` is evaluated.
+
+    Raises
+    ------
+    ValueError
+        If a metric or the targets of a set do not go with the fit; the message names it.
+    """
+
+    def prepare(other: Loss) -> Loss:
+        return prepare_loss(other, data.y, data.weight, targets.n_classes)
+
     for label, held in sets.items():
-        if held.y.shape[1] != rows.y.shape[1]:
+        if held.y.shape[1] != data.y.shape[1]:
             raise ValueError(
-                f"{type(model).__name__}: eval_set {label!r}: y must have as many columns as in the fit, "
-                f"{rows.y.shape[1]}, got {held.y.shape[1]}"
+                f"{owner}: eval_set {label!r}: y must have as many columns as in the fit, {data.y.shape[1]}, got "
+                f"{held.y.shape[1]}"
             )
         try:
             require_accepted_target(loss, held.y)
         except ValueError as error:
-            raise ValueError(f"{type(model).__name__}: eval_set {label!r}: {error}") from error
-    return Evaluation(sets, resolve_metrics(model.eval_metric, decoder))
+            raise ValueError(f"{owner}: eval_set {label!r}: {error}") from error
+    name = given_loss if isinstance(given_loss, str) else LOSSES.name_of(given_loss)
+    decoder = ScoreDecoder(loss, name, targets.classes, prepare, data.y.shape[1])
+    return Evaluation(sets, resolve_metrics(eval_metric, decoder))
 
 
-def sets_of(
-    model: Any, eval_set: Any, encode: Callable[[Array], Array], factors: Array | None = None
+def evaluation_sets(
+    owner: str, eval_set: Any, features: FeatureEncoder, targets: TargetEncoder
 ) -> dict[str, Dataset]:
-    """The user's sets, validated and encoded, by name; `factors` are class weights, if any.
+    """The user's sets, validated and encoded, by name.
 
     Raises
     ------
@@ -89,14 +101,14 @@ def sets_of(
         If ``eval_set`` is not a set, list or mapping of sets, or a set does not fit the model; the message names
         it.
     """
-    owner, found = type(model).__name__, {}
+    sets = {}
     for name, given in named_sets(owner, eval_set).items():
         try:
-            found[name] = rows_of(model, given, encode, factors)
+            sets[name] = evaluation_set(given, features, targets)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{owner}: eval_set {name!r}: {error}") from error
-    return found
+    return sets
 
 
 def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
@@ -122,16 +134,14 @@ def is_set(given: Any) -> bool:
     return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
 
 
-def rows_of(
-    model: Any, given: tuple[Any, ...], encode: Callable[[Array], Array], factors: Array | None
-) -> Dataset:
-    """One set, a pair or a triple, as validated rows without those of weight 0."""
-    X, y = model._validated(given[0]), np.asarray(given[1])
+def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder) -> Dataset:
+    """One set, a pair or a triple, as validated rows of positive weight."""
+    X, y = features.transform(given[0]), np.asarray(given[1])
     if y.ndim == 0:
         raise TypeError(f"y must have an entry for each of the {len(X)} rows of X, got {given[1]!r}")
     if len(y) != len(X):
         raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
-    X, y, weight = with_positive_weight(X, encode(y), *given[2:] or (None,))
+    X, y, weight = with_positive_weight(X, targets.transform(y), *given[2:] or (None,))
     if not np.isfinite(y).all():
         raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
-    return Dataset(X, y, weight if factors is None else weight * factors[y[:, 0].astype(np.int64)])
+    return Dataset(X, y, targets.reweight(y, weight))

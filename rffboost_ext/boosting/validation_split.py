@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Loss
-from ..data.dataset import Dataset
+from ..data.dataset import Dataset, Index
 from ..utils.typing import Array
 
 # Minimum and maximum size of the validation set.
@@ -72,3 +72,23 @@ def holdout_mask(rows: Dataset, fraction: float, seed: int) -> Array:
     held = np.zeros(n, dtype=bool)
     held[order_by_target(rows, seed)[place.astype(np.int64)]] = True
     return held
+
+
+def validation_splits(
+    data: Dataset, n_folds: int, fraction: float, seed: int, loss: Loss
+) -> list[tuple[Index, Dataset]]:
+    """One division of the rows: for each model the rows to fit to, and its validation set."""
+    if n_folds == 1:
+        fold = np.where(holdout_mask(data, fraction, seed), 0, -1)
+    else:
+        fold = assign_folds(data, n_folds, seed)
+    parts = range(n_folds)
+    without_singles = np.where(only_rows_of_class(loss, data.y), -1, fold)
+    if np.isin(parts, without_singles).all():
+        fold = without_singles
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
+    # One fold may hold the only non-zero target, without which a loss cannot be fitted.
+    usable = [
+        (kept, out) for kept, out in splits if can_be_fitted(loss, data.y[kept], data.weight[kept])
+    ] or splits
+    return [(kept, sample_validation_set(data.take(out), loss, seed)) for kept, out in usable]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.category_recoding import category_kinds, joint_encoding, recoding_of
+from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
 from ..terms.recoding import recoded_ensemble, recoded_tables
 from .base import BaseRFFBoost
+from .composition import compose
 from .quantile import RFFBoostQuantileRegressor
 
 E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
@@ -58,34 +61,42 @@ def average(models: Iterable[E]) -> E:
         return averaged_quantiles(models)
     for model in models:
         require_alike(models[0], model)
-    shares = [found for model in models if (found := model._known_importances()) is not None]
-    importances = np.mean(shares, axis=0) if len(shares) == len(models) else None
+    shares = [getattr(model, "feature_importances_", None) for model in models]
+    known = [share for share in shares if share is not None]
+    importances = np.mean(known, axis=0) if len(known) == len(models) else None
     models = with_joint_categories(models)
-    averaged = models[0]._with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances)
-    # Missing values are allowed only in columns where every model can handle them.
-    gaps = [model._gaps for model in models if model._gaps is not None]
-    averaged._gaps = np.logical_and.reduce(gaps) if len(gaps) == len(models) else None
-    averaged._fills = all(model._fills for model in models)
-    return averaged
+    encoder = joint_encoder([model.encoder_ for model in models])
+    return models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
+
+
+def joint_encoder(encoders: Sequence[FeatureEncoder]) -> FeatureEncoder:
+    """The encoder of an average: missing values are allowed only in columns where every model can handle them."""
+    joint = copy(encoders[0])
+    missing = [encoder.missing_columns for encoder in encoders if encoder.missing_columns is not None]
+    joint.missing_columns = np.logical_and.reduce(missing) if len(missing) == len(encoders) else None
+    joint.imputes_missing = all(encoder.imputes_missing for encoder in encoders)
+    return joint
 
 
 def with_joint_categories(models: Sequence[E]) -> list[E]:
-    """Fitted models that know all categories that one of them knows: themselves where they know the same."""
-    codings = [model._coding for model in models if model._coding is not None]
-    if all(category_lists(coding) == category_lists(codings[0]) for coding in codings):
+    """Fitted models that know all categories that one of them knows: themselves if they know the same."""
+    known = [model.encoder_.categories for model in models]
+    encodings = [one for one in known if one is not None]
+    if all(category_lists(one) == category_lists(encodings[0]) for one in encodings):
         return list(models)
-    coding = joint_encoding(codings)
-    return [with_coding(model, coding) for model in models]
+    joint = joint_encoding(encodings)
+    return [with_categories(model, joint) for model in models]
 
 
-def with_coding(model: E, coding: CategoryEncoding) -> E:
-    """A fitted model with the codes of another coding, which has all categories of its own."""
-    assert model._coding is not None
-    assert model._expansion is not None
-    recoding = recoding_of(model._coding, coding)
-    made = model._with_ensemble(recoded_ensemble(model.ensemble_, recoding), model._known_importances())
-    made._coding, made._expansion = coding, recoded_tables(model._expansion, recoding)
-    return made
+def with_categories(model: E, categories: CategoryEncoding) -> E:
+    """A fitted model with the codes of another encoding, which has all categories of its own."""
+    encoder = copy(model.encoder_)
+    assert encoder.categories is not None
+    assert encoder.expansion is not None
+    recoding = recoding_of(encoder.categories, categories)
+    encoder.categories, encoder.expansion = categories, recoded_tables(encoder.expansion, recoding)
+    importances = getattr(model, "feature_importances_", None)
+    return model.with_ensemble(recoded_ensemble(model.ensemble_, recoding), importances, encoder)
 
 
 def averaged_quantiles(models: Sequence[Any]) -> Any:
@@ -100,7 +111,7 @@ def averaged_quantiles(models: Sequence[Any]) -> Any:
                 f"average: the quantiles of models must agree, got {first.quantiles} and {model.quantiles}"
             )
     levels = zip(*(model.estimators_ for model in models), strict=True)
-    return first._with_boosters([average(boosters) for boosters in levels])
+    return first.with_boosters([average(boosters) for boosters in levels])
 
 
 def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
@@ -109,11 +120,11 @@ def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")
     check_is_fitted(other)
     facts: dict[str, list[Any]] = {
-        "losses": [model._loss_given or repr(model.loss_) for model in (first, other)],
+        "losses": [repr(compose(model).loss) for model in (first, other)],
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
-        "kinds of categories": [category_kinds(model._coding) for model in (first, other)],
+        "kinds of categories": [category_kinds(model.encoder_.categories) for model in (first, other)],
         "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
     }
     for name, (one, two) in facts.items():

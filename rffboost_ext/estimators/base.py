@@ -1,36 +1,32 @@
-"""Base class of classifier and regressor: parameters, their checks, and the call of the boosting loop."""
+"""Base class of classifier and regressor: parameters, and the way from data to a fitted ensemble."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from copy import deepcopy
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.callbacks import CALLBACKS, Callback, KeepScores, Printer, closing_callbacks
-from ..boosting.evaluation import evaluation_of
+from ..boosting.callbacks import CALLBACKS, Callback, KeepScores, closing_callbacks
+from ..boosting.evaluation import Evaluation, evaluation_of, evaluation_sets
 from ..boosting.evaluation_history import EvaluationHistory
-from ..boosting.fit_plan import FitResult
-from ..boosting.fit_state import FitRecorder
+from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
 from ..boosting.metrics import EvalMetricCheck
-from ..boosting.stacking import mean_curve
-from ..boosting.steps import RATE, Shrunk
+from ..boosting.steps import RATE
 from ..boosting.training import Trainer
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import sampled_importances
-from ..losses.validation import compute_baseline, prepare_loss
-from ..persistence.checkpoint import Checkpoint, recorder_for
+from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.log_transform import choose_log_transform
-from ..preprocessing.scaling import fit_clipping
+from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import threads
 from ..utils.param_validation import (
@@ -47,29 +43,29 @@ from ..utils.param_validation import (
     is_auto,
 )
 from ..utils.typing import Array
-from .composition import with_own_parts
-from .defaults import CEILING, FINE, ROUNDS, PolicyEstimator, TableSize
-from .explanation import ExplainMixin
-from .init_model import InitModel
-from .init_model import read_init_model as read_init_model
-from .warm_start import BeginningMixin
+from .composition import DEFAULT_LOSSES, Parts, compose, resolve_nested
+from .fitted_ensemble import OF_EARLY_STOPPING, FittedEnsembleMixin
+from .fitting import announcing_compilation, clip_features, combined_callbacks
+from .init_model import InitModel, compatible_ensemble, read_init_model
+from .planning import plan_fit
+from .warm_start import WarmStart, key_of, require_room, require_same_fit, require_same_outputs
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
 AUTO = OneOf(("auto",))
-# What only fits with early stopping have.
-OF_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
 
 
-class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixin, PolicyEstimator):
-    """Base class of classifier and regressor: everything but the encoding of the target."""
+class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
+    """Base class of classifier and regressor: everything but the kind of target.
+
+    Attributes
+    ----------
+    encoder_ : FeatureEncoder
+        Names, categories and missing values of the columns; ``encoder_.transform(X)`` is what ``ensemble_`` takes.
+    """
 
     task: ClassVar[str]
-    default_loss: ClassVar[str]
-    n_features_in_: int
-    _seed: int
-    _interrupt: Interrupted
-    _loss_given: str = ""
+    _interrupt: Interrupted | None
 
     constraints = {
         "n_estimators": Integer(1) | OPTIONAL,
@@ -90,7 +86,7 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixi
         "precision": PRECISION,
         "n_jobs": THREADS,
         "verbose": Integer(0) | BOOL,
-        **BeginningMixin.column_constraints,
+        **FeatureEncoder.constraints,
     }
 
     def __init__(
@@ -144,184 +140,181 @@ class BaseRFFBoost(BeginningMixin, ExplainMixin, ModelFileMixin, TransformerMixi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def transform(self, X: Any) -> Array:
-        """The learned representation, (n, p): each cosine, and each output of the other kinds of terms.
-
-        Cosines of a frequency that many rounds share are joined. The intercept of "rff_ridge" is a column, too.
+    def set_params(self: E, **params: Any) -> E:
+        """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        **params
+            Names and values.
 
         Returns
         -------
-        ndarray of shape (n, p)
+        self
         """
-        X = self._validated(X)
-        return self.ensemble_.outputs(X)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the columns of :meth:`transform`, (p,).
-
-        Parameters
-        ----------
-        input_features : ignored
-            There for scikit-learn: what is learned has no names of the features.
-        """
-        check_is_fitted(self)
-        width = self.ensemble_.outputs(np.zeros((1, self.n_features_in_))).shape[1]
-        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)
-
-    @property
-    def n_estimators_(self) -> int:
-        """Rounds in the fitted ensemble."""
-        return len(self.ensemble_)
-
-    def _raw(self, X: Any) -> Array:
-        X = self._validated(X)
-        with threads(self.n_jobs):
-            return self.ensemble_.raw(X)
-
-    def _staged_raw(self, X: Any) -> Iterator[Array]:
-        X = self._validated(X)
-        stages = self.ensemble_.staged(X)
-        next(stages)
-        for _ in range(len(self.ensemble_)):
-            with threads(self.n_jobs):
-                raw = next(stages)
-            yield raw
-
-    def _prepared(
-        self, parts: tuple[Loss, Learner, Step], y: Array, weight: Array, n_classes: int | None = None
-    ) -> tuple[Loss, Learner, Step]:
-        """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
-        loss, learner, _ = parts
-        if self._goes_on():
-            self._require_columns(y)
-            loss = self.loss_ if repr(loss) == self._loss_given else loss
-        loss = prepare_loss(loss, y, weight, n_classes)
-        return loss, learner, self._step_for(loss, learner, np.size(compute_baseline(loss, y, weight)))
+        return super().set_params(**resolve_nested(self, params))
 
     def _fit(
-        self: E,
-        rows: Dataset,
-        parts: tuple[Loss, Learner, Step],
-        given: InitModel | None = None,
-        classes: Array | None = None,
-        sets: Mapping[str, Dataset] | None = None,
+        self: E, X: Any, y: Any, sample_weight: Any, init_model: Any, eval_set: Any, targets: TargetEncoder
     ) -> E:
-        """Boost on validated data; `sets` are the rows to evaluate on, if the user has given any."""
-        warn_if_light(rows.weight)
-        loss, learner, step = parts
-        init, n_given = self._beginning(given, loss, rows, classes)
-        evaluation = evaluation_of(self, sets or {}, loss, rows, classes)
-        stops = self._stops(learner, evaluation.watched, len(rows))
-        n_rounds = (self.n_estimators or (CEILING if stops else ROUNDS)) + n_given
-        self._require_room(init, n_rounds)
-        # With early stopping duplicates stay: how often a row occurs is part of what is to be predicted.
-        if learner.merges_rows(len(rows)) and not stops:
-            rows = Dataset(*merge_duplicate_rows(rows.X, rows.y, rows.weight))
-        self._learn_columns(rows.X, rows.weight)
-        journal = recorder_for(self, rows, sets or None, init)
-        split_seed, seed = journal.seeds(self._seeds())
-        learner_state = deepcopy(self._learner_state) if self._goes_on() else {}
-        scores = KeepScores(self._scores_left_by_last_fit(rows))
-        with threads(self.n_jobs) as n_jobs, self._announcing(), closing_callbacks(self.callbacks or ()):
-            size = TableSize(*rows.X.shape)
-            pace = self._pace(size, evaluation.watched, init) if stops else FINE
-            self.learning_rate_ = self._rate(pace)
-            step = Shrunk(step, self.learning_rate_, n_given)
-            more = self._seen(rows, loss, learner, seed)
-            more |= {"learner_state": learner_state, "journal": journal, "error": evaluation.error}
-            trainer = Trainer(loss, learner, step, bool(self.standardize), seed, n_jobs, self.precision, **more)
-            history = evaluation.history(lambda: trainer.start(rows) if init is None else init)
-            callbacks = self._callbacks(history)
-            try:
-                if stops:
-                    trainers = self._trainers(trainer, size, init)
-                    plan = self._plan(rows.y, n_rounds, init, pace)
-                    found = plan.fit(trainers, rows, evaluation.watched, split_seed, callbacks, init)
-                    ensemble = self._kept(found)
-                else:
-                    callbacks += [scores] if self.warm_start else []
-                    ensemble = trainer.fit(rows, n_rounds, callbacks, init, scores.raw)
-                journal.close()
-            except Interrupted as stop:
-                ensemble, scores.raw = self._left(journal, stop), None
-        self._keep_state(rows, scores.raw, learner_state, stops)
-        self._keep_curves(history, stops)
-        self.ensemble_, self.loss_, self._seed, self._rounds_given = ensemble, loss, seed, n_given
-        self._importances = sampled_importances(ensemble, rows, seed, loss)
+        """Fit to X and y, whose targets `targets` encodes."""
+        owner = type(self).__name__
+        parts = compose(self)
+        init = self._read_init_model(init_model)
+        data = Dataset(*self._encode(X, y, sample_weight, targets, init))
+        self._check_target(parts, data, targets)
+        sets = evaluation_sets(owner, eval_set, self.encoder_, targets)
+        given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets)
+        warn_if_light(data.weight)
+        start, n_initial = self._start(init, parts.loss, data, targets)
+        name = DEFAULT_LOSSES[self.task] if is_auto(self.loss) else self.loss
+        evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
+        plan = plan_fit(self, parts, data, evaluation.monitored, start, n_initial)
+        require_room(owner, start, self.n_estimators, plan.n_estimators)
+        # With early stopping duplicates stay: how often a row occurs is part of what is predicted.
+        if plan.stopping is None and parts.learner.merges_rows(len(data)):
+            data = Dataset(*merge_duplicate_rows(data.X, data.y, data.weight))
+        if not self._is_warm_start():
+            self.encoder_.fit_expansion(data.X, data.weight)
+        self._train(plan, parts, data, evaluation, start, WarmStart(loss=given_loss, n_initial=n_initial))
         return self
 
-    def _with_ensemble(self: E, ensemble: Ensemble, importances: Array | None) -> E:
-        """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit."""
-        made = with_own_parts(self)
-        made.ensemble_, made._importances = ensemble, importances
-        made._scores, made._learner_state = None, {}
-        made._forget(("evals_result_", "learning_rate_", *OF_STOPPING))
-        return made
+    @abstractmethod
+    def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
+        """Raise a ValueError if the parts do not go with the target."""
 
-    def _kept(self, found: FitResult) -> Ensemble:
-        """The ensemble that early stopping has found, what else it has found being kept."""
-        values = found.scores, found.n_folds, found.learners, found.weight
-        for name, value in zip(OF_STOPPING, values, strict=True):
-            setattr(self, name, value)
-        return found.ensemble
+    def _encode(
+        self, X: Any, y: Any, sample_weight: Any, targets: TargetEncoder, init: InitModel | None
+    ) -> tuple[Array, Array, Array]:
+        """Encoded rows of positive weight; sets ``encoder_``."""
+        known = {"multi_output": targets.multi_output}
+        if self._is_warm_start():
+            X, y, weight = self.encoder_.transform_rows(X, y, sample_weight, **known)
+        else:
+            self.encoder_ = FeatureEncoder(type(self).__name__, self.categorical_features, self.missing)
+            categories = None if init is None else init.categories
+            X, y, weight = self.encoder_.fit_rows(X, y, sample_weight, categories=categories, **known)
+            self._forget(("n_features_in_", "feature_names_in_"))
+            self.__dict__.update(self.encoder_.columns)
+        return X, *targets.fit_transform(y, weight)
 
-    def _left(self, journal: FitRecorder, stop: Interrupted) -> Ensemble:
-        """The ensemble that an interrupted fit leaves, and its curves."""
-        self._interrupt, curves = journal.usable(stop)
-        if curves:
-            self._forget(OF_STOPPING)
-            self.validation_scores_ = mean_curve(curves)
-        return self._interrupt.ensemble
+    def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
+        """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
+        if self._is_warm_start():
+            require_same_outputs(type(self).__name__, self.task, data.y, self.ensemble_)
+            if repr(parts.loss) == self._warm_start.loss:
+                parts = replace(parts, loss=self.loss_)
+        return parts.prepared(data.y, data.weight, targets.n_classes)
 
-    def _forget(self, names: Iterable[str]) -> None:
-        """Remove attributes of an earlier fit."""
-        for name in names:
-            self.__dict__.pop(name, None)
+    def _is_warm_start(self) -> bool:
+        """Whether a fit continues from the rounds of the previous one."""
+        return bool(self.warm_start) and hasattr(self, "ensemble_")
 
-    def _seen(self, rows: Dataset, loss: Loss, learner: Learner, seed: int) -> dict[str, Any]:
-        """The expansion of the columns for learners, and its range, beyond which terms are constant."""
-        expansion = self._expansion
-        clipping = fit_clipping(rows.X, expansion) if self.extrapolation == "constant" else None
-        if clipping is not None and learner.supports_log_transform and is_auto(self.standardize):
-            clipping = choose_log_transform(clipping, rows, loss, expansion, seed)
-        return {"expansion": expansion, "clipping": clipping}
+    def _read_init_model(self, init_model: Any) -> InitModel | None:
+        """The user's model to continue from, if there is one."""
+        if init_model is None:
+            return None
+        if self._is_warm_start():
+            raise ValueError(
+                f"{type(self).__name__}: init_model must be None when warm_start goes on from the previous fit"
+            )
+        return read_init_model(init_model)
 
-    def _keep_curves(self, history: EvaluationHistory | None, stops: bool) -> None:
-        """Keep the evaluation curves of this fit, and none of an earlier one."""
-        self._forget(["evals_result_", *([] if stops else OF_STOPPING)])
+    def _start(
+        self, init: InitModel | None, loss: Loss, data: Dataset, targets: TargetEncoder
+    ) -> tuple[Ensemble | None, int]:
+        """The ensemble that the fit continues from, and how many of its rounds come on top of ``n_estimators``."""
+        if init is not None:
+            n_outputs = np.size(loss.baseline(data.y, data.weight))
+            ensemble = compatible_ensemble(init, loss, n_outputs, targets.classes, self.encoder_)
+            self.encoder_.require_scores(ensemble, data.X)
+            return ensemble, len(ensemble)
+        if not self._is_warm_start():
+            return None, 0
+        require_same_fit(type(self).__name__, loss, self.loss_)
+        return self.ensemble_, self._warm_start.n_initial
+
+    def _train(
+        self,
+        plan: FitPlan,
+        parts: Parts,
+        data: Dataset,
+        evaluation: Evaluation,
+        init: Ensemble | None,
+        state: WarmStart,
+    ) -> None:
+        """Do what the plan says, and store the result."""
+        recorder = recorder_for(self, data, evaluation.sets or None, init)
+        split_seed, seed = recorder.seeds(self._seeds())
+        previous = self._warm_start if self._is_warm_start() else WarmStart()
+        learner_state, scores = previous.copied_learner_state(), KeepScores(previous.training_scores(data))
+        keeps_state = bool(self.warm_start) and plan.stopping is None
+        with (
+            threads(self.n_jobs) as n_jobs,
+            announcing_compilation(self.verbose),
+            closing_callbacks(self.callbacks or ()),
+        ):
+            trainer = Trainer(
+                *(
+                    parts.loss,
+                    plan.members[0],
+                    bool(self.standardize),
+                    seed,
+                    n_jobs,
+                    self.precision,
+                    learner_state,
+                ),
+                recorder=recorder,
+                error=evaluation.error,
+                expansion=self.encoder_.expansion,
+                clipping=clip_features(self, parts, data, seed),
+            )
+            history = evaluation.history(lambda: trainer.baseline(data) if init is None else init)
+            callbacks = combined_callbacks(self.callbacks, self.verbose, history) + (
+                [scores] if keeps_state else []
+            )
+            result = plan.fit(trainer, data, evaluation.monitored, split_seed, callbacks, init, scores.raw)
+        if keeps_state:
+            raw = None if result.interrupt else scores.raw
+            state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
+        self._store_result(result, plan, history)
+        self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
+        self._importances = sampled_importances(result.ensemble, data, seed, parts.loss)
+
+    def _store_result(self, result: FitResult, plan: FitPlan, history: EvaluationHistory | None) -> None:
+        """Set the attributes of this fit, and remove those of an earlier one."""
+        self._forget(["evals_result_", *OF_EARLY_STOPPING])
+        self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
+        if result.scores is not None:
+            self.validation_scores_ = result.scores
+        if result.weight is not None:
+            self.n_folds_, self.learners_, self.learner_weights_ = result.n_folds, result.learners, result.weight
         if history is not None:
             self.evals_result_ = history.curves
-
-    def _announcing(self) -> AbstractContextManager[None]:
-        """A context that announces compilation if the fit is verbose."""
-        if not self.verbose:
-            return nullcontext()
-        from ..kernels.compile_notice import compilation_announced
-
-        return compilation_announced()
-
-    def _callbacks(self, history: EvaluationHistory | None) -> list[Callback]:
-        """The callback that evaluates, then the user's, then the one that prints."""
-        made: list[Callback] = [] if history is None else [history]
-        made += [one for one in self.callbacks or () if not isinstance(one, Checkpoint)]
-        if self.verbose:
-            made.append(Printer(self.verbose) if history is None else Printer(self.verbose, history.latest))
-        return made
+        self._interrupt = result.interrupt
 
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""
         random = check_random_state(self.random_state)
         split, rounds = (int(random.randint(2**31 - 1)) for _ in range(2))
-        return split, self._seed if self._goes_on() else rounds
+        return split, self._warm_start.seed if self._is_warm_start() else rounds
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
 
 
 @read_init_model.register
 def _(model: BaseRFFBoost) -> InitModel:
     check_is_fitted(model)
-    classes, names = (getattr(model, name, None) for name in ("classes_", "feature_names_in_"))
-    link, d = model.loss_.inverse_link, model.n_features_in_
-    return InitModel(model.ensemble_, link, d, classes, model._coding, names=names, shown=repr(model))
+    return InitModel(
+        model.ensemble_,
+        model.loss_.inverse_link,
+        model.n_features_in_,
+        getattr(model, "classes_", None),
+        model.encoder_.categories,
+        names=model.encoder_.names,
+        description=repr(model),
+    )

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..boosting.callbacks import Callback
-from ..boosting.evaluation import sets_of
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
-from ..learners.composition import multi_output_learners
-from ..preprocessing.class_weight import ClassWeightCheck, class_factors
-from ..preprocessing.targets import codes_of_labels, decode_labels, encode_labels, require_labels, squeeze
+from ..preprocessing.class_weight import ClassWeightCheck
+from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.targets import LabelEncoder, TargetEncoder, decode_labels, require_labels, squeeze
+from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
+from .composition import Parts, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
 
 
@@ -53,7 +53,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     """
 
     task = "classification"
-    default_loss = "log_loss"
     classes_: Array
     constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeightCheck()}
 
@@ -147,39 +146,28 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        parts = self._parts()
         require_labels(y)
-        given = self._read(init_model)
-        X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding)
-        classes, y = encode_labels(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__}: y must have at least 2 classes, got one class: {classes.tolist()[0]!r}"
-            )
-        if len(classes) > 2:
-            self._require_multiclass(*parts[:2], len(classes))
-        if self._goes_on() and not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
-                f"warm_start is set, got {classes}"
-            )
-        factors = class_factors(type(self).__name__, self.class_weight, classes, y, weight)
-        weight = weight if factors is None else weight * factors[y]
-        y = y.astype(np.float64)[:, None]
-        sets = sets_of(self, eval_set, partial(codes_of_labels, classes), factors)
-        self._fit(Dataset(X, y, weight), self._prepared(parts, y, weight, len(classes)), given, classes, sets)
-        self.classes_, self._loss_given = classes, repr(parts[0])
+        targets = LabelEncoder(type(self).__name__, self.class_weight)
+        self._fit(X, y, sample_weight, init_model, eval_set, targets)
+        self.classes_ = targets.classes
         return self
 
-    def _require_multiclass(self, loss: Loss, learner: Learner, n_classes: int) -> None:
-        """Raise a ValueError that names the part that is limited to two classes."""
-        if loss.multiclass and learner.multi_output:
-            return
-        part = f"learner {learner!r}" if loss.multiclass else f"loss {loss!r}"
-        advice = f"; learners of several outputs are {multi_output_learners()}" if loss.multiclass else ""
-        raise ValueError(
-            f"Only binary classification is supported by {part}: y must have 2 classes, got {n_classes}{advice}"
-        )
+    def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
+        assert targets.classes is not None
+        parts.require_multiclass(type(self).__name__, len(targets.classes))
+        if self._is_warm_start() and not np.array_equal(targets.classes, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
+                f"warm_start is set, got {targets.classes}"
+            )
+
+    @classmethod
+    def from_ensemble(
+        cls, ensemble: Ensemble, loss: Loss, encoder: FeatureEncoder, learner: str | Learner = "tree"
+    ) -> RFFBoostClassifier:
+        model = super().from_ensemble(ensemble, loss, encoder, learner)
+        model.classes_ = np.arange(max(2, ensemble.n_outputs))
+        return model
 
     def decision_function(self, X: Any) -> Array:
         """Raw scores, (n,) where there is one output, else (n, C).
@@ -192,7 +180,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray
         """
-        return squeeze(self._raw(X))
+        return squeeze(self.raw_scores(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
@@ -205,7 +193,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n, K)
         """
-        raw = self._raw(X)
+        raw = self.raw_scores(X)
         return self.loss_.inverse_link(raw)
 
     def predict(self, X: Any) -> Array:
@@ -219,7 +207,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return decode_labels(self._raw(X), self.classes_)
+        return decode_labels(self.raw_scores(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
@@ -235,6 +223,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = self._fact("learner", "multi_output")
-        tags.classifier_tags.multi_class = several and self._fact("loss", "multiclass")
+        several = has_attribute(self, "learner", "multi_output")
+        tags.classifier_tags.multi_class = several and has_attribute(self, "loss", "multiclass")
         return tags

@@ -1,90 +1,130 @@
-"""An estimator made of parts: a loss, a learner and a step, each given by name or as an instance."""
+"""The parts of an estimator, a loss, a learner and a step, resolved and checked against one another."""
 
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..boosting.steps import STEPS, default_step
 from ..core import Learner, Loss, Step
-from ..learners.composition import check_composition
+from ..learners.composition import check_composition, multi_output_learners
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
-from ..utils.param_validation import Check, is_auto, require_all
+from ..losses.validation import compute_baseline, prepare_loss
+from ..utils.param_validation import is_auto, require_all
 from ..utils.registry import Registry, resolve_names
+from ..utils.typing import Array
 
-C = TypeVar("C", bound="ComposedEstimator")
 B = TypeVar("B", bound=BaseEstimator)
 
+DEFAULT_LOSSES = {"classification": "log_loss", "regression": "squared_error"}
 DEFAULT_LEARNER = "mixture"
 ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
 
 
-class ComposedEstimator(BaseEstimator):
-    """Resolves the parts of a booster, checks them against one another, and sets their parameters."""
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a fit.
 
-    task: ClassVar[str]
-    default_loss: ClassVar[str]
-    constraints: ClassVar[dict[str, Check]]
-    loss: str | Loss
-    learner: str | Learner
-    step: str | Step
+    Parameters
+    ----------
+    loss, learner : Loss, Learner
+    step : Step
+        The step that goes with both.
+    given_step : str or Step
+        The step that the user chose, "auto" for one that suits loss and learner.
+    """
 
-    def set_params(self: C, **params: Any) -> C:
-        """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.
+    loss: Loss
+    learner: Learner
+    step: Step
+    given_step: str | Step = "auto"
 
-        Parameters
-        ----------
-        **params
-            Names and values.
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Parts:
+        """The parts with the loss prepared for a target (n, C), checked for its number of outputs."""
+        loss = prepare_loss(self.loss, y, weight, n_classes)
+        n_outputs = np.size(compute_baseline(loss, y, weight))
+        return replace(self, loss=loss, step=suitable_step(self.given_step, loss, self.learner, n_outputs))
 
-        Returns
-        -------
-        self
-        """
-        if any(name.startswith("step__") for name in params) and is_auto(params.get("step", self.step)):
+    def with_learner(self, learner: Learner) -> Parts:
+        """The same loss with another learner and a step that suits it."""
+        return replace(self, learner=learner, step=suitable_step(self.given_step, self.loss, learner))
+
+    def require_multiclass(self, owner: str, n_classes: int) -> None:
+        """Raise a ValueError that names the part that is limited to two classes."""
+        if n_classes == 2 or (self.loss.multiclass and self.learner.multi_output):
+            return
+        part = f"learner {self.learner!r}" if self.loss.multiclass else f"loss {self.loss!r}"
+        advice = f"; learners of several outputs are {multi_output_learners()}" if self.loss.multiclass else ""
+        raise ValueError(
+            f"Only binary classification is supported by {part}: y must have 2 classes, got {n_classes}{advice}"
+        )
+
+    def require_multi_output(self, owner: str, n_targets: int) -> None:
+        """Raise a ValueError if there are several targets and the loss takes one."""
+        if n_targets > 1 and not self.loss.multi_output:
+            raise ValueError(f"{owner}: y must have one column for loss {self.loss!r}, got {n_targets}")
+
+
+def compose(estimator: Any) -> Parts:
+    """The parts of an estimator, checked one by one and against one another.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter or a part is invalid, or two parts do not go together.
+    """
+    require_all(estimator, estimator.constraints)
+    task = estimator.task
+    loss = LOSSES.create(DEFAULT_LOSSES[task] if is_auto(estimator.loss) else estimator.loss)
+    learner = LEARNERS.create(DEFAULT_LEARNER if is_auto(estimator.learner) else estimator.learner)
+    if task == "classification" and loss.task == "regression":
+        loss = LOSSES.create(LabelRegression(loss))
+    if loss.task != task:
+        raise ValueError(f"{type(estimator).__name__}: loss {estimator.loss!r} is for {loss.task}, not for {task}")
+    return Parts(loss, learner, suitable_step(estimator.step, loss, learner), estimator.step)
+
+
+def suitable_step(given: str | Step, loss: Loss, learner: Learner, n_outputs: int = 1) -> Step:
+    """The given step, or the default one of a loss and a learner, checked against both."""
+    step = default_step(loss, learner) if is_auto(given) else STEPS.create(given)
+    check_composition(loss, learner, step, n_outputs)
+    return step
+
+
+def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """`params` for ``set_params``, extended so that nested ones also work for parts given by name or "auto"."""
+    nested = {name.partition("__")[0] for name in params if "__" in name}
+    defaults = {"loss": DEFAULT_LOSSES[estimator.task], "learner": DEFAULT_LEARNER}
+    for role in nested & ROLES.keys():
+        if not is_auto(params.get(role, getattr(estimator, role))):
+            continue
+        if role == "step":
             raise ValueError(
-                f"{type(self).__name__}: step='auto' has no parameters of its own; choose one of {STEPS.names()}"
+                f"{type(estimator).__name__}: step='auto' has no parameters of its own; choose one of "
+                f"{STEPS.names()}"
             )
-        for role, name in (("loss", self.default_loss), ("learner", DEFAULT_LEARNER)):
-            if any(key.startswith(f"{role}__") for key in params) and is_auto(
-                params.get(role, getattr(self, role))
-            ):
-                params[role] = name
-        return super().set_params(**resolve_names(self, params, ROLES))
-
-    def _parts(self) -> tuple[Loss, Learner, Step]:
-        """The parts of this booster, checked one by one and against one another."""
-        require_all(self, self.constraints)
-        loss = LOSSES.create(self.default_loss if is_auto(self.loss) else self.loss)
-        learner = LEARNERS.create(DEFAULT_LEARNER if is_auto(self.learner) else self.learner)
-        if self.task == "classification" and loss.task == "regression":
-            loss = LOSSES.create(LabelRegression(loss))
-        if loss.task != self.task:
-            raise ValueError(f"{type(self).__name__}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
-        return loss, learner, self._step_for(loss, learner)
-
-    def _step_for(self, loss: Loss, learner: Learner, n_outputs: int = 1) -> Step:
-        """The step that suits a loss and a learner, checked against both."""
-        step = default_step(loss, learner) if is_auto(self.step) else STEPS.create(self.step)
-        check_composition(loss, learner, step, n_outputs)
-        return step
-
-    def _fact(self, role: str, name: str) -> bool:
-        """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
-        part = getattr(self, role)
-        if is_auto(part):
-            part = {"loss": self.default_loss, "learner": DEFAULT_LEARNER}[role]
-        return bool(getattr(ROLES[role].make(part), name, False))
+        params[role] = defaults[role]
+    return resolve_names(estimator, params, ROLES)
 
 
-def with_own_parts(estimator: B) -> B:
+def has_attribute(estimator: Any, role: str, name: str) -> bool:
+    """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
+    part = getattr(estimator, role)
+    if is_auto(part):
+        part = {"loss": DEFAULT_LOSSES[estimator.task], "learner": DEFAULT_LEARNER}[role]
+    return bool(getattr(ROLES[role].make(part), name, False))
+
+
+def copy_with_own_parts(estimator: B) -> B:
     """A copy of a fitted estimator whose parts are copies too: nested parameters are then set on its own."""
-    made = copy(estimator)
+    copied = copy(estimator)
     for name, value in estimator.get_params(deep=False).items():
         if isinstance(value, BaseEstimator):
-            setattr(made, name, clone(value))
-    return made
+            setattr(copied, name, clone(value))
+    return copied

@@ -89,14 +89,14 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
         require("compress", name, given[name], check)
     check_is_fitted(model)
     if isinstance(model, RFFBoostQuantileRegressor):
-        return model._with_boosters([compress(one, X, **given) for one in model.estimators_])
-    X = model._validated(X)
+        return model.with_boosters([compress(one, X, **given) for one in model.estimators_])
+    X = model.encoder_.transform(X)
     if len(X) < 2:
         raise ValueError(f"compress: X must have at least 2 rows, got {len(X)}")
     rows = rows_like(X, check_random_state(random_state))
     with threads(model.n_jobs), SINGLE_BLAS:
         ensemble = compressed(model.ensemble_, rows, n_cosines, tol)
-    return model._with_ensemble(ensemble, model._known_importances())
+    return model.with_ensemble(ensemble, getattr(model, "feature_importances_", None))
 
 
 @dataclass(frozen=True)

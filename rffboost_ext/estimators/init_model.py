@@ -13,6 +13,7 @@ import numpy as np
 from ..core import Loss
 from ..losses.validation import has_same_response
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
+from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.tables import with_underscores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -30,13 +31,13 @@ class InitModel:
     n_features : int, optional
     classes : ndarray, optional
         Labels, where they are the user's.
-    coding : CategoryEncoding, optional
-        Categories of the columns; None where all are numbers.
-    knows_codes : bool
+    categories : CategoryEncoding, optional
+        Categories of the columns; None if all are numbers.
+    knows_categories : bool
         Whether the categories are known.
     names : ndarray, optional
         Names of the columns, if known.
-    shown : str
+    description : str
         The model, in messages.
     """
 
@@ -44,20 +45,14 @@ class InitModel:
     response: Callable[[Array], Array] | None = None
     n_features: int | None = None
     classes: Array | None = None
-    coding: CategoryEncoding | None = None
-    knows_codes: bool = True
+    categories: CategoryEncoding | None = None
+    knows_categories: bool = True
     names: Array | None = None
-    shown: str = "that it is"
+    description: str = "that it is"
 
 
 def compatible_ensemble(
-    given: InitModel,
-    loss: Loss,
-    n_features: int,
-    n_outputs: int,
-    classes: Array | None,
-    coding: CategoryEncoding | None = None,
-    names: Array | None = None,
+    given: InitModel, loss: Loss, n_outputs: int, classes: Array | None, encoder: FeatureEncoder
 ) -> Ensemble:
     """The ensemble of a model, if boosting with `loss` can continue from it.
 
@@ -66,18 +61,22 @@ def compatible_ensemble(
     ValueError
         If the model has other features, categories, outputs, classes, or another link than the loss.
     """
-    if given.n_features is not None and given.n_features != n_features:
-        raise ValueError(f"init_model must have the {n_features} features of X, got {given.n_features}")
-    require_same_names(given.names, names)
-    if given.knows_codes:
-        require_same_categories(given.coding, coding)
+    if given.n_features is not None and given.n_features != encoder.n_features_in_:
+        raise ValueError(
+            f"init_model must have the {encoder.n_features_in_} features of X, got {given.n_features}"
+        )
+    require_same_names(given.names, encoder.names)
+    if given.knows_categories:
+        require_same_categories(given.categories, encoder.categories)
     if given.ensemble.n_outputs != n_outputs:
         raise ValueError(
             f"init_model must have the {n_outputs} outputs of loss {loss!r}, got {given.ensemble.n_outputs}"
         )
     if given.classes is not None and not np.array_equal(given.classes, classes):  # type: ignore[arg-type]
         if classes is None:
-            raise ValueError(f"init_model must be a regressor, as this one is, got a classifier: {given.shown}")
+            raise ValueError(
+                f"init_model must be a regressor, as this one is, got a classifier: {given.description}"
+            )
         raise ValueError(f"init_model must have the classes of y, {classes}, got {given.classes}")
     if given.response is not None:
         require_same_link(given.response, loss, n_outputs)
@@ -102,7 +101,7 @@ def read_init_model(model: Any) -> InitModel:
 
 @read_init_model.register
 def _(model: Ensemble) -> InitModel:
-    return InitModel(model, knows_codes=False)
+    return InitModel(model, knows_categories=False)
 
 
 def require_same_names(given: Array | None, names: Array | None) -> None:

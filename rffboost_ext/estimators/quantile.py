@@ -17,7 +17,7 @@ from ..persistence.model_file import ModelFileMixin
 from ..utils.atomic_fit import atomic_fit
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
 from ..utils.typing import Array
-from .composition import with_own_parts
+from .composition import copy_with_own_parts
 from .regressor import RFFBoostRegressor
 
 
@@ -134,9 +134,9 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
             self.feature_names_in_ = first.feature_names_in_
         return self
 
-    def _with_boosters(self, boosters: list[RFFBoostRegressor]) -> RFFBoostQuantileRegressor:
+    def with_boosters(self, boosters: list[RFFBoostRegressor]) -> RFFBoostQuantileRegressor:
         """A fitted copy with other boosters and parameters of its own."""
-        made = with_own_parts(self)
+        made = copy_with_own_parts(self)
         made.estimators_ = boosters
         return made
 

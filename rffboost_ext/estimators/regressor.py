@@ -7,12 +7,12 @@ from typing import Any
 
 from sklearn.base import RegressorMixin
 
-from ..boosting.evaluation import sets_of
 from ..data.dataset import Dataset
-from ..preprocessing.targets import encode_targets, squeeze
+from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .base import BaseRFFBoost
+from .composition import Parts, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
 from .signatures import with_own_init
 
@@ -44,7 +44,6 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     """
 
     task = "regression"
-    default_loss = "squared_error"
 
     @atomic_fit
     def fit(
@@ -83,18 +82,10 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        parts = self._parts()
-        given = self._read(init_model)
-        X, y, weight = self._taken(X, y, sample_weight, None if given is None else given.coding, multi_output=True)
-        y = encode_targets(y)
-        if y.shape[1] > 1 and not parts[0].multi_output:
-            raise ValueError(
-                f"{type(self).__name__}: y must have one column for loss {parts[0]!r}, got {y.shape[1]}"
-            )
-        sets = sets_of(self, eval_set, encode_targets)
-        self._fit(Dataset(X, y, weight), self._prepared(parts, y, weight), given, None, sets)
-        self._loss_given = repr(parts[0])
-        return self
+        return self._fit(X, y, sample_weight, init_model, eval_set, RealTargets(type(self).__name__))
+
+    def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
+        parts.require_multi_output(type(self).__name__, data.y.shape[1])
 
     def predict(self, X: Any) -> Array:
         """The predicted mean, median or quantile, by the loss: (n,) for one target, (n, C) for several.
@@ -107,7 +98,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,) or (n, C)
         """
-        raw = self._raw(X)
+        raw = self.raw_scores(X)
         return squeeze(self.loss_.inverse_link(raw))
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
@@ -116,7 +107,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = self._fact("learner", "multi_output")
-        tags.target_tags.multi_output = several and self._fact("loss", "multi_output")
-        tags.target_tags.positive_only = self._fact("loss", "positive")
+        several = has_attribute(self, "learner", "multi_output")
+        tags.target_tags.multi_output = several and has_attribute(self, "loss", "multi_output")
+        tags.target_tags.positive_only = has_attribute(self, "loss", "positive")
         return tags

@@ -13,6 +13,7 @@ from ..persistence import parts
 from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
+from ..preprocessing.feature_encoder import restored_encoder
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from .base import BaseRFFBoost
@@ -20,16 +21,28 @@ from .classifier import RFFBoostClassifier
 from .conformal import ConformalRegressor
 from .quantile import RFFBoostQuantileRegressor
 from .regressor import RFFBoostRegressor
+from .warm_start import WarmStart
 
-NAMES_IN_FILES = {"_learner_state": "_lasting"}
-"""Attributes that have another name in files."""
+# The attributes of a booster in a file, in their order. Names with an underscore are fields of the encoder and of
+# the state for a warm start; names in files do not change.
+ORDER = [
+    *("_coding", "feature_names_in_", "n_features_in_", "_gaps", "_fills", "_expansion", "learning_rate_"),
+    *("validation_scores_", "n_folds_", "learners_", "learner_weights_", "_scores", "_lasting", "evals_result_"),
+    *("ensemble_", "loss_", "_seed", "_rounds_given", "_importances", "classes_", "_loss_given"),
+]
+ENCODER = {
+    "_coding": "categories",
+    "_gaps": "missing_columns",
+    "_fills": "imputes_missing",
+    "_expansion": "expansion",
+}
+WARM_START = {"_lasting": "learner_state", "_seed": "seed", "_rounds_given": "n_initial", "_loss_given": "loss"}
 
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Parameters and fitted state."""
     params = in_plain_collections(model.get_params(deep=False))
-    state = model.__getstate__().items()
-    fitted = {NAMES_IN_FILES.get(name, name): value for name, value in state if name not in params}
+    fitted = {name: value for name, value in model.__getstate__().items() if name not in params}
     return {"params": params | dict.fromkeys(left_out(params)), "fitted": fitted}
 
 
@@ -47,14 +60,23 @@ def in_plain_collections(params: dict[str, Any]) -> dict[str, Any]:
 
 def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
     """Parameters and fitted state; a TypeError names a column whose categories cannot be stored."""
-    for column, known in enumerate(category_lists(model._coding)):
+    state = estimator_state(model)
+    fitted = state["fitted"]
+    if not fitted:
+        return state
+    encoder, warm_start = fitted.pop("encoder_"), fitted.pop("_warm_start", WarmStart())
+    for column, known in enumerate(category_lists(encoder.categories)):
         odd = [value for value in known or () if not isinstance(value, str | bytes | int | float)]
         if odd:
             raise TypeError(
-                f"{type(model).__name__}: {model._named(column)} has categories of type {type(odd[0]).__name__}, "
-                f"which a model file cannot hold: make text or numbers of them before the fit"
+                f"{type(model).__name__}: {encoder.column_name(column)} has categories of type "
+                f"{type(odd[0]).__name__}, which a model file cannot hold: make text or numbers of them before fit"
             )
-    return estimator_state(model)
+    fitted |= {name: getattr(encoder, attribute) for name, attribute in ENCODER.items()}
+    fitted |= {name: getattr(warm_start, attribute) for name, attribute in WARM_START.items()}
+    fitted["_scores"] = None if warm_start.data_key is None else (warm_start.data_key, warm_start.raw)
+    names = [name for name in ORDER if name in fitted]
+    return state | {"fitted": {name: fitted[name] for name in dict.fromkeys([*names, *fitted])}}
 
 
 def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
@@ -62,14 +84,13 @@ def with_fitted(model: Any, fitted: Mapping[str, Any], wrong: list[str]) -> Any:
     wrong = wrong + [name for name in fitted if callable(getattr(type(model), name, None))]
     if wrong:
         raise ValueError(f"holds a {type(model).__name__} whose {wrong[0]} cannot be")
-    names = {old: name for name, old in NAMES_IN_FILES.items()}
-    model.__dict__.update({names.get(name, name): value for name, value in fitted.items()})
+    model.__dict__.update(fitted)
     return model
 
 
 def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoost:
     """The estimator of a state; a ValueError if it lacks what predictions need."""
-    model, fitted = cls(**state["params"]), state["fitted"]
+    model, fitted = cls(**state["params"]), dict(state["fitted"])
     if not fitted:
         # A parameter of another estimator, which fits clones of it.
         return model
@@ -77,10 +98,17 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
     if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
         wrong.append("classes_")
-    made: BaseRFFBoost = with_fitted(model, fitted, wrong + wrong_columns(fitted))
-    for term in made.ensemble_.terms:
-        parts.require_features(term, made.n_features_in_)
-    return made
+    wrong += wrong_columns(fitted)
+    columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
+    columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
+    warm_start = {attribute: fitted.pop(name) for name, attribute in WARM_START.items() if name in fitted}
+    warm_start["data_key"], warm_start["raw"] = fitted.pop("_scores", None) or (None, None)
+    built: BaseRFFBoost = with_fitted(model, fitted, wrong)
+    built.encoder_ = restored_encoder(cls.__name__, model.get_params(deep=False), columns)
+    built.resume_from(WarmStart(**warm_start))
+    for term in built.ensemble_.terms:
+        parts.require_features(term, built.n_features_in_)
+    return built
 
 
 def wrong_columns(fitted: dict[str, Any]) -> list[str]:

@@ -115,7 +115,7 @@ class LandmarkDisplay:
         pair = feature_pair(features, names)
         points, ensemble = landmarks(estimator.ensemble_), estimator.ensemble_
         grid, plane = plane_through_medians(
-            np.asarray(estimator._validated(X), dtype=np.float64), pair, grid_resolution
+            np.asarray(estimator.encoder_.transform(X), dtype=np.float64), pair, grid_resolution
         )
         score = ensemble.raw(plane)[:, output].reshape(len(grid[1]), len(grid[0]))
         middle = 0.0 if is_classifier(estimator) else float(ensemble.baseline[output])

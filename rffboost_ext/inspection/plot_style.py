@@ -9,8 +9,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..preprocessing.category_encoding import CategoryEncoding
-
 # Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Characters of a name that fit beside an axis.
@@ -97,8 +95,8 @@ def consists_of(estimator: Any) -> str:
 
 def coded_columns(estimator: Any) -> list[int]:
     """The columns that hold categories in the fit of an estimator of ours, by index."""
-    coding: CategoryEncoding | None = getattr(estimator, "_coding", None)
-    return [] if coding is None else coding.coded
+    encoder = getattr(estimator, "encoder_", None)
+    return [] if encoder is None or encoder.categories is None else encoder.categories.coded
 
 
 def feature_index(feature: int | str, names: Sequence[str], parameter: str = "feature") -> int:

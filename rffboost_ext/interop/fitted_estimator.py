@@ -9,6 +9,7 @@ from ..estimators.base import BaseRFFBoost
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.regressor import RFFBoostRegressor
 from ..preprocessing.category_encoding import CategoryEncoding
+from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms import Trees
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -20,7 +21,7 @@ def fitted(
     n_features: int,
     learner: str | Learner = "tree",
     names: Array | None = None,
-    coding: CategoryEncoding | None = None,
+    categories: CategoryEncoding | None = None,
 ) -> BaseRFFBoost:
     """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
 
@@ -36,21 +37,19 @@ def fitted(
         The learner of a later fit of the estimator.
     names : ndarray of shape (n_features,), optional
         Names of the columns.
-    coding : CategoryEncoding, optional
-        Categories of the columns, on whose codes the ensemble acts; None where all are numbers.
+    categories : CategoryEncoding, optional
+        Categories of the columns, whose codes the ensemble takes; None if all are numbers.
 
     Returns
     -------
     RFFBoostClassifier or RFFBoostRegressor
     """
-    shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
-    model = shell(loss, learner, n_estimators=max(1, len(ensemble)))
-    model.ensemble_, model.loss_, model.n_features_in_, model._seed = ensemble, loss, n_features, 0
-    model._coding, model._learner_state = coding, {}
-    if names is not None:
-        model.feature_names_in_ = names
+    cls = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
+    encoder = FeatureEncoder(cls.__name__)
     # Trees route missing values; whether there were any in training is not known here.
-    model._gaps = np.full(n_features, all(isinstance(term, Trees) for term in ensemble.terms))
-    if isinstance(model, RFFBoostClassifier):
-        model.classes_ = np.arange(max(2, ensemble.n_outputs))
-    return model
+    routes_missing = all(isinstance(term, Trees) for term in ensemble.terms)
+    columns = {"categories": categories, "missing_columns": np.full(n_features, routes_missing)}
+    encoder.__dict__.update(columns, n_features_in_=n_features)
+    if names is not None:
+        encoder.feature_names_in_ = names
+    return cls.from_ensemble(ensemble, loss, encoder, learner)

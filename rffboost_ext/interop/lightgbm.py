@@ -329,4 +329,4 @@ def init_model(model: Any) -> InitModel:
     booster, classes = booster_of(model), getattr(model, "classes_", None)
     ensemble, response = to_ensemble(model), response_of(model)
     names = names_of(booster)
-    return InitModel(ensemble, response, booster.num_feature(), classes, names=names, shown=repr(model))
+    return InitModel(ensemble, response, booster.num_feature(), classes, names=names, description=repr(model))

@@ -195,7 +195,7 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     # XGBoost's default says nothing: it stands in the place of a function.
     if objective != "reg:squarederror":
         warn_of_other(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
-    return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), coding=coding)
+    return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), categories=coding)
 
 
 class CosineObjective(cosines.CosineObjective):
@@ -343,4 +343,4 @@ def init_model(model: Any) -> InitModel:
     booster = booster_of(model)
     ensemble, coding = sorted_codes(to_ensemble(model), categories_of(parsed(booster)))
     response, names = response_of(model), names_of(booster)
-    return InitModel(ensemble, response, booster.num_features(), coding=coding, names=names)
+    return InitModel(ensemble, response, booster.num_features(), categories=coding, names=names)

@@ -205,7 +205,8 @@ def _search() -> None:
 
 def stored_params(part: Spec) -> dict[str, Any]:
     """The hyperparameters of a part by their names in files."""
-    return {NAMES_IN_FILES.get(name, name): value for name, value in part.get_params(deep=False).items()}
+    params = {NAMES_IN_FILES.get(name, name): value for name, value in part.get_params(deep=False).items()}
+    return dict(sorted(params.items()))
 
 
 def params_of(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,14 @@
-"""Validation of the columns of X by an estimator: names, order, categories and missing values."""
+"""From the user's table to one matrix of floats: column names, categories and missing values."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from ..data.sample_weight import with_positive_weight
 from ..terms import ImputeAndEncode
@@ -19,148 +19,230 @@ from .category_encoding import CategoryEncoding, fit_category_encoding
 from .feature_expansion import fit_feature_expansion
 from .tables import FLOAT_TYPES, is_table, mixed_array, raise_for_column, require_no_dates, require_unmasked
 
-# scikit-learn is not to look for infinities: :func:`missing_columns` does, in the pass that it makes anyway.
-UNREAD = {"ensure_all_finite": False}
+# Infinities are found by missing_columns, in a pass that is needed anyway.
+NO_FINITE_CHECK = {"ensure_all_finite": False}
+# Up to this many numbers the checks of scikit-learn take longer than a prediction.
+SMALL = 4096
 
 
-class ColumnsMixin(BaseEstimator):
-    """Checks X against the fit, and converts it to one matrix: numbers, category codes, NaN if missing."""
+class FeatureEncoder(TransformerMixin, BaseEstimator):
+    """Converts tables to a matrix of numbers and category codes, missing values as NaN.
 
-    categorical_features: Any
-    missing: str
+    The only place that knows the names, the categories and the missing values of columns.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+    categorical_features : "from_dtype", None, or sequence of bool, int or str, default="from_dtype"
+        Which columns hold categories.
+    missing : {"error", "mean"}, default="error"
+        Whether a missing value is an error or imputed in columns that have none in fit.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns, d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if all are text.
+    categories : CategoryEncoding or None
+        The categories of each column; None if all columns are numbers.
+    missing_columns : ndarray of bool, shape (d,), or None
+        Columns with missing values in fit; None if nothing is known.
+    imputes_missing : bool
+        Whether missing values are allowed in the other columns, too.
+    expansion : ImputeAndEncode or None
+        Imputation and one-hot encoding for learners that need numbers; None if there is nothing to do.
+    """
+
+    constraints: ClassVar[dict[str, Check]] = {"missing": OneOf(("error", "mean"))}
     n_features_in_: int
-    _coding: CategoryEncoding | None = None
-    _gaps: Array | None = None
-    _expansion: ImputeAndEncode | None = None
-    _fills: bool = False
+    feature_names_in_: Array
 
-    column_constraints: ClassVar[dict[str, Check]] = {"missing": OneOf(("error", "mean"))}
+    def __init__(
+        self, owner: str = "FeatureEncoder", categorical_features: Any = "from_dtype", missing: str = "error"
+    ) -> None:
+        self.owner = owner
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.categories: CategoryEncoding | None = None
+        self.missing_columns: Array | None = None
+        self.imputes_missing = False
+        self.expansion: ImputeAndEncode | None = None
 
-    @abstractmethod
-    def _goes_on(self) -> bool:
-        """Whether a fit continues from the rounds of the previous one, and so from its columns."""
+    @property
+    def names(self) -> Array | None:
+        """Names of the columns, if they have any."""
+        return getattr(self, "feature_names_in_", None)
 
-    def _taken(
-        self, X: Any, y: Any, sample_weight: Any, coding: CategoryEncoding | None = None, **known: Any
+    @property
+    def columns(self) -> dict[str, Any]:
+        """``n_features_in_`` and, if there are names, ``feature_names_in_``."""
+        known = "feature_names_in_", "n_features_in_"
+        return {name: getattr(self, name) for name in known if hasattr(self, name)}
+
+    def fit_rows(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        categories: CategoryEncoding | None = None,
+        multi_output: bool = False,
     ) -> tuple[Array, Array, Array]:
-        """Validated X, y and weights of a fit, rows of weight 0 removed; `known` is for scikit-learn's check.
+        """Learn the columns of a table, and return its rows of positive weight.
 
-        If `coding` has all categories of X, it is the coding of the fit.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, C)
+        sample_weight : array-like of shape (n,), optional
+        categories : CategoryEncoding, optional
+            Used instead of the categories of `X` if it has all of them.
+        multi_output : bool, default=False
+            Whether `y` may have several columns.
+
+        Returns
+        -------
+        X, y, weight : ndarray of shape (m, d), (m,) or (m, C), (m,)
         """
         require_unmasked(X=X, y=y, sample_weight=sample_weight)
-        reset, known = not self._goes_on(), {"dtype": FLOAT_TYPES, "ensure_all_finite": "allow-nan", **known}
-        if reset:
-            self._coding = self._coding_for(X)
-        if self._coding is None:
-            require_no_dates(X)
-            try:
-                X, y = validate_data(self, X, y, reset=reset, **known | UNREAD)
-            except (ValueError, TypeError):
-                raise_for_column(X)
-                raise
-            gaps = missing_columns(X)
-        else:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            X, gaps = self._coding.transform(X)
-            X, y = check_X_y(X, y, estimator=self, **known)
+        self.categories = self._categories_of(X)
+        X, y, missing = self._checked_rows(X, y, reset=True, multi_output=multi_output)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
         if len(X) < n_given:
-            gaps &= missing_columns(X)
-            if reset and self._coding is not None:
-                self._coding, X = self._coding.drop_unused(X)
-        if reset and self._coding is not None and coding is not None and coding.includes(self._coding):
-            self._coding, X = coding, coding.recode(X, self._coding)
-        if reset:
-            self._gaps, self._fills = gaps, self.missing == "mean"
-        self._require_complete(gaps)
+            missing &= missing_columns(X)
+            if self.categories is not None:
+                self.categories, X = self.categories.drop_unused(X)
+        if self.categories is not None and categories is not None and categories.includes(self.categories):
+            self.categories, X = categories, categories.recode(X, self.categories)
+        self.missing_columns, self.imputes_missing = missing, self.missing == "mean"
         return X, y, weight
 
-    def _coding_for(self, X: Any) -> CategoryEncoding | None:
-        """The coding of the table of a fit."""
+    def transform_rows(
+        self, X: Any, y: Any, sample_weight: Any = None, *, multi_output: bool = False
+    ) -> tuple[Array, Array, Array]:
+        """Rows of positive weight of a table with the columns of fit, for a further fit."""
+        require_unmasked(X=X, y=y, sample_weight=sample_weight)
+        X, y, missing = self._checked_rows(X, y, reset=False, multi_output=multi_output)
+        n_given = len(X)
+        X, y, weight = with_positive_weight(X, y, sample_weight)
+        self._require_known(missing & missing_columns(X) if len(X) < n_given else missing)
+        return X, y, weight
+
+    def fit_expansion(self, X: Array, weight: Array) -> None:
+        """Learn how missing values are imputed and categories encoded for learners, from rows of fit."""
+        codes = [] if self.categories is None else self.categories.coded
+        assert self.missing_columns is not None
+        self.expansion = fit_feature_expansion(X, weight, codes, self.missing_columns, self.imputes_missing)
+
+    def transform(self, X: Any) -> Array:
+        """A table with the columns of fit as a matrix, (n, d).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If names, number or kinds of columns differ from those in fit, or a column has missing values that had
+            none in fit; the message names the column.
+        """
+        if self._is_valid(X):
+            return np.asarray(X)
+        require_unmasked(X=X)
+        if self.categories is None:
+            require_no_dates(X)
+            try:
+                X = np.asarray(self._validate(X, reset=False, dtype=FLOAT_TYPES, **NO_FINITE_CHECK))
+            except (ValueError, TypeError):
+                raise_for_column(X, in_fit=False)
+                raise
+            missing = missing_columns(X)
+        else:
+            X = X if is_table(X) else mixed_array(X)
+            self._validate(X, reset=False, skip_check_array=True)
+            X, missing = self.categories.transform(X)
+            X = check_array(X, ensure_all_finite="allow-nan", estimator=self.owner)
+        self._require_known(missing)
+        return np.asarray(X)
+
+    def column_name(self, column: int) -> str:
+        """A column as messages name it."""
+        return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
+
+    def require_scores(self, ensemble: Ensemble, X: Array) -> None:
+        """Raise a ValueError unless an ensemble has a score wherever a value may be missing."""
+        may_miss = np.full(X.shape[1], self.imputes_missing)
+        if self.missing_columns is not None:
+            may_miss |= self.missing_columns
+        if np.isnan(ensemble.raw(np.where(may_miss, np.nan, X[:1]))).any():
+            raise ValueError(
+                f"{self.owner}: init_model has cosines without a rule for missing values, which "
+                f"{self.column_name(int(np.flatnonzero(may_miss)[0]))} of X may have: fit it to data with missing "
+                f'values, or with missing="mean"'
+            )
+
+    def _categories_of(self, X: Any) -> CategoryEncoding | None:
+        """The categories of the table of a fit."""
         given = self.categorical_features
         if not is_table(X):
             if given is None or (isinstance(given, str) and given == "from_dtype"):
                 return None
             X = mixed_array(X)
-        return fit_category_encoding(type(self).__name__, given, X)
+        return fit_category_encoding(self.owner, given, X)
 
-    def _learn_columns(self, X: Array, weight: Array) -> None:
-        """Learn from the rows of a fit how to impute missing values and encode categories for learners."""
-        if self._goes_on():
-            return
-        coded = [] if self._coding is None else self._coding.coded
-        assert self._gaps is not None
-        self._expansion = fit_feature_expansion(X, weight, coded, self._gaps, self._fills)
-
-    def _validated(self, X: Any) -> Array:
-        check_is_fitted(self)
-        if self._is_valid(X):
-            return np.asarray(X)
-        require_unmasked(X=X)
-        if self._coding is None:
+    def _checked_rows(self, X: Any, y: Any, reset: bool, multi_output: bool) -> tuple[Array, Array, Array]:
+        """X as a matrix, y, and which columns have missing values."""
+        if y is None:
+            raise ValueError(f"{self.owner} requires y to be passed, but the target y is None")
+        options = {"dtype": FLOAT_TYPES, "ensure_all_finite": "allow-nan", "multi_output": multi_output}
+        if self.categories is None:
             require_no_dates(X)
             try:
-                X = np.asarray(validate_data(self, X, reset=False, dtype=FLOAT_TYPES, **UNREAD))
+                X, y = self._validate(X, y, reset=reset, **options | NO_FINITE_CHECK)
             except (ValueError, TypeError):
-                raise_for_column(X, in_fit=False)
+                raise_for_column(X)
                 raise
-            gaps = missing_columns(X)
-        else:
-            X = X if is_table(X) else mixed_array(X)
-            validate_data(self, X, reset=False, skip_check_array=True)
-            X, gaps = self._coding.transform(X)
-            X = check_array(X, ensure_all_finite="allow-nan", estimator=self)
-        self._require_complete(gaps)
-        return np.asarray(X)
+            return X, y, missing_columns(X)
+        self._validate(X, reset=reset, skip_check_array=True)
+        X, missing = self.categories.transform(X)
+        X, y = check_X_y(X, y, estimator=self.owner, **options)
+        return X, y, missing
+
+    def _validate(self, *arrays: Any, reset: bool, **options: Any) -> Any:
+        """scikit-learn's check of names, number and values of columns, whose messages name the owner."""
+        checked = type(self.owner, (BaseEstimator,), {})()
+        if not reset:
+            checked.__dict__.update(self.columns)
+        result = validate_data(checked, *arrays, reset=reset, **options)
+        if reset:
+            for name in self.columns:
+                delattr(self, name)
+            self.__dict__.update(vars(checked))
+        return result
 
     def _is_valid(self, X: Any) -> bool:
-        """Whether X is a small array that full validation would return unchanged, at a higher cost."""
+        """Whether X is a small array that the full check would return unchanged."""
         return (
             type(X) is np.ndarray
             and X.dtype in (np.float64, np.float32)
             and X.ndim == 2
-            and 0 < X.size <= 4096
+            and 0 < X.size <= SMALL
             and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
+            and self.names is None
             and bool(np.isfinite(X).all())
-            and self._coding is None
+            and self.categories is None
         )
 
-    def _require_complete(self, gaps: Array) -> None:
-        """Raise a ValueError that names a column with missing values (d,) that had none in the fit."""
-        if self._fills or not gaps.any():
+    def _require_known(self, missing: Array) -> None:
+        """Raise a ValueError that names a column with missing values (d,) that had none in fit."""
+        if self.imputes_missing or not missing.any():
             return
-        new = np.flatnonzero(gaps if self._gaps is None else gaps & ~self._gaps)
-        if not len(new):
-            return
-        raise ValueError(
-            f"{type(self).__name__}: X contains NaN in {self._named(int(new[0]))}, which had no missing values in "
-            f'fit; missing="mean" allows them'
-        )
-
-    def _require_scores(self, given: Ensemble, X: Array) -> None:
-        """Raise a ValueError unless an initial ensemble can handle missing values wherever they may occur."""
-        may_come = np.full(X.shape[1], self._fills)
-        if self._gaps is not None:
-            may_come |= self._gaps
-        if np.isnan(given.raw(np.where(may_come, np.nan, X[:1]))).any():
+        new = missing if self.missing_columns is None else missing & ~self.missing_columns
+        if new.any():
             raise ValueError(
-                f"{type(self).__name__}: init_model has cosines that know no missing values, which may come in "
-                f"{self._named(int(np.flatnonzero(may_come)[0]))} of X: fit it to data that have gaps, or with "
-                f'missing="mean"'
+                f"{self.owner}: X contains NaN in {self.column_name(int(new.argmax()))}, which had no missing "
+                f'values in fit; missing="mean" allows them'
             )
-
-    def _named(self, column: int) -> str:
-        """A column as messages name it."""
-        names = getattr(self, "feature_names_in_", None)
-        return f"column {column}" if names is None else f"column {names[column]!r}"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def missing_columns(X: Array) -> Array:
@@ -170,3 +252,10 @@ def missing_columns(X: Array) -> Array:
             return np.zeros(X.shape[1], dtype=bool)
     assert_all_finite(X, allow_nan=True, input_name="X")
     return np.asarray(np.isnan(X).any(axis=0))
+
+
+def restored_encoder(owner: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> FeatureEncoder:
+    """An encoder with given attributes, such as those of a model file."""
+    encoder = FeatureEncoder(owner, params["categorical_features"], params["missing"])
+    encoder.__dict__.update(state)
+    return encoder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..utils.typing import Array
+from .class_weight import class_factors
 from .tables import is_missing
 
 # Integer labels within a range of this length are counted rather than sorted.
@@ -101,3 +103,90 @@ def decode_labels(raw: Array, classes: Array) -> Array:
 def squeeze(values: Array) -> Array:
     """(n,) for one column, else (n, C)."""
     return values[:, 0] if values.shape[1] == 1 else values
+
+
+class TargetEncoder(ABC):
+    """Converts targets to what losses take, (n, C) in float64.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+
+    Attributes
+    ----------
+    multi_output : bool
+        Whether there may be several columns.
+    classes : ndarray or None
+        Class labels; None in regression.
+    """
+
+    multi_output = False
+    classes: Array | None = None
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of classes; None in regression."""
+        return None if self.classes is None else len(self.classes)
+
+    @abstractmethod
+    def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
+        """Learn the classes; encoded targets, (n, C), and sample weights, (n,)."""
+
+    @abstractmethod
+    def transform(self, y: Array) -> Array:
+        """Encoded targets, (n, C)."""
+
+    def reweight(self, y: Array, weight: Array) -> Array:
+        """Sample weights of encoded targets, (n,), times their class weights."""
+        return weight
+
+
+class LabelEncoder(TargetEncoder):
+    """Class labels as indices 0 .. K-1, in one column.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+    class_weight : None, "balanced" or dict
+        Factors on the sample weights by class label.
+    """
+
+    classes: Array
+
+    def __init__(self, owner: str, class_weight: Any) -> None:
+        super().__init__(owner)
+        self.class_weight = class_weight
+        self.factors: Array | None = None
+
+    def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
+        self.classes, codes = encode_labels(y)
+        if len(self.classes) < 2:
+            raise ValueError(
+                f"{self.owner}: y must have at least 2 classes, got one class: {self.classes.tolist()[0]!r}"
+            )
+        self.factors = class_factors(self.owner, self.class_weight, self.classes, codes, weight)
+        targets = codes.astype(np.float64)[:, None]
+        return targets, self.reweight(targets, weight)
+
+    def transform(self, y: Array) -> Array:
+        return codes_of_labels(self.classes, y)
+
+    def reweight(self, y: Array, weight: Array) -> Array:
+        return weight if self.factors is None else weight * self.factors[y[:, 0].astype(np.int64)]
+
+
+class RealTargets(TargetEncoder):
+    """Real targets, of one column or several."""
+
+    multi_output = True
+
+    def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
+        return self.transform(y), weight
+
+    def transform(self, y: Array) -> Array:
+        return encode_targets(y)

@@ -15,9 +15,12 @@ from rffboost_ext.boosting import early_stopping
 from rffboost_ext.boosting.early_stopping import EarlyStopping, Patience, PatienceLimit, staged_scores
 from rffboost_ext.boosting.mean_loss import MeanLoss
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import Trainer
+from rffboost_ext.boosting.training import Member, Trainer
+from rffboost_ext.boosting.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import defaults as policy
+from rffboost_ext.estimators import defaults, planning
+from rffboost_ext.estimators.composition import compose
+from rffboost_ext.estimators.planning import max_folds, plan_fit, uses_early_stopping
 from rffboost_ext.inspection.rounds_display import best_round
 
 
@@ -49,9 +52,9 @@ def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int
         if t - best >= max(patience.rounds, patience.share * best):
             return t, best
         over, stretch = t % patience.rounds == 0 and t > 0, scores[: t + 1]
-        if over and min(stretch) < patience.settled * scores[0]:
+        if over and min(stretch) < patience.converged_below * scores[0]:
             won = min(stretch[: -patience.rounds]) - min(stretch)
-            if won < patience.worth * scores[0]:
+            if won < patience.min_gain * scores[0]:
                 return t, best
     return len(scores) - 1, best
 
@@ -80,13 +83,13 @@ def test_rounds_looked_at_together_end_as_if_one_by_one(seed, rounds, share, set
 def test_what_is_known_of_the_best_round_is_what_its_ensemble_says(
     beyond: float, at_once: int, monkeypatch
 ) -> None:
-    monkeypatch.setattr(early_stopping, "AT_ONCE", at_once)
+    monkeypatch.setattr(early_stopping, "MAX_BATCH", at_once)
     X = np.random.default_rng(0).normal(size=(200, 2))
     rows = Dataset(X, (X[:, :1] * X[:, 1:] > 0.0).astype(float), np.ones(200))
-    parts = LOSSES.create("log_loss"), LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3), True
-    trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
+    member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.3))
+    trainer = Trainer(LOSSES.create("log_loss"), member, True, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(150)), rows.take(np.arange(150, 200))
-    run = trainer.fit_stopping(kept, out, 100, Patience(10), 1e-4, beyond=beyond)
+    run = trainer.fit_stopping(kept, out, 100, Patience(10), 1e-4, extra_rounds=beyond)
     assert 1 < len(run.ensemble) < 100
     np.testing.assert_allclose(run.raw, run.ensemble.raw(out.X), atol=1e-6)
     loss = [np.mean(trainer.loss.value(out.y, raw)) for raw in run.ensemble.staged(out.X)]
@@ -100,19 +103,25 @@ def test_what_terms_return_does_not_round_the_scores(dtype) -> None:
     np.testing.assert_allclose(raws[:, 0, 0], [0.475, 0.3375, 0.26875], rtol=1e-14)
 
 
+def patience(model, n: int, n_classes: int = 2) -> Patience:
+    """The patience of a fit on so many rows."""
+    data = Dataset(np.zeros((n, 3)), (np.arange(n) % float(n_classes))[:, None], np.ones(n))
+    return plan_fit(model, compose(model), data).stopping.patience
+
+
 @pytest.mark.parametrize("n", [1_000, 100_000])
-def test_only_a_classifier_by_its_loss_is_settled(n: int) -> None:
-    assert RFFBoostClassifier()._patience(n).settled > 0.0
-    assert RFFBoostClassifier(eval_metric="accuracy")._patience(n).settled == 0.0
-    assert RFFBoostClassifier(n_iter_no_change=40)._patience(n).settled == 0.0
-    assert RFFBoostRegressor()._patience(n).settled == 0.0
+def test_only_a_classifier_by_its_loss_converges(n: int) -> None:
+    assert patience(RFFBoostClassifier(), n).converged_below > 0.0
+    assert patience(RFFBoostClassifier(eval_metric="accuracy"), n).converged_below == 0.0
+    assert patience(RFFBoostClassifier(n_iter_no_change=40), n).converged_below == 0.0
+    assert patience(RFFBoostRegressor(), n).converged_below == 0.0
 
 
-def test_with_many_rows_a_classifier_settles_at_a_loss_that_does_not_depend_on_the_number_of_classes() -> None:
-    found = [RFFBoostClassifier()._plan(np.arange(9_000)[:, None] % k, 10, None).patience for k in (2, 4, 26)]
-    for shares in ([one.settled for one in found], [one.worth for one in found]):
+def test_with_many_rows_a_classifier_converges_at_a_loss_that_does_not_depend_on_the_number_of_classes() -> None:
+    found = [patience(RFFBoostClassifier(), 9_000, k) for k in (2, 4, 26)]
+    for shares in ([one.converged_below for one in found], [one.min_gain for one in found]):
         np.testing.assert_allclose(shares * np.log([2, 4, 26]), shares[0] * np.log(2), rtol=1e-12)
-    assert found[0].settled < RFFBoostClassifier()._patience(1_000).settled
+    assert found[0].converged_below < patience(RFFBoostClassifier(), 1_000).converged_below
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -120,19 +129,22 @@ def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(seed
     rng = np.random.default_rng(seed)
     X, beyond = rng.normal(size=(3_500, 10)), 1.75 * rng.normal(size=(4_000, 10))
     right = []
-    for cosines in [policy.OF_MANY | {"min_hessian": 0.0}, policy.OF_MANY]:
-        monkeypatch.setattr(policy, "OF_MANY", cosines)
+    row = defaults.LARGE
+    for cosines in [row.cosines | {"min_hessian": 0.0}, row.cosines]:
+        monkeypatch.setattr(defaults, "LARGE", replace(row, cosines=cosines))
         model = RFFBoostClassifier(random_state=0).fit(X, X.sum(axis=1) > 0.0)
         right.append(model.score(beyond, beyond.sum(axis=1) > 0.0))
     assert right[1] > right[0] + 0.003
 
 
 def test_a_fit_of_many_rows_that_can_be_told_apart_settles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "FEW", 200)
+    for module in (defaults, planning):
+        monkeypatch.setattr(module, "FEW", 200)
     X = np.random.default_rng(0).normal(size=(600, 2))
     rounds = []
-    for settled in [(0.05, 1e-3), (0.0, 0.0)]:
-        monkeypatch.setattr(policy, "SETTLED_OF_MANY", settled)
+    row = defaults.LARGE
+    for converged in [(0.05, 1e-3), (0.0, 0.0)]:
+        monkeypatch.setattr(defaults, "LARGE", replace(row, converged=converged))
         model = RFFBoostClassifier(n_estimators=1_000, random_state=0)
         rounds.append(model.fit(X, X.sum(axis=1) > 0.0).n_estimators_)
     assert rounds[0] < 0.8 * rounds[1]
@@ -174,66 +186,58 @@ def test_losses_of_several_rounds_are_weighted_as_those_of_one() -> None:
 def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
     model = RFFBoostClassifier(**params)
     rows = Dataset(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1)) if held else None
-    assert model._stops(model._parts()[1], rows, 100) == stops
+    learner = compose(model).learner
+    assert uses_early_stopping(model, learner, rows, 100) == stops
 
 
 def test_a_metric_has_at_least_two_folds() -> None:
     y = np.r_[np.zeros(30), np.ones(1), np.full(9, 2.0)][:, None]
-    assert RFFBoostClassifier(eval_metric="roc_auc")._most_folds(y) == 2
-    assert RFFBoostClassifier(eval_metric="roc_auc")._most_folds(y[:30]) == 30
-    assert RFFBoostRegressor(eval_metric="r2")._most_folds(y) == len(y)
+    assert max_folds(RFFBoostClassifier(eval_metric="roc_auc"), y) == 2
+    assert max_folds(RFFBoostClassifier(eval_metric="roc_auc"), y[:30]) == 30
+    assert max_folds(RFFBoostRegressor(eval_metric="r2"), y) == len(y)
 
 
-def test_a_step_beside_another_is_its_own() -> None:
-    model = RFFBoostClassifier(learner="rff_1", quality="high")
-    loss, learner, step = model._parts()
-    step = Shrunk(STEPS.create("line_search"), 0.1)
-    trainer = Trainer(loss, learner, step, True, 0, 1, "float32")
-    first, *others = model._trainers(trainer, policy.TableSize(100, 3), None)
-    assert first.step is step
-    assert isinstance(step.step, type(STEPS.create("line_search")))
-    assert others
-    assert all(not isinstance(other.step.step, type(step.step)) for other in others)
+def test_each_member_has_a_step_that_suits_it() -> None:
+    model = RFFBoostClassifier(learner="rff_1", quality="high", loss="huber")
+    data = Dataset(np.zeros((100, 3)), (np.arange(100) % 2.0)[:, None], np.ones(100))
+    plan = plan_fit(model, compose(model), data)
+    kinds = [type(member.step.step).__name__ for member in plan.members]
+    assert kinds[0] == "LineSearch"
+    assert kinds[1:]
+    assert "LineSearch" not in kinds[1:]
+    assert {member.step.rate for member in plan.members} == {plan.learning_rate}
 
 
 def test_patience_can_be_limited() -> None:
     patience = Patience(40, 0.5, 0.2, 0.01)
-    assert patience.within(6).after(1_000) == 6
-    assert Patience(4).within(6).after(1_000) == 4
-    assert patience.within(6).settled == 0.2
+    assert patience.limited_to(6).wait_after(1_000) == 6
+    assert Patience(4).limited_to(6).wait_after(1_000) == 4
+    assert patience.limited_to(6).converged_below == 0.2
 
 
-def test_haste_limits_patience_and_tolerance() -> None:
+def test_limits_apply_to_patience_and_tolerance() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     rows = Dataset(X, np.sin(X[:, :1]) + 0.5 * rng.normal(size=(200, 1)), np.ones(200))
-    parts = (
-        LOSSES.create("squared_error"),
-        LEARNERS.create("rff_1"),
-        Shrunk(STEPS.create("line_search"), 0.1),
-        True,
-    )
-    trainer = Trainer(*parts, seed=1, n_jobs=1, precision="float32")
+    member = Member(LEARNERS.create("rff_1"), Shrunk(STEPS.create("line_search"), 0.1))
+    trainer = Trainer(LOSSES.create("squared_error"), member, True, seed=1, n_jobs=1, precision="float32")
     kept, out = rows.take(np.arange(100)), rows.take(np.arange(100, 200))
-    for haste, wait, tol in (
+    for limit, wait, tol in (
         (None, 9, 1e-6),
         (PatienceLimit(4, 0.0), 4, 1e-6),
         (PatienceLimit(20, 1e-2), 9, 1e-2),
     ):
-        run = replace(trainer, haste=haste).fit_stopping(kept, out, 400, Patience(9, 0.2), 1e-6)
+        limited = replace(trainer, member=replace(member, patience_limit=limit))
+        run = limited.fit_stopping(kept, out, 400, Patience(9, 0.2), 1e-6)
         best = best_round(run.scores.tolist(), tol)
         assert len(run.ensemble) == best
-        assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if haste is None else wait)
+        assert len(run.scores) - 1 == best + (max(9, int(np.ceil(0.2 * best))) if limit is None else wait)
 
 
-def test_larger_data_are_given_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "FEW", 100)
-    patience = [RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).patience for n in (100, 101)]
-    assert patience[0].after(600) < patience[1].after(600)
-    assert (
-        RFFBoostClassifier(n_iter_no_change=7)._plan(np.arange(101)[:, None] % 2, 10, None).patience.after(600)
-        == 7
-    )
+def test_larger_data_have_more_patience() -> None:
+    few, many = (patience(RFFBoostClassifier(), n) for n in (FEW, FEW + 1))
+    assert few.wait_after(600) < many.wait_after(600)
+    assert patience(RFFBoostClassifier(n_iter_no_change=7), FEW + 1).wait_after(600) == 7
 
 
 @pytest.mark.filterwarnings("ignore:Only one class is present")

@@ -11,7 +11,7 @@ from rffboost_ext import LEARNERS, LOSSES, STEPS
 from rffboost_ext.boosting.early_stopping import Patience
 from rffboost_ext.boosting.mean_loss import MeanLoss
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import Trainer
+from rffboost_ext.boosting.training import Member, Trainer
 from rffboost_ext.data.dataset import Dataset
 
 N = 150
@@ -23,23 +23,23 @@ KEPT, OUT = ROWS.take(np.arange(100)), ROWS.take(np.arange(100, N))
 
 def trainer(learner: str, rate: float = 0.3) -> Trainer:
     """The same parts but for the learner."""
-    parts = LOSSES.create("squared_error"), LEARNERS.create(learner), Shrunk(STEPS.create("unit"), rate), True
-    return Trainer(*parts, seed=1, n_jobs=1, precision="float64")
+    member = Member(LEARNERS.create(learner), Shrunk(STEPS.create("unit"), rate))
+    return Trainer(LOSSES.create("squared_error"), member, True, seed=1, n_jobs=1, precision="float64")
 
 
 @pytest.mark.parametrize("learner", ["rff_newton", "rff_ridge", "mixture"])
 def test_what_was_fitted_before_does_not_matter(learner: str) -> None:
-    alone = trainer(learner).again(2).fit(KEPT, 12)
+    alone = trainer(learner).independent(2).fit(KEPT, 12)
     first = trainer(learner)
     for k in range(2):
-        first.again(k).fit(OUT, 12)
-    np.testing.assert_array_equal(first.again(2).fit(KEPT, 12).raw(X), alone.raw(X))
+        first.independent(k).fit(OUT, 12)
+    np.testing.assert_array_equal(first.independent(2).fit(KEPT, 12).raw(X), alone.raw(X))
     assert first.learner_state == {}
 
 
 def test_models_of_a_fit_have_seeds_of_their_own() -> None:
     first = trainer("rff_newton")
-    found = [first.again(k).fit(KEPT, 3).raw(X) for k in range(3)]
+    found = [first.independent(k).fit(KEPT, 3).raw(X) for k in range(3)]
     assert np.abs(found[0] - found[1]).max() > 1e-3 < np.abs(found[1] - found[2]).max()
 
 
@@ -47,7 +47,9 @@ def test_models_of_a_fit_have_seeds_of_their_own() -> None:
 @pytest.mark.parametrize("beyond", [1.0, 1.25])
 def test_rounds_beyond_the_best_are_a_share_of_the_new_ones(given: int, beyond: float) -> None:
     init = trainer("rff_newton", 0.02).fit(KEPT, given) if given else None
-    run = trainer("rff_newton", 0.1).fit_stopping(KEPT, OUT, 400, Patience(60), 0.0, init=init, beyond=beyond)
+    run = trainer("rff_newton", 0.1).fit_stopping(
+        KEPT, OUT, 400, Patience(60), 0.0, init=init, extra_rounds=beyond
+    )
     best = int(run.scores.argmin())
     assert 20 < best < len(run.scores) - 20
     assert len(run.ensemble) == given + round(beyond * best)

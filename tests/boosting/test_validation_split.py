@@ -6,18 +6,24 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from rffboost_ext import LEARNERS, LOSSES, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
+from rffboost_ext import LEARNERS, LOSSES, STEPS, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext.boosting import stacking, validation_split
 from rffboost_ext.boosting.early_stopping import Patience
-from rffboost_ext.boosting.fit_plan import BEYOND, FitPlan
+from rffboost_ext.boosting.fit_plan import EXTRA_ROUNDS, FitPlan, StoppingPlan
 from rffboost_ext.boosting.stacking import mean_curve
 from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import EarlyStoppedModel, Trainer
-from rffboost_ext.boosting.validation_split import assign_folds, default_n_folds, holdout_mask, only_rows_of_class
+from rffboost_ext.boosting.training import EarlyStoppedModel, Member, Trainer
+from rffboost_ext.boosting.validation_split import (
+    FEW,
+    assign_folds,
+    default_n_folds,
+    holdout_mask,
+    only_rows_of_class,
+)
 from rffboost_ext.core import Round, Term
 from rffboost_ext.data.dataset import Dataset
-from rffboost_ext.estimators import base
-from rffboost_ext.estimators import defaults as policy
+from rffboost_ext.estimators import base, defaults, planning
+from rffboost_ext.estimators.composition import compose
 from rffboost_ext.terms.ensemble import mean_ensemble, weighted_sum
 
 Array = np.ndarray
@@ -137,14 +143,14 @@ def test_a_refit_sees_all_rows_for_the_mean_number_of_rounds() -> None:
 
 
 def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (policy, validation_split):
+    for module in (defaults, planning, validation_split):
         monkeypatch.setattr(module, "FEW", 200)
     X, y = load_breast_cancer(return_X_y=True)
     seen: list[tuple[str, int]] = []
 
     class Watched(Trainer):
         def fit(self, rows, *given, **named):
-            seen.append((type(self.learner).__name__, len(rows)))
+            seen.append((type(self.member.learner).__name__, len(rows)))
             return super().fit(rows, *given, **named)
 
     monkeypatch.setattr(base, "Trainer", Watched)
@@ -209,16 +215,15 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
     def watch(self, rows: Dataset, held: Dataset, *rules: object) -> EarlyStoppedModel:
         assert not set(rows.X[:, 0]) & set(held.X[:, 0])
         seen.append(sorted(held.X[:, 0]))
-        model = self.start(rows)
+        model = self.baseline(rows)
         return EarlyStoppedModel(model, np.zeros(2), model.raw(held.X))
 
     monkeypatch.setattr(Trainer, "fit_stopping", watch)
     rows = classified(60)
-    model = RFFBoostClassifier()
-    loss, learner, step = LOSSES.create("log_loss"), *model._parts()[1:]
-    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-    plan = FitPlan(n_folds, 0.1, False, 5, Patience(3), 0.0, n_repeats=2)
-    assert plan.fit([trainer], rows, None, 0, (), None).n_folds == 2 * n_folds
+    member = Member(LEARNERS.create("mixture"), Shrunk(STEPS.create("unit"), 0.1))
+    trainer = Trainer(LOSSES.create("log_loss"), member, True, 0, 1, "float32")
+    plan = FitPlan([member], 0.1, 5, StoppingPlan(n_folds, 0.1, False, Patience(3), 0.0, n_repeats=2))
+    assert plan.fit(trainer, rows, None, 0, (), None).n_folds == 2 * n_folds
     divisions = [seen[:n_folds], seen[n_folds:]]
     for division in divisions:
         assert sorted(np.concatenate(division)) == sorted(rows.X[:, 0])
@@ -227,19 +232,17 @@ def test_each_division_holds_out_each_row_once(monkeypatch, n_folds: int) -> Non
 
 def test_high_quality_has_twice_the_models_and_more_frequencies() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    size, found = policy.TableSize(*X.shape), {}
+    data, found = Dataset(X, y[:, None].astype(float), np.ones(len(y))), {}
     for quality in ("auto", "high"):
         model = RFFBoostClassifier(quality=quality)
-        loss, learner, step = model._parts()
-        trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-        machines = [one.learner for one in model._trainers(trainer, size, None)][1:]
-        plan = model._plan(y[:, None], 10, None, model._pace(size, None, None))
-        found[quality] = plan.n_folds * plan.n_repeats, [machine.n_components for machine in machines]
+        plan = planning.plan_fit(model, compose(model), data)
+        frequencies = [member.learner.n_components for member in plan.members[1:]]
+        found[quality] = plan.stopping.n_folds * plan.stopping.n_repeats, frequencies
     assert found["high"][0] == 2 * found["auto"][0]
     assert all(more == 4 * few for few, more in zip(found["auto"][1], found["high"][1], strict=True))
 
 
-@pytest.mark.parametrize("n", [policy.FEW, policy.FEW + 1])
+@pytest.mark.parametrize("n", [FEW, FEW + 1])
 @pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
 def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatch, make, n: int) -> None:
     def equal(loss, y, weight, raw, start):
@@ -252,7 +255,7 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatc
     alone, stacked = (make(**params, quality=quality).fit(X, target) for quality in ("fast", "auto"))
     cosines = sum(isinstance(term, Cosines) for term in stacked.ensemble_.terms)
     # Classes on two sides of a plane call for kernel machines by Newton's method, too.
-    kinds = 2 if n > policy.FEW else 4 if make is RFFBoostClassifier else 3
+    kinds = 2 if n > FEW else 4 if make is RFFBoostClassifier else 3
     assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= 5 * kinds
     assert 5 <= cosines < stacked.n_estimators_
 
@@ -295,7 +298,7 @@ def test_models_of_a_mean_have_more_rounds_than_each_is_best_with(monkeypatch, p
     model.fit(X, y, eval_set=[(X[::4], y[::4])] if given else None)
     assert len(asked) == (1 if given else model.n_folds)
     for length, best, done in asked:
-        assert length == (min(round(BEYOND * best), done) if several else best)
+        assert length == (min(round(EXTRA_ROUNDS * best), done) if several else best)
 
 
 @pytest.mark.parametrize("quality", ["fast", "high"])

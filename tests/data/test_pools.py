@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rffboost_ext import LOSSES, RFFBoostRegressor, RFFNewton
-from rffboost_ext.boosting.training import Trainer
+from rffboost_ext import LOSSES, STEPS, RFFBoostRegressor, RFFNewton
+from rffboost_ext.boosting.training import Member, Trainer
 from rffboost_ext.data.dataset import Dataset
 
 Array = np.ndarray
@@ -55,9 +55,10 @@ def test_pools_go_with_early_stopping() -> None:
 def test_a_pool_is_the_same_whenever_it_is_drawn() -> None:
     rng = np.random.default_rng(1)
     rows = Dataset(rng.normal(size=(500, 2)), (rng.random((500, 1)) < 0.1).astype(float), np.ones(500))
-    parts = LOSSES.create("log_loss"), Pooled(), None, True
-    one, other = (Trainer(*parts, seed=7, n_jobs=1, precision="float32") for _ in range(2))  # type: ignore[arg-type]
+    member = Member(Pooled(), STEPS.create("unit"))
+    parts = LOSSES.create("log_loss"), member, True, 7, 1, "float32"
+    one, other = (Trainer(*parts) for _ in range(2))
     chances = rows.sampling_probabilities(one.loss, np.zeros(1), 60)
-    np.testing.assert_array_equal(one._pool(rows, chances, 3).X, other._pool(rows, chances, 3).X)
-    first, second = (set(map(tuple, one._pool(rows, chances, k).X)) for k in range(2))
+    np.testing.assert_array_equal(one._sample(rows, chances, 3).X, other._sample(rows, chances, 3).X)
+    first, second = (set(map(tuple, one._sample(rows, chances, k).X)) for k in range(2))
     assert len(first & second) < 40

@@ -12,10 +12,7 @@ import pytest
 
 import onnx_export
 import rffboost_ext
-from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.boosting.fit_plan import BEYOND
-from rffboost_ext.boosting.validation_split import FEW, MAX_HELD_OUT, MIN_HELD_OUT
-from rffboost_ext.estimators.defaults import HASTE, MIDDLING, NO_REFIT, SETTLED, SHARE_OF_ROUNDS
+from rffboost_ext import LEARNERS, LOSSES, STEPS
 
 PACKAGES = rffboost_ext, onnx_export
 MODULES = [
@@ -55,24 +52,3 @@ def test_every_hyperparameter_is_described(table):
         for parameter in inspect.signature(cls).parameters:
             entry = rf"^(\w+, )*{parameter}(, \w+)* : "
             assert re.search(entry, inspect.getdoc(cls), re.MULTILINE), f"{cls.__name__}: {parameter}"
-
-
-STATED = [
-    f"up to {BEYOND} times the rounds that are best",
-    f"{({0.1: 'a tenth'}).get(SHARE_OF_ROUNDS)} of the rounds up to the best one",
-    f"is below {SETTLED[0]:.0%} of its initial value".replace("%", " %"),
-    f"as many rounds reduce it by less than {SETTLED[1]:.0%} of that value".replace("%", " %"),
-    f"wait for {HASTE.rounds} rounds at most",
-    f"it is at least {HASTE.tol:.0e}".replace("e-03", "e-3"),
-    f"there are fewer than {NO_REFIT:,} rows",
-    f"below {MIDDLING:,} rows, with an",
-    f"With up to {FEW:,} rows",
-    f"at least {MIN_HELD_OUT} (half of fewer than {2 * MIN_HELD_OUT})",
-    f"Of more than {MAX_HELD_OUT:,} about as many",
-]
-
-
-@pytest.mark.parametrize("words", STATED)
-@pytest.mark.parametrize("estimator", [RFFBoostClassifier, RFFBoostRegressor])
-def test_numbers_of_the_policy_are_those_that_are_documented(estimator, words):
-    assert words in " ".join(estimator.__doc__.split())

@@ -65,7 +65,7 @@ def test_a_gap_is_for_averages_whose_models_all_know_it(order):
     np.testing.assert_allclose(averaged.predict(holes[0]), expected, atol=1e-9)
     with pytest.raises(ValueError, match="X contains NaN in column 1"):
         averaged.predict(holes[1])
-    models[1]._gaps = None
+    models[1].encoder_.missing_columns = None
     with pytest.raises(ValueError, match="X contains NaN in column 0"):
         average(models[::order]).predict(holes[0])
 
@@ -89,8 +89,8 @@ def test_an_average_has_nothing_of_a_single_fit():
     assert not hasattr(averaged, "validation_scores_")
     assert all(model.evals_result_ for model in models)
     kept = [clone(BOOSTER).set_params(warm_start=True, random_state=seed).fit(X, Y) for seed in range(2)]
-    assert kept[0]._learner_state
-    assert not average(kept)._learner_state
+    assert kept[0]._warm_start.learner_state
+    assert not average(kept)._warm_start.learner_state
 
 
 def test_quantiles_are_averaged_level_by_level(tmp_path):

@@ -1,4 +1,4 @@
-"""Learning rate, folds and kinds of models, as the size of the table chooses them."""
+"""Learning rate, folds and members, as the size of the data chooses them."""
 
 from __future__ import annotations
 
@@ -9,56 +9,58 @@ from sklearn.datasets import make_friedman1
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge
 from rffboost_ext.boosting import validation_split
 from rffboost_ext.boosting.callbacks import Progress
-from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import Trainer
-from rffboost_ext.estimators import defaults as policy
+from rffboost_ext.boosting.fit_plan import FitPlan
+from rffboost_ext.boosting.validation_split import FEW
+from rffboost_ext.data.dataset import Dataset
+from rffboost_ext.estimators import defaults, planning
+from rffboost_ext.estimators.composition import compose
+from rffboost_ext.estimators.defaults import MEDIUM, SPACIOUS
 from rffboost_ext.learners.mixture import MANY_FEATURES
+
+
+def planned(model, n: int, d: int = 3) -> FitPlan:
+    """The plan of a fit on so many rows, of two classes or values."""
+    data = Dataset(np.zeros((n, d)), (np.arange(n) % 2.0)[:, None], np.ones(n))
+    return planning.plan_fit(model, compose(model), data)
 
 
 @pytest.mark.parametrize(("n", "refit"), [(9_999, True), (10_000, False)])
 def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, refit: bool) -> None:
-    assert RFFBoostClassifier()._plan(np.arange(n)[:, None] % 2, 10, None).refit == refit
+    assert planned(RFFBoostClassifier(), n).stopping.refit == refit
 
 
 @pytest.mark.parametrize(
     ("params", "n", "refits"),
     [
-        ({}, policy.FEW + 1, [True, False]),
-        ({"refit": True}, policy.FEW + 1, [True, True]),
-        ({"n_folds": 1}, policy.FEW, [True, True, True]),
-        ({"quality": "fast"}, policy.FEW + 1, [True]),
+        ({}, FEW + 1, [True, False]),
+        ({"refit": True}, FEW + 1, [True, True]),
+        ({"n_folds": 1}, FEW, [True, True, True]),
+        ({"quality": "fast"}, FEW + 1, [True]),
     ],
     ids=repr,
 )
-def test_what_is_refitted_of_many_rows(params, n: int, refits: list[bool]) -> None:
-    model = RFFBoostRegressor(**params)
-    assert model._plan(np.zeros((n, 1)), 10, None).refit
-    loss, learner, step = model._parts()
-    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-    assert [one.refits for one in model._trainers(trainer, policy.TableSize(n, 3), None)] == refits
+def test_members_that_are_refitted(params, n: int, refits: list[bool]) -> None:
+    plan = planned(RFFBoostRegressor(**params), n)
+    assert plan.stopping.refit
+    assert [member.refits for member in plan.members] == refits
 
 
 @pytest.mark.parametrize(
     ("params", "n", "d", "expected"),
     [
-        ({}, 999, policy.SPACIOUS - 1, (512, 6.0)),
-        ({}, policy.FEW, policy.SPACIOUS - 1, (256, 6.0)),
-        ({}, 999, policy.SPACIOUS, (2_048, 12.0)),
-        ({}, policy.MIDDLING, policy.SPACIOUS, (256, 6.0)),
+        ({}, 999, SPACIOUS - 1, (512, 6.0)),
+        ({}, FEW, SPACIOUS - 1, (256, 6.0)),
+        ({}, 999, SPACIOUS, (2_048, 12.0)),
+        ({}, MEDIUM, SPACIOUS, (256, 6.0)),
         ({"quality": "high"}, 999, 3, (2_048, 12.0)),
-        ({"quality": "high"}, policy.MIDDLING, 3, (1_024, 12.0)),
+        ({"quality": "high"}, 999, SPACIOUS, (2_048, 12.0)),
+        ({"quality": "high"}, MEDIUM, 3, (1_024, 12.0)),
     ],
     ids=repr,
 )
 def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, expected) -> None:
-    model = RFFBoostRegressor(**params)
-    loss, learner, step = model._parts()
-    trainer = Trainer(loss, learner, Shrunk(step, 0.1), True, 0, 1, "float32")
-    (machine,) = [
-        one.learner
-        for one in model._trainers(trainer, policy.TableSize(n, d), None)
-        if isinstance(one.learner, RFFRidge)
-    ]
+    learners = [member.learner for member in planned(RFFBoostRegressor(**params), n, d).members]
+    (machine,) = [learner for learner in learners if isinstance(learner, RFFRidge)]
     assert (machine.n_components, machine.per_degree) == expected
 
 
@@ -91,9 +93,9 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
     ],
 )
 def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n, held, rate, n_models) -> None:
-    monkeypatch.setattr(policy, "FEW", 100)
-    monkeypatch.setattr(validation_split, "FEW", 100)
-    monkeypatch.setattr(policy, "MIDDLING", 50)
+    for module in (defaults, planning, validation_split):
+        monkeypatch.setattr(module, "FEW", 100)
+    monkeypatch.setattr(defaults, "MEDIUM", 50)
     X, rates, starts = np.random.default_rng(0).normal(size=(n, 2)), set(), []
 
     def watch(progress: Progress) -> None:
@@ -109,36 +111,31 @@ def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n
 
 @pytest.mark.parametrize("make", [RFFBoostClassifier, RFFBoostRegressor])
 @pytest.mark.parametrize("quality", ["auto", "fast", "high"])
-@pytest.mark.parametrize("n", [policy.MIDDLING - 1, policy.MIDDLING, policy.FEW, policy.FEW + 1])
+@pytest.mark.parametrize("n", [MEDIUM - 1, MEDIUM, FEW, FEW + 1])
 @pytest.mark.parametrize("d", [MANY_FEATURES - 1, MANY_FEATURES])
-def test_longer_steps_are_waited_for_less(make, quality: str, n: int, d: int) -> None:
-    model = make(quality=quality)
-    pace = model._pace(policy.TableSize(n, d), None, None)
-    patience = model._plan(np.arange(n)[:, None] % 2, 10, None, pace).patience.after(1)
-    assert (pace.rate > 0.1) == (n <= policy.FEW and d < MANY_FEATURES)
-    assert (patience < 40) == (quality != "high" or n <= policy.FEW)
-    assert pace.rate * patience >= 2.0
+def test_longer_steps_have_less_patience(make, quality: str, n: int, d: int) -> None:
+    plan = planned(make(quality=quality), n, d)
+    waits = plan.stopping.patience.wait_after(1)
+    assert (plan.learning_rate > 0.1) == (n <= FEW and d < MANY_FEATURES)
+    assert (waits < 40) == (quality != "high" or n <= FEW)
+    assert plan.learning_rate * waits >= 2.0
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "rate", "n_folds", "n_kinds"),
+    ("n", "d", "rate", "n_folds", "n_members"),
     [
-        (policy.MIDDLING - 1, MANY_FEATURES - 1, 0.3, 4, 2),
-        (policy.MIDDLING - 1, MANY_FEATURES, 0.1, 4, 3),
-        (policy.FEW, MANY_FEATURES - 1, 0.3, 5, 3),
-        (policy.FEW, MANY_FEATURES, 0.1, 5, 3),
-        (policy.FEW + 1, MANY_FEATURES, 0.1, 1, 2),
+        (MEDIUM - 1, MANY_FEATURES - 1, 0.3, 4, 2),
+        (MEDIUM - 1, MANY_FEATURES, 0.1, 4, 3),
+        (FEW, MANY_FEATURES - 1, 0.3, 5, 3),
+        (FEW, MANY_FEATURES, 0.1, 5, 3),
+        (FEW + 1, MANY_FEATURES, 0.1, 1, 2),
     ],
 )
-def test_many_features_are_given_shorter_steps(n: int, d: int, rate: float, n_folds: int, n_kinds: int) -> None:
-    model, size = RFFBoostRegressor(), policy.TableSize(n, d)
-    pace = model._pace(size, None, None)
-    loss, learner, step = model._parts()
-    trainers = model._trainers(Trainer(loss, learner, Shrunk(step, rate), True, 0, 1, "float32"), size, None)
-    plan = model._plan(np.zeros((n, 1)), 10, None, pace)
-    assert (pace.rate, plan.n_folds, len(trainers)) == (rate, n_folds, n_kinds)
-    machines = [one.learner for one in trainers if isinstance(one.learner, RFFRidge)]
-    assert [machine.relative_rate * rate >= 1.0 for machine in machines] == [True] * (n <= policy.FEW)
+def test_many_features_have_shorter_steps(n: int, d: int, rate: float, n_folds: int, n_members: int) -> None:
+    plan = planned(RFFBoostRegressor(), n, d)
+    assert (plan.learning_rate, plan.stopping.n_folds, len(plan.members)) == (rate, n_folds, n_members)
+    machines = [member.learner for member in plan.members if isinstance(member.learner, RFFRidge)]
+    assert [machine.relative_rate * rate >= 1.0 for machine in machines] == [True] * (n <= FEW)
 
 
 def test_few_of_many_features_are_found() -> None:

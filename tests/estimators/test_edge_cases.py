@@ -99,12 +99,12 @@ def test_one_class_in_the_loop_is_finite():
 def test_a_constant_column_of_any_size_says_nothing(loss, learner, value):
     X, y = make_data(loss)
     model = make_estimator(loss, learner)
-    plain = model.fit(np.column_stack([X, np.zeros(len(X))]), y)._raw(np.column_stack([X, np.zeros(len(X))]))
+    plain = model.fit(np.column_stack([X, np.zeros(len(X))]), y).raw_scores(np.column_stack([X, np.zeros(len(X))]))
     large = np.column_stack([X, np.full(len(X), value)])
-    found = model.fit(large, y)._raw(large)
+    found = model.fit(large, y).raw_scores(large)
     np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-9)
     # Nor does it where it is no longer what it was.
-    np.testing.assert_array_equal(model._raw(np.column_stack([X, np.linspace(-9.0, 9.0, len(X))])), found)
+    np.testing.assert_array_equal(model.raw_scores(np.column_stack([X, np.linspace(-9.0, 9.0, len(X))])), found)
 
 
 @pytest.mark.parametrize("learner", LEARNERS.names())

@@ -148,9 +148,7 @@ def test_cosines_that_know_no_gaps_are_refused_where_gaps_may_come():
     params = {"learner": "rff_1", "n_estimators": 2, "random_state": 0}
     plain, ready = (RFFBoostRegressor(missing=missing, **params).fit(X, SIGNAL) for missing in ("error", "mean"))
     model = RFFBoostRegressor(missing="mean", **params)
-    with pytest.raises(
-        ValueError, match="init_model has cosines that know no missing values, which may come in col"
-    ):
+    with pytest.raises(ValueError, match="init_model has cosines without a rule for missing values, which col"):
         model.fit(X, SIGNAL, init_model=plain)
     given = xgb.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, SIGNAL)
     for init in (ready, given):

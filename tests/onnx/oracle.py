@@ -14,6 +14,7 @@ from onnx_export.export import HIGHEST_OPSET
 from onnx_export.tolerance import EPS
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
 from rffboost_ext.terms import Standardized
 
 from ..cases import PAIRS, make_data, make_estimator
@@ -42,8 +43,10 @@ def fitted(index: int) -> tuple[Any, Array]:
 
 def posed(ensemble: Ensemble, n_features: int, loss: Any = None, classes: Any = (0, 1)) -> Any:
     """A fitted estimator that holds a given ensemble: a regressor, or a classifier where a loss is given."""
-    model = RFFBoostRegressor() if loss is None else RFFBoostClassifier()
-    model.ensemble_, model.loss_, model.n_features_in_ = ensemble, loss or SquaredError(), n_features
+    kind = RFFBoostRegressor if loss is None else RFFBoostClassifier
+    encoder = FeatureEncoder(kind.__name__)
+    encoder.n_features_in_ = n_features
+    model = kind.from_ensemble(ensemble, loss or SquaredError(), encoder)
     if loss is not None:
         model.classes_ = np.asarray(classes)
     return model

@@ -47,7 +47,7 @@ def test_gaps(loss: Any, learner: Any) -> None:
         graph = to_onnx(model, dtype=dtype)
         verify_onnx(model, graph, rows, raise_on_mismatch=True)
         lifted = from_onnx(graph).raw(rows)
-        np.testing.assert_allclose(lifted, model._raw(rows), atol=1e-10 if dtype != "float32" else 1e-3)
+        np.testing.assert_allclose(lifted, model.raw_scores(rows), atol=1e-10 if dtype != "float32" else 1e-3)
 
 
 @pairs
@@ -57,8 +57,8 @@ def test_categories(loss: Any, learner: Any) -> None:
     for dtype in DTYPES:
         graph = to_onnx(model, dtype=dtype)
         verify_onnx(model, graph, rows, raise_on_mismatch=True)
-        lifted = from_onnx(graph).raw(model._validated(rows))
-        np.testing.assert_allclose(lifted, model._raw(rows), atol=1e-10 if dtype != "float32" else 1e-3)
+        lifted = from_onnx(graph).raw(model.encoder_.transform(rows))
+        np.testing.assert_allclose(lifted, model.raw_scores(rows), atol=1e-10 if dtype != "float32" else 1e-3)
     predictor = OnnxPredictor(graph)
     np.testing.assert_allclose(predictor.predict(rows), model.predict(rows), rtol=1e-5, atol=1e-5)
 

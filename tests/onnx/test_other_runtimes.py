@@ -80,7 +80,7 @@ def test_an_old_onnxruntime_in_an_environment_of_its_own(tmp_path: Path) -> None
     found = json.loads(run([python, "-c", OLD_RUNTIME, str(tmp_path)], tmp_path))
     assert found.pop("version").startswith("1.17")
     for name, estimator in models().items():
-        raw = estimator._raw(X.astype(np.float64))
+        raw = estimator.raw_scores(X.astype(np.float64))
         tolerance = 1e-12 if name.endswith("float64") else 2e-5
         scores = np.array(found[name].get("score", found[name].get("variable")))
         assert np.abs(scores - raw).max() < tolerance * np.abs(raw).max()

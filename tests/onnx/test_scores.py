@@ -174,7 +174,7 @@ def test_an_estimator_fitted_off_centre_keeps_its_digits_in_float32() -> None:
     y = (np.sin(X[:, 0] - 1e5) > 0).astype(int)
     estimator = RFFBoostClassifier(n_estimators=40, random_state=0).fit(X, y)
     scores = score_of(to_onnx(estimator), X, "float32")
-    assert np.abs(scores - estimator._raw(X)).max() < 2e-5
+    assert np.abs(scores - estimator.raw_scores(X)).max() < 2e-5
 
 
 def test_float64_trees_add_up_exactly() -> None:

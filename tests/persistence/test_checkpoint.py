@@ -130,7 +130,7 @@ def test_three_classes_and_weights(fate, tmp_path):
 def test_pools(learner, every, fate, tmp_path, monkeypatch):
     for cls in (Mixture, RFFNewton):
         monkeypatch.setattr(cls, "pool_size", 40)
-    monkeypatch.setattr(training, "POOL_ROUNDS", 5)
+    monkeypatch.setattr(training, "ROUNDS_PER_SAMPLE", 5)
     params = {"learner": learner} | ROUNDS
     whole = fitted(tmp_path / "whole", params, every=every)
     again = lambda: fitted(tmp_path / "killed", params, every=every)  # noqa: E731

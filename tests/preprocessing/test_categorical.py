@@ -53,8 +53,8 @@ def test_cosines_see_categories_one_hot(loss, learner):
     table, y = make_table(loss)
     model = make_estimator(loss, learner, standardize=False).fit(table, y)
     hand = by_hand(table)
-    hand[hand[:, 1] == 1.0, 0] = model._expansion.fill[0]
-    np.testing.assert_allclose(model._expansion.fill, np.nanmean(table["number"]), rtol=1e-12)
+    hand[hand[:, 1] == 1.0, 0] = model.encoder_.expansion.fill[0]
+    np.testing.assert_allclose(model.encoder_.expansion.fill, np.nanmean(table["number"]), rtol=1e-12)
     plain = make_estimator(loss, learner, standardize=False).fit(hand, y)
     np.testing.assert_allclose(scores(model, table), scores(plain, hand), rtol=1e-9, atol=1e-9)
 
@@ -104,7 +104,11 @@ def test_a_category_of_rows_of_weight_zero_is_unknown(loss, learner):
     kept = weight > 0.0
     everything = make_estimator(loss, learner).fit(table, y, sample_weight=weight)
     rest = make_estimator(loss, learner).fit(table[kept], y[kept])
-    assert category_lists(everything._coding) == category_lists(rest._coding) == [list("bcde"), None, [5, 15]]
+    assert (
+        category_lists(everything.encoder_.categories)
+        == category_lists(rest.encoder_.categories)
+        == [list("bcde"), None, [5, 15]]
+    )
     np.testing.assert_array_equal(scores(everything, table), scores(rest, table))
 
 
@@ -167,7 +171,7 @@ def test_init_models_must_have_the_same_categories():
     with pytest.raises(ValueError, match="init_model must have the categories of X"):
         classifier().fit(TABLE, Y, init_model=booster)
     assert len(classifier().fit(TABLE, Y, init_model=first.ensemble_).ensemble_) == 12
-    assert average([first, other])._coding.includes(other._coding)
+    assert average([first, other]).encoder_.categories.includes(other.encoder_.categories)
     assert average([first, model]).predict(TABLE).shape == Y.shape
 
 
@@ -181,8 +185,8 @@ def test_init_models_may_know_more_categories(make):
     part = table.iloc[1:]
     first = make().fit(part if make is not classifier else table, y[1:] if make is not classifier else y)
     model = classifier().fit(part, y[1:], init_model=first)
-    assert model._coding.categories[1].tolist() == ["rare", "x", "y", "z"]
-    before = model.ensemble_.truncated(len(model.ensemble_) - 6).raw(model._validated(table))[:, 0]
+    assert model.encoder_.categories.categories[1].tolist() == ["rare", "x", "y", "z"]
+    before = model.ensemble_.truncated(len(model.ensemble_) - 6).raw(model.encoder_.transform(table))[:, 0]
     if make is classifier:
         np.testing.assert_allclose(before, first.decision_function(table), rtol=1e-6, atol=1e-9)
     else:
@@ -203,7 +207,7 @@ def test_explanations(learner):
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     rows, others = TABLE[:6], TABLE[6:20]
     values = model.shap_values(rows, others)
-    wanted = by_definition(model.ensemble_.raw, *map(model._validated, (rows, others)))
+    wanted = by_definition(model.ensemble_.raw, *map(model.encoder_.transform, (rows, others)))
     np.testing.assert_allclose(values, wanted[:, 0], atol=1e-9)
     slopes = model.gradient(rows)
     assert (slopes[:, [0, 2]] == 0.0).all()

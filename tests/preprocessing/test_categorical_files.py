@@ -18,6 +18,7 @@ from rffboost_ext import (
     load_model,
     save_model,
 )
+from rffboost_ext.estimators.serialization import ENCODER, booster_state, built_booster
 from rffboost_ext.terms.validation import check_sound
 
 from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
@@ -58,8 +59,8 @@ def test_damaged_sets_are_refused(change, words):
 
 @pytest.mark.parametrize("name", ["_coding", "_expansion", "_gaps"])
 def test_files_with_wrong_columns_are_refused(name, tmp_path):
-    model = classifier("tree").fit(TABLE, Y)
-    setattr(model, name, getattr(classifier("tree").fit(TABLE[COLUMNS[:2]], Y), name))
+    model, narrow = classifier("tree").fit(TABLE, Y), classifier("tree").fit(TABLE[COLUMNS[:2]], Y)
+    setattr(model.encoder_, ENCODER[name], getattr(narrow.encoder_, ENCODER[name]))
     save_model(model, tmp_path / "model")
     with pytest.raises(ValueError, match=f"whose {name} cannot be"):
         load_model(tmp_path / "model")
@@ -82,11 +83,12 @@ def test_files_of_models_without_columns_load():
     # As earlier versions wrote them: no trace of categories and gaps, neither in the model nor in its trees.
     X = np.random.default_rng(0).standard_normal((150, 2))
     model = classifier("tree").fit(X, Y)
-    state = {name: value for name, value in vars(model).items() if name not in ("_coding", "_gaps", "_expansion")}
+    state = booster_state(model)
+    for name in ENCODER:
+        state["fitted"].pop(name)
     for name in ("categorical_features", "missing"):
-        state.pop(name)
-    old = RFFBoostClassifier()
-    old.__dict__.update(state)
+        state["params"].pop(name)
+    old = built_booster(RFFBoostClassifier, state)
     np.testing.assert_array_equal(old.predict(X), model.predict(X))
     trees = model.ensemble_.compact().terms[0]
     kept = {

@@ -73,7 +73,7 @@ def test_categories_may_be_of_any_kind_that_sorts(kind):
 def test_codes_in_an_array_of_floats():
     codes = np.column_stack([TABLE["whole"].astype(float), np.arange(150.0) % 7])
     model = classifier("tree", categorical_features=[0]).fit(codes, Y)
-    assert category_lists(model._coding) == [[5.0, 15.0, 25.0], None]
+    assert category_lists(model.encoder_.categories) == [[5.0, 15.0, 25.0], None]
     frame = pd.DataFrame(codes, columns=["a", "b"]).astype({"a": "category"})
     np.testing.assert_array_equal(
         classifier("tree").fit(frame, Y).decision_function(frame), model.decision_function(codes)
@@ -84,7 +84,7 @@ def test_codes_in_an_array_of_floats():
 def test_numbers_alone_have_no_coding(given):
     X = np.random.default_rng(0).standard_normal((150, 2))
     model = classifier("rff_1", categorical_features=given).fit(X, Y)
-    assert model._coding is None
+    assert model.encoder_.categories is None
     np.testing.assert_array_equal(model.decision_function(X), classifier("rff_1").fit(X, Y).decision_function(X))
 
 

@@ -141,7 +141,7 @@ def test_model_files(tmp_path):
     model.save_model(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert len(loaded._expansion.sweeps) == 2
+    assert len(loaded.encoder_.expansion.sweeps) == 2
 
 
 @pytest.mark.parametrize("sweeps", [(np.zeros((5, 4)),), (np.zeros(5),)])

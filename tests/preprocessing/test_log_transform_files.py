@@ -39,7 +39,7 @@ def test_files(given, dtype, skewed, tmp_path):
     assert is_bent(model)
     file = to_onnx(model, dtype=dtype)
     verify_onnx(model, file, X, raise_on_mismatch=True)
-    rows = X if model._coding is None else model._coding.transform(X)[0]
+    rows = X if model.encoder_.categories is None else model.encoder_.categories.transform(X)[0]
     tolerance = 1e-2 if dtype == "float32" else 1e-9
     np.testing.assert_allclose(from_onnx(file).raw(rows), model.ensemble_.raw(rows), atol=tolerance)
     model.save_model(tmp_path / "model")

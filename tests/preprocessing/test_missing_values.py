@@ -57,7 +57,7 @@ def test_cosines_see_what_the_others_tell_and_an_indicator(loss, learner):
     # The same fit on columns that are made by hand, not standardised, so that all numbers are the same to the bit.
     X, y = make_gapped(loss)
     gaps, model = np.isnan(X), make_estimator(loss, learner, standardize=False).fit(X, y)
-    seen = model._expansion(X)[:, :3]
+    seen = model.encoder_.expansion(X)[:, :3]
     np.testing.assert_allclose(seen, filled(X), rtol=1e-9)
     hand = np.hstack([seen, gaps[:, :2]])
     plain = make_estimator(loss, learner, standardize=False).fit(hand, y)
@@ -85,7 +85,7 @@ def test_complete_data_know_nothing_of_gaps(loss, learner, dtype):
     plain = make_estimator(loss, learner).fit(X, y)
     ready = make_estimator(loss, learner, missing="mean").fit(X, y)
     np.testing.assert_array_equal(scores(ready, X), scores(plain, X))
-    assert plain._expansion is None
+    assert plain.encoder_.expansion is None
     assert not any(isinstance(term, Expanded) for term in plain.ensemble_.terms)
 
 
@@ -211,7 +211,7 @@ def test_a_checkpoint_keeps_the_bits(tmp_path):
 def test_init_models_that_know_no_gaps_are_refused():
     plain = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
     model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0)
-    with pytest.raises(ValueError, match=r"init_model has cosines that know no missing values.*column 0"):
+    with pytest.raises(ValueError, match=r"init_model has cosines without a rule for missing values.*column 0"):
         model.fit(HOLES, Y, init_model=plain)
     ready = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0, missing="mean").fit(X, Y)
     assert len(model.fit(HOLES, Y, init_model=ready).ensemble_) == 6

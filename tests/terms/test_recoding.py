@@ -59,9 +59,9 @@ def test_an_average_predicts_the_mean(learner, gaps, missing, tmp_path):
         fitted(learner, frame, target, rows, missing=missing) for rows in halves(frame.fillna({"letter": "d"}))
     ]
     averaged = average(models)
-    assert averaged._coding.categories[2].tolist() == list(LETTERS)
-    assert [len(one) for one in averaged._expansion.tables] == [11, 6]
-    assert all(len(model._coding.categories[2]) < 10 for model in models)
+    assert averaged.encoder_.categories.categories[2].tolist() == list(LETTERS)
+    assert [len(one) for one in averaged.encoder_.expansion.tables] == [11, 6]
+    assert all(len(model.encoder_.categories.categories[2]) < 10 for model in models)
     wanted = np.mean([model.predict(frame) for model in models], axis=0)
     np.testing.assert_allclose(averaged.predict(frame), wanted, atol=1e-9)
     np.testing.assert_allclose(average(models[::-1]).predict(frame), wanted, atol=1e-9)
@@ -73,7 +73,7 @@ def test_an_average_predicts_the_mean(learner, gaps, missing, tmp_path):
 def test_models_of_the_same_categories_keep_their_codes():
     frame, target = table()
     models = [fitted("rff_newton", frame, target, np.arange(200), random_state=seed) for seed in range(2)]
-    assert average(models)._coding is models[0]._coding
+    assert average(models).encoder_.categories is models[0].encoder_.categories
 
 
 def test_folds_with_a_rare_category():
@@ -84,7 +84,7 @@ def test_folds_with_a_rare_category():
     model = RFFBoostClassifier(n_estimators=30, early_stopping=False, random_state=0)
     found = cross_validate(model, frame, (target > 0.0).astype(int), cv=4, return_estimator=True)
     averaged = average(found["estimator"])
-    assert "rare" in averaged._coding.categories[2]
+    assert "rare" in averaged.encoder_.categories.categories[2]
     assert averaged.score(frame, (target > 0.0).astype(int)) > 0.8
     small = compress(averaged, frame, random_state=0)
     assert small.score(frame, (target > 0.0).astype(int)) > 0.8
@@ -123,12 +123,12 @@ def test_an_ensemble_says_the_same_of_the_same_categories(learner):
     frame, target = table()
     model = fitted(learner, frame, target, np.arange(200))
     more = np.array([*LETTERS, "cc", "zz"], dtype=object)
-    wide = joint_encoding([model._coding, CategoryEncoding((None, None, more, np.array([5, 25, 70])))])
-    moved = recoded_ensemble(model.ensemble_, recoding_of(model._coding, wide))
-    codes = model._coding.transform(frame)[0]
+    wide = joint_encoding([model.encoder_.categories, CategoryEncoding((None, None, more, np.array([5, 25, 70])))])
+    moved = recoded_ensemble(model.ensemble_, recoding_of(model.encoder_.categories, wide))
+    codes = model.encoder_.categories.transform(frame)[0]
     np.testing.assert_allclose(moved.raw(wide.transform(frame)[0]), model.ensemble_.raw(codes), atol=1e-12)
     # Categories that were not known, and missing values, are the same to the first model.
-    unknown = wide.recode(codes, model._coding)
+    unknown = wide.recode(codes, model.encoder_.categories)
     unknown[:, 2], unknown[:, 3] = wide.categories[2].tolist().index("zz"), wide.categories[3].tolist().index(70)
     codes[:, 2:] = np.nan
     np.testing.assert_allclose(moved.raw(unknown), model.ensemble_.raw(codes), atol=1e-12)

@@ -1,0 +1,238 @@
+"""What a fitted ensemble answers: scores, features, derivatives, importances and Shapley values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..core import Learner, Loss
+from ..inspection.importance import Pending
+from ..preprocessing.feature_encoder import FeatureEncoder
+from ..terms.ensemble import Ensemble
+from ..utils.parallel import threads
+from ..utils.typing import Array
+from .composition import copy_with_own_parts
+from .warm_start import WarmStart
+
+E = TypeVar("E", bound="FittedEnsembleMixin")
+
+# Attributes that fits with early stopping have.
+OF_EARLY_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
+
+
+class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
+    """Methods of an estimator that has fitted an ensemble."""
+
+    encoder_: FeatureEncoder
+    ensemble_: Ensemble
+    n_features_in_: int
+    n_jobs: int | None
+    loss_: Loss
+    _warm_start: WarmStart = WarmStart()
+    _importances: Array | Pending | None = None
+
+    @classmethod
+    def from_ensemble(
+        cls: type[E], ensemble: Ensemble, loss: Loss, encoder: FeatureEncoder, learner: str | Learner = "tree"
+    ) -> E:
+        """A fitted estimator that predicts with an ensemble; a classifier has the classes 0 .. K-1.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+            Raw scores, as `loss` understands them.
+        loss : Loss
+            Its link maps them to probabilities or means.
+        encoder : FeatureEncoder
+            The columns that the ensemble acts on.
+        learner : str or Learner, default="tree"
+            The learner of a later fit of the estimator.
+        """
+        model = cls(loss=loss, learner=learner, n_estimators=max(1, len(ensemble)))
+        model.encoder_, model.ensemble_, model.loss_ = encoder, ensemble, loss
+        model.__dict__.update(encoder.columns)
+        return model
+
+    def with_ensemble(
+        self: E, ensemble: Ensemble, importances: Array | None, encoder: FeatureEncoder | None = None
+    ) -> E:
+        """A fitted copy with another ensemble, parameters of its own, and nothing that belongs to a single fit.
+
+        Parameters
+        ----------
+        ensemble : Ensemble
+        importances : ndarray of shape (d,) or None
+            The feature importances of the copy, if they are known.
+        encoder : FeatureEncoder, optional
+            Its columns; those of this model by default.
+        """
+        copied = copy_with_own_parts(self)
+        copied.ensemble_, copied._importances = ensemble, importances
+        copied.encoder_ = encoder or self.encoder_
+        copied._warm_start = WarmStart(self._warm_start.seed, self._warm_start.loss, self._warm_start.n_initial)
+        copied._forget(("evals_result_", "learning_rate_", *OF_EARLY_STOPPING))
+        return copied
+
+    def resume_from(self, state: WarmStart) -> None:
+        """Let a fit with ``warm_start=True`` continue from the state of an earlier one."""
+        self._warm_start = state
+
+    def raw_scores(self, X: Any) -> Array:
+        """The scores before the link, (n, C).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+        """
+        check_is_fitted(self)
+        X = self.encoder_.transform(X)
+        with threads(self.n_jobs):
+            return self.ensemble_.raw(X)
+
+    def _staged_raw(self, X: Any) -> Iterator[Array]:
+        check_is_fitted(self)
+        stages = self.ensemble_.staged(self.encoder_.transform(X))
+        next(stages)
+        for _ in range(len(self.ensemble_)):
+            with threads(self.n_jobs):
+                raw = next(stages)
+            yield raw
+
+    def transform(self, X: Any) -> Array:
+        """The learned representation, (n, p): each cosine, and each output of the other kinds of terms.
+
+        Cosines of a frequency that many rounds share are joined. The intercept of "rff_ridge" is a column, too.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+        """
+        check_is_fitted(self)
+        X = self.encoder_.transform(X)
+        return self.ensemble_.outputs(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the columns of :meth:`transform`, (p,).
+
+        Parameters
+        ----------
+        input_features : ignored
+            There for scikit-learn: what is learned has no names of the features.
+        """
+        check_is_fitted(self)
+        width = self.ensemble_.outputs(np.zeros((1, self.n_features_in_))).shape[1]
+        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)
+
+    @property
+    def n_estimators_(self) -> int:
+        """Rounds in the fitted ensemble."""
+        return len(self.ensemble_)
+
+    def gradient(self, X: Any) -> Array:
+        """The derivative of the raw score with respect to each feature, per unit of the feature.
+
+        Exact for cosines. Trees are piecewise constant (flat) and contribute no gradient: an ensemble of trees
+        alone has the derivative 0 everywhere.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Where the derivatives are taken.
+
+        Returns
+        -------
+        ndarray of shape (n, d) or (n, C, d)
+            (n, d) where there is one raw score per row, as in :meth:`decision_function` or, with a loss without
+            a link, :meth:`predict`.
+
+        Raises
+        ------
+        TypeError
+            If the ensemble has a custom type of term without a registered derivative; the message names it.
+        """
+        check_is_fitted(self)
+        X = self.encoder_.transform(X)
+        slopes = self.ensemble_.gradient(X)
+        return slopes[:, 0] if slopes.shape[1] == 1 else slopes
+
+    def shap_values(self, X: Any, background: Any) -> Array:
+        """The exact Shapley values of the raw score of each row, relative to background rows.
+
+        They are the SHAP values of independent features, for cosines and trees alike; formulas in
+        :mod:`rffboost_ext.inspection.shapley`. A value that is imputed for the cosines is attributed to its own
+        column, whichever columns it was predicted from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to explain.
+        background : array-like of shape (m, d)
+            Rows to compare with. The time grows with n times m; a hundred are usual.
+
+        Returns
+        -------
+        ndarray of shape (n, d) or (n, C, d)
+            Their sum over features is the raw score of a row less the mean raw score of the background.
+
+        Raises
+        ------
+        TypeError
+            If the ensemble has a custom type of term without a registered rule; the message names it.
+        """
+        from ..inspection.shapley import shapley_values
+
+        check_is_fitted(self)
+        X = self.encoder_.transform(X)
+        try:
+            background = self.encoder_.transform(background)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{type(self).__name__}: background: {error}") from error
+        values = shapley_values(self.ensemble_, X, background)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
+
+        Computed on first access, over at most 1,000 rows of the fit. Trees and cosines count by their part in the
+        variance of the scores. Trees divide it by the variance that each split explains, which for the squared
+        error is XGBoost's gain, cosines by the total effects of the features on their sum; formulas in
+        :mod:`rffboost_ext.inspection.importance`.
+        """
+        check_is_fitted(self)
+        found = self._known_importances()
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__}: feature_importances_ needs the rows of a fit, which a model that was "
+                f"grown elsewhere has not, and a rule for each type of term in the ensemble; register one with "
+                f"rffboost_ext.inspection.importance.variances.register"
+            )
+        return found
+
+    def _known_importances(self) -> Array | None:
+        """The importances, computed if they are pending; None if a type of term has no rule."""
+        if isinstance(self._importances, Pending):
+            self._importances = self._importances.found()
+        return self._importances
+
+    def __getstate__(self) -> Any:
+        # Copies and files keep the importances, not the rows.
+        self._known_importances()
+        return super().__getstate__()
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """Remove attributes of an earlier fit."""
+        for name in names:
+            self.__dict__.pop(name, None)

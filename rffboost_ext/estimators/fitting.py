@@ -1,0 +1,48 @@
+"""What a fit needs besides its plan: the range of the features, callbacks, and the notice of compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from ..boosting.callbacks import Callback, Printer
+from ..boosting.evaluation_history import EvaluationHistory
+from ..data.dataset import Dataset
+from ..persistence.checkpoint import Checkpoint
+from ..preprocessing.log_transform import choose_log_transform
+from ..preprocessing.scaling import fit_clipping
+from ..terms import ClipAndLog
+from ..utils.param_validation import is_auto
+from .composition import Parts
+
+
+def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:
+    """The range of the columns that learners get, and the log transform of skewed ones."""
+    if estimator.extrapolation != "constant":
+        return None
+    expansion = estimator.encoder_.expansion
+    clipping = fit_clipping(data.X, expansion)
+    if parts.learner.supports_log_transform and is_auto(estimator.standardize):
+        clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)
+    return clipping
+
+
+def combined_callbacks(
+    given: Sequence[Callback] | None, verbose: int, history: EvaluationHistory | None
+) -> list[Callback]:
+    """The callback that evaluates, then the user's, then the one that prints."""
+    callbacks: list[Callback] = [] if history is None else [history]
+    callbacks += [one for one in given or () if not isinstance(one, Checkpoint)]
+    if verbose:
+        callbacks.append(Printer(verbose) if history is None else Printer(verbose, history.latest))
+    return callbacks
+
+
+def announcing_compilation(verbose: int) -> AbstractContextManager[None]:
+    """A context that announces compilation if the fit is verbose."""
+    if not verbose:
+        return nullcontext()
+    from ..kernels.compile_notice import compilation_announced
+
+    return compilation_announced()

@@ -1,0 +1,180 @@
+"""From the parameters of an estimator to the plan of its fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..boosting.early_stopping import Patience, PatienceLimit
+from ..boosting.fit_plan import FitPlan, StoppingPlan
+from ..boosting.steps import Shrunk
+from ..boosting.training import Member
+from ..boosting.validation_split import FEW, default_n_folds
+from ..core import Learner, Step
+from ..data.dataset import Dataset
+from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import is_auto
+from ..utils.typing import Array
+from .composition import Parts
+from .defaults import GIVEN, MAX_ROUNDS, NO_REFIT, ROUNDS, TrainingDefaults, table_row, with_more_frequencies
+
+# Kernel machines take few full steps, so their patience is short.
+RIDGE_LIMIT, IRLS_LIMIT = PatienceLimit(6, 1e-3), PatienceLimit(3, 1e-3)
+
+
+def plan_fit(
+    estimator: Any,
+    parts: Parts,
+    data: Dataset,
+    validation: Dataset | None = None,
+    init: Ensemble | None = None,
+    n_initial: int = 0,
+) -> FitPlan:
+    """What a fit of an estimator trains.
+
+    Parameters
+    ----------
+    estimator : RFFBoostClassifier or RFFBoostRegressor
+        Its parameters.
+    parts : Parts
+        Loss, learner and step, prepared for the data.
+    data : Dataset
+        All rows.
+    validation : Dataset, optional
+        The user's rows for early stopping.
+    init : Ensemble, optional
+        The model to continue from.
+    n_initial : int, default=0
+        Its rounds that come on top of ``n_estimators``.
+
+    Raises
+    ------
+    ValueError
+        If early stopping does not go with the parameters or the number of rows.
+    """
+    stops = uses_early_stopping(estimator, parts.learner, validation, len(data))
+    row = choose(estimator, data, validation, init) if stops else TrainingDefaults(0.1, 40)
+    rate = row.learning_rate if isinstance(estimator.learning_rate, str) else estimator.learning_rate
+    n_estimators = (estimator.n_estimators or (MAX_ROUNDS if stops else ROUNDS)) + n_initial
+
+    def shrink(step: Step) -> Shrunk:
+        return Shrunk(step, rate, n_initial)
+
+    if stops and stacks(estimator, init):
+        trained = members(estimator, parts, row, shrink, len(data))
+    else:
+        trained = [Member(parts.learner, shrink(parts.step))]
+    return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init) if stops else None)
+
+
+def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
+    """The defaults of a fit with early stopping."""
+    row, many = table_row(*data.X.shape), len(data) > FEW
+    free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
+    high = estimator.quality == "high"
+    if high:
+        row = with_more_frequencies(row)
+    if many and free and not high:
+        return row
+    if many or not free or validation is not None or is_single(estimator, init):
+        return replace(row, **GIVEN)
+    return replace(row, n_repeats=2) if high and is_auto(estimator.n_folds) else row
+
+
+def members(
+    estimator: Any, parts: Parts, row: TrainingDefaults, shrink: Callable[[Step], Step], n_samples: int
+) -> list[Member]:
+    """The members of a stack: the mixture or the given learner, kernel machines, cosines alone."""
+
+    def further(learner: Learner, limit: PatienceLimit | None = None, **options: Any) -> Member:
+        return Member(learner, shrink(parts.with_learner(learner).step), limit, **options)
+
+    mixed, alone = (RFFNewton(relative_rate=rate, **row.cosines) for rate in row.relative_rates)
+    first = Mixture(mixed) if is_auto(estimator.learner) else parts.learner
+    stack = [Member(first, shrink(parts.step))]
+    if row.kernel is not None:
+        stack.append(further(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
+    if row.alone:
+        stack.append(further(alone, refits=n_samples <= FEW or not is_auto(estimator.refit)))
+    if row.kernel is not None and row.irls is not None and estimator.task == "classification":
+        stack.append(further(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
+    return stack
+
+
+def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, n_samples: int) -> bool:
+    """Whether a fit uses early stopping; a ValueError if that does not go with the parameters or the rows."""
+    owner, given = type(estimator).__name__, estimator
+    stops = bool(given.early_stopping)
+    if is_auto(given.early_stopping):
+        asked = given.quality == "high" or not (is_auto(given.n_folds) and is_auto(given.n_iter_no_change))
+        stops = validation is not None or ((learner.stops_early or asked) and not given.warm_start)
+    if stops and given.quality == "high" and learner.active_constraints:
+        raise ValueError(
+            f"{owner}: quality must be 'auto' or 'fast' where learner has "
+            f"{' and '.join(learner.active_constraints)}, got 'high', which stacks it with cosines, and these "
+            f"do not keep to them"
+        )
+    if stops and validation is None:
+        require_rows(owner, given.n_folds, n_samples)
+    return stops
+
+
+def require_rows(owner: str, n_folds: int | str, n_samples: int) -> None:
+    """Raise a ValueError if there are too few rows to hold some of them out."""
+    if n_samples < 2:
+        raise ValueError(
+            f"{owner}: X must have at least 2 rows, since early stopping holds out some, got "
+            f"n_samples={n_samples}; early_stopping=False takes a single one"
+        )
+    if not is_auto(n_folds) and int(n_folds) > n_samples:
+        raise ValueError(
+            f"{owner}: n_folds must be at most the number of rows; got n_folds={n_folds} and n_samples={n_samples}"
+        )
+
+
+def is_single(estimator: Any, init: Ensemble | None) -> bool:
+    """Whether to train a single model: from another one, or so that a warm start can continue from it."""
+    return init is not None or bool(estimator.warm_start)
+
+
+def stacks(estimator: Any, init: Ensemble | None) -> bool:
+    """Whether early stopping trains several members."""
+    single = not is_auto(estimator.learner) or is_single(estimator, init) or estimator.quality == "fast"
+    return not single or estimator.quality == "high"
+
+
+def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: Ensemble | None) -> StoppingPlan:
+    """Folds, refit and patience."""
+    n_samples = len(data)
+    by_rows = default_n_folds(n_samples, stacks(estimator, init), estimator.quality == "high")
+    n_folds = row.n_folds or (1 if is_single(estimator, init) else by_rows)
+    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y))
+    n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
+    refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
+    n_classes = int(data.y.max()) + 1 if estimator.task == "classification" else 2
+    waits = patience(estimator, n_samples, row, n_classes)
+    return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, row.n_repeats)
+
+
+def max_folds(estimator: Any, y: Array) -> int:
+    """The most folds that each have a row of every class, as metrics may need; at least 2."""
+    if estimator.task == "regression" or estimator.eval_metric is None:
+        return len(y)
+    counts = np.bincount(y[:, 0].astype(np.int64))
+    return max(2, int(counts[counts > 0].min()))
+
+
+def patience(estimator: Any, n_samples: int, row: TrainingDefaults, n_classes: int) -> Patience:
+    """How long early stopping waits: longer with more rows, which benefit from more rounds."""
+    if not is_auto(estimator.n_iter_no_change):
+        return Patience(int(estimator.n_iter_no_change))
+    if estimator.task != "classification" or estimator.eval_metric is not None:
+        return Patience(row.patience, row.share)
+    # With many rows the shares are of the log loss of a coin, 1 bit.
+    bits = math.log2(n_classes) if n_samples > FEW else 1.0
+    return Patience(row.patience, row.share, *(part / bits for part in row.converged))
