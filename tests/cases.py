@@ -185,25 +185,28 @@ def goes_with(loss: Loss, learner: Learner, n_outputs: int = 1) -> bool:
     return True
 
 
-# Those that take every loss, and see nothing of it but its derivatives; one of them grows trees, one cosines.
-OF_ALL_LOSSES = ("rff_newton", "tree")
-# What learners that search by a fit criterion tell apart: the losses of the papers, and two that bound their
-# hessian.
-SEARCHED = [*OF_THE_PAPERS, LOSS_NAMED["absolute_error"], LOSS_NAMED["poisson"]]
+# One loss of each kind of task, and one without a hessian of its own.
+BASIC = [LOSS_NAMED[name] for name in ("exponential", "squared_error", "absolute_error")]
 
 
 def is_paired(loss: LossCase, learner: LearnerCase) -> bool:
-    """Whether most tests run over the pair: enough of them for each loss, each learner and each way they meet."""
-    if learner.name in OF_ALL_LOSSES:
+    """Whether most tests run over the pair.
+
+    A learner sees nothing of a loss but its derivatives and its number of outputs. So one learner meets every
+    loss, a registered learner the basic losses and those of several outputs, and a variant one loss of each task.
+    """
+    if learner.name == "rff_newton":
         return True
-    wanted = SEARCHED if learner.name in LEARNERS.names() else OF_THE_PAPERS
-    several = loss.n_outputs > 1 and goes_with(loss.make(), learner.make(), loss.n_outputs)
-    return loss in wanted or several
+    if learner.name not in LEARNERS.names():
+        return loss in BASIC[:2]
+    return loss in BASIC or (loss.n_outputs > 1 and goes_with(loss.make(), learner.make(), loss.n_outputs))
 
 
 def is_corner(loss: LossCase, learner: LearnerCase) -> bool:
-    """Whether tests of many products run over the pair: each loss once, each learner at two."""
-    return learner.name == "tree" or loss.name in ("exponential", "squared_error")
+    """Whether tests of many products run over the pair: one learner meets each loss, each learner one or two."""
+    if learner.name in ("rff_newton", "tree"):
+        return (learner.name == "tree") == (loss.name not in ("exponential", "squared_error"))
+    return loss.name == "exponential" or (loss.name == "squared_error" and learner.name in LEARNERS.names())
 
 
 # Every registered learner with every loss that it goes with, for few tests; and two selections for many.
@@ -215,7 +218,7 @@ ALL_PAIRS = [
 ]
 PAIRS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if is_paired(a, b)]
 PAIR_NAMES = [f"{loss}-{learner}" for loss, learner in PAIRS]
-CORNERS = [(a, b) for a, b in PAIRS if is_corner(a, b)]
+CORNERS = [(a, b) for a in LOSS_CASES for b in LEARNER_CASES if is_corner(a, b)]
 
 
 def make_round(

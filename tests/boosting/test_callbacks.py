@@ -18,12 +18,11 @@ from rffboost_ext.boosting import loop as boosting
 from rffboost_ext.boosting.steps import STEPS
 from rffboost_ext.estimators.composition import suitable_step
 
-from ..cases import ALL_PAIRS, make_data, make_estimator
+from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from .test_evaluation import REAL, halves
 
 X, Y, X_OTHER, Y_OTHER = halves(REAL)
 PLAIN = {"learner": "rff_newton", "n_estimators": 7, "early_stopping": False, "random_state": 0}
-NAMES = [f"{loss}-{learner}" for loss, learner in ALL_PAIRS]
 
 
 def halving(index):
@@ -93,7 +92,7 @@ def test_a_long_fit_is_not_silent(capsys):
     assert sum(line.startswith("[rffboost] round") for line in capsys.readouterr().err.splitlines()) == 2
 
 
-@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=NAMES)
+@pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 def test_a_schedule_scales_each_step(loss, learner):
     data, target = make_data(loss)
     seen = []

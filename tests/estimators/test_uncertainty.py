@@ -253,9 +253,7 @@ def refused(estimator):
 
 @parametrize_with_checks(
     [
-        RFFBoostQuantileRegressor([0.5], TINY),
         RFFBoostQuantileRegressor((0.1, 0.5, 0.9), TINY),
-        ConformalRegressor(TINY, random_state=0),
         ConformalRegressor(RFFBoostQuantileRegressor((0.3, 0.5, 0.7), TINY), random_state=0),
     ],
     expected_failed_checks=refused,

@@ -14,11 +14,15 @@ BINARY = LOSS_CASES[0]
 
 
 @pairs
-def test_stages(loss, learner):
+def test_stages_are_shorter_fits(loss, learner):
     X, y = make_data(loss)
     model = make_estimator(loss, learner).fit(X, y)
     stages = list(model.staged_predict(X))
     assert len(stages) == model.n_estimators_ == len(model.ensemble_) == 5
+    raws = list(model.ensemble_.staged(X))
+    for t in (1, 3):
+        shorter = make_estimator(loss, learner, n_estimators=t).fit(X, y)
+        np.testing.assert_allclose(raws[t], shorter.ensemble_.raw(X), rtol=0, atol=1e-12)
     if loss.make().task == "regression":
         np.testing.assert_allclose(stages[-1], model.predict(X), rtol=0, atol=1e-12)
         return
@@ -27,15 +31,6 @@ def test_stages(loss, learner):
     assert len(probability) == len(decision) == 5
     np.testing.assert_allclose(probability[-1], model.predict_proba(X), rtol=0, atol=1e-12)
     np.testing.assert_allclose(decision[-1], model.decision_function(X), rtol=0, atol=1e-12)
-
-
-@pairs
-def test_stages_are_shorter_fits(loss, learner):
-    X, y = make_data(loss)
-    stages = list(make_estimator(loss, learner).fit(X, y).ensemble_.staged(X))
-    for t in (1, 3):
-        shorter = make_estimator(loss, learner, n_estimators=t).fit(X, y)
-        np.testing.assert_allclose(stages[t], shorter.ensemble_.raw(X), rtol=0, atol=1e-12)
 
 
 @pairs

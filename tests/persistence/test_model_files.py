@@ -33,10 +33,17 @@ ways = pytest.mark.parametrize("way", [through_a_file, through_pickle, through_j
 
 
 @pairs
-@ways
-def test_the_same_model_again(loss, learner, way, tmp_path):
+def test_every_loss_and_learner_has_the_same_bits_after_loading(loss, learner, tmp_path):
+    # Pickles of every pair are tested in estimators/test_determinism.py.
     X, y = make_data(loss)
     model = make_estimator(loss, learner, n_estimators=3).fit(X, y)
+    assert_same(model, through_a_file(model, tmp_path / "model"), np.vstack([X, 3.0 * X]))
+
+
+@ways
+@pytest.mark.parametrize("learner", LEARNERS.names())
+def test_every_format_gives_the_same_bits(learner, way, tmp_path):
+    model = RFFBoostClassifier(**(FEW | {"learner": learner})).fit(X, Y)
     assert_same(model, way(model, tmp_path / "model"), np.vstack([X, 3.0 * X]))
 
 
