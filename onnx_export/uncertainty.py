@@ -255,7 +255,10 @@ def _(model: ConformalRegressor) -> ExportSource:
     # Quantiles are sorted already.
     in_order = columns if isinstance(columns, SortLink) else ComposedLink(columns, SortLink(size))
     interval = ExtraOutput(
-        "interval", IntervalLink(columns, size, model.margin_), lambda raw: model.widened(source.response(raw)), 2
+        "interval",
+        IntervalLink(columns, size, model.margin_),
+        lambda raw: model.add_margin(source.response(raw)),
+        2,
     )
     return replace(
         source,

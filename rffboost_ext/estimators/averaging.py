@@ -1,4 +1,4 @@
-"""The average of fitted estimators, as one of them."""
+"""Average of fitted estimators, as one estimator."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ KINDS = "models must be RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantil
 
 
 def average(models: Iterable[E]) -> E:
-    """One model whose raw scores are the mean of those of several, such as of different seeds or folds.
+    """One model whose raw scores are the mean of the raw scores of several, such as of different seeds or folds.
 
     Parameters
     ----------
     models : iterable of fitted RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
-        Models of one kind, of the same classes, loss or quantiles, and features. Those of columns of categories
-        may have seen different ones, as on folds: a category counts as missing in the models that do not know it.
+        Models of one kind, with the same classes, loss or quantiles, and features. Their categories may differ, as
+        between folds: a category that is unknown to a model counts as missing in it.
 
     Returns
     -------
@@ -39,9 +39,9 @@ def average(models: Iterable[E]) -> E:
     Raises
     ------
     TypeError
-        If one of `models` is no such estimator, or not of the kind of the first.
+        If one of `models` is another estimator, or of another kind than the first.
     ValueError
-        If `models` is empty, or classes, losses, features or the kinds of their categories differ.
+        If `models` is empty, or classes, losses, features or kinds of categories differ.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def average(models: Iterable[E]) -> E:
     if not models:
         raise ValueError("average: models must hold at least one model, got none")
     if isinstance(models[0], RFFBoostQuantileRegressor):
-        return averaged_quantiles(models)
+        return average_quantile_models(models)
     for model in models:
-        require_alike(models[0], model)
+        require_same_kind(models[0], model)
     shares = [getattr(model, "feature_importances_", None) for model in models]
     known = [share for share in shares if share is not None]
     importances = np.mean(known, axis=0) if len(known) == len(models) else None
-    models = with_joint_categories(models)
+    models = recode_to_joint_categories(models)
     encoder = joint_encoder([model.encoder_ for model in models])
     return models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
 
@@ -78,18 +78,18 @@ def joint_encoder(encoders: Sequence[FeatureEncoder]) -> FeatureEncoder:
     return joint
 
 
-def with_joint_categories(models: Sequence[E]) -> list[E]:
-    """Fitted models that know all categories that one of them knows: themselves if they know the same."""
+def recode_to_joint_categories(models: Sequence[E]) -> list[E]:
+    """Fitted models with the union of their categories; the same models if all have the same categories."""
     known = [model.encoder_.categories for model in models]
     encodings = [one for one in known if one is not None]
     if all(category_lists(one) == category_lists(encodings[0]) for one in encodings):
         return list(models)
     joint = joint_encoding(encodings)
-    return [with_categories(model, joint) for model in models]
+    return [recode_model(model, joint) for model in models]
 
 
-def with_categories(model: E, categories: CategoryEncoding) -> E:
-    """A fitted model with the codes of another encoding, which has all categories of its own."""
+def recode_model(model: E, categories: CategoryEncoding) -> E:
+    """A fitted model in the codes of another encoding, which includes its own."""
     encoder = copy(model.encoder_)
     assert encoder.categories is not None
     assert encoder.expansion is not None
@@ -99,8 +99,8 @@ def with_categories(model: E, categories: CategoryEncoding) -> E:
     return model.with_ensemble(recoded_ensemble(model.ensemble_, recoding), importances, encoder)
 
 
-def averaged_quantiles(models: Sequence[Any]) -> Any:
-    """The model whose booster of each level is the average of those of several."""
+def average_quantile_models(models: Sequence[Any]) -> Any:
+    """A quantile regressor whose booster of each level is the average of the boosters of several."""
     first = models[0]
     for model in models:
         if type(model) is not type(first):
@@ -114,7 +114,7 @@ def averaged_quantiles(models: Sequence[Any]) -> Any:
     return first.with_boosters([average(boosters) for boosters in levels])
 
 
-def require_alike(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
+def require_same_kind(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
     """Raise unless two fitted models can be averaged."""
     if not isinstance(other, BaseRFFBoost) or type(other) is not type(first):
         raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")

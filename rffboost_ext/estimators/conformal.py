@@ -1,15 +1,15 @@
 r"""Prediction intervals with guaranteed coverage, whatever the regressor and the distribution.
 
-Split conformal prediction: the regressor is fitted to a part of the rows, and on the m others, the calibration
-rows, a score measures how far each target lies outside the prediction. The q-th smallest score with
-:math:`q = \lceil (m + 1)(1 - \alpha) \rceil` is the margin. If the calibration rows and a new one are
-exchangeable, its score is equally likely to have any rank among the m + 1. So, if no scores tie,
+Split conformal prediction: the regressor is fitted to a part of the rows. On the m others, the calibration rows, a
+score measures how far each target lies outside the prediction. The margin is the q-th smallest score, with
+:math:`q = \lceil (m + 1)(1 - \alpha) \rceil`. If the calibration rows and a new one are exchangeable, its score
+has any rank among the m + 1 with the same probability. So, if no scores tie,
 
 .. math:: P(y \in \mathrm{interval}) = \frac{q}{m + 1}, \quad
           1 - \alpha \le \frac{q}{m + 1} < 1 - \alpha + \frac{1}{m + 1},
 
-and it is no smaller if some do. Coverage is marginal, over new rows and calibration rows together; it need not
-hold conditionally on x.
+and it is no smaller with ties. Coverage is marginal, over new rows and calibration rows together; it need not hold
+conditionally on x.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .regressor import RFFBoostRegressor
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
 ROUNDING = 1e-9
-# More rows than any data set has: a bound for 1 / alpha, which may be infinite.
-MOST = 1e18
-# Rounding errors between a score and the ends of an interval.
-LOST = 4.0
+# Bound for 1 / alpha, which may be infinite.
+MAX_INVERSE_ALPHA = 1e18
+# Rounding errors between a score and the bounds of an interval, in rounding units.
+ROUNDING_UNITS = 4.0
 
 
 class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
     """Any regressor with prediction intervals by split conformal prediction.
 
     With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
-    minus the margin. With one that predicts several quantiles, l in the first column and u in the last, the score
-    is ``max(l(x) - y, y - u(x))`` and intervals reach from l(x) less the margin to u(x) plus the margin:
-    conformalised quantile regression, whose intervals are wide only where the target varies much.
+    minus the margin. With a regressor of several quantiles, l in the first column and u in the last, the score is
+    ``max(l(x) - y, y - u(x))`` and intervals reach from l(x) minus the margin to u(x) plus the margin. This is
+    conformalised quantile regression: intervals are wide only where the target varies much.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     alpha : float, default=0.1
         Miscoverage: intervals miss the target with at most this probability.
     calibration_fraction : float, default=0.25
-        Share of the rows held out from the regressor for calibration, drawn at random; at least 1 / alpha - 1
-        rows, which a finite margin requires.
+        Share of the rows that are drawn at random for calibration and held out from the regressor; at least
+        1 / alpha - 1 rows, which a finite margin requires.
     random_state : int, RandomState or None, default=None
         Seed of the split, and of the regressor if its own ``random_state`` is None.
 
@@ -63,7 +63,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     estimator_ : estimator
         The fitted regressor.
     margin_ : float
-        Margin added on either side, in units of the target; negative where quantiles cover too much.
+        Margin added on either side, in units of the target; negative if quantiles cover too much.
     coverage_ : float
         The probability of coverage, at least ``1 - alpha``: q / (m + 1), more where scores tie.
     n_features_in_ : int
@@ -73,12 +73,12 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     -----
     There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
 
-    A column whose missing values would all be among the calibration rows has one of them in the regressor's part,
-    so that it knows missing values there whatever the seed: that row trades places with one drawn for that part.
+    If all missing values of a column are drawn for calibration, one of these rows is exchanged with a row of the
+    regressor's part: the regressor then accepts missing values in the column whatever the seed.
 
-    Where targets tie, as prices do, many lie exactly at the ends of intervals: each score includes a tolerance for
-    the rounding of its own row, in the precision of the predictions. An exported graph sums in another order,
-    whose rounding may put some outside.
+    If targets tie, as prices do, many lie exactly at the bounds of intervals. Each score therefore includes a
+    tolerance for the rounding of its own row, in the precision of the predictions. An exported graph sums in
+    another order, whose rounding may put some targets outside.
 
     References
     ----------
@@ -123,7 +123,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Features, as the regressor takes them.
+            Features in any form that the regressor accepts.
         y : array-like of shape (n,)
             Targets.
 
@@ -141,36 +141,36 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
-        # The regressor gets the original X, so that it sees the columns of a DataFrame.
-        values, y = self._checked(X, y)
+        # The regressor gets the original X, with the columns of a DataFrame.
+        values, y = self._validate_fit(X, y)
         size = self._calibration_size(len(y))
-        parts = split_with_gaps(gaps_of(values), size, random)
+        parts = calibration_split(missing_entries(values), size, random)
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
-        self.estimator_ = self._fitted(regressor, X, y, size)
-        target, found = target.astype(np.float64), self.estimator_.predict(held)
-        values, rank = self._numbers(found, size), rank_of(self.alpha, size)
+        self.estimator_ = self._fit_regressor(regressor, X, y, size)
+        target, predicted = target.astype(np.float64), self.estimator_.predict(held)
+        values, rank = self._check_predictions(predicted, size), margin_rank(self.alpha, size)
         if not np.isfinite(values).all():
             raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
-        # Targets exactly at the end of an interval, of which there are many where they tie, count as inside. Each
-        # row has its own tolerance, which is a part of its score: rows beyond the rank have no say in the margin.
-        blurred = scores(target, values) + LOST * precision_of(found) * sizes(target, values)
-        self.margin_ = float(np.sort(blurred)[rank - 1])
+        # Targets exactly at a bound count as inside. The tolerance is a part of each row's score, so that rows
+        # beyond the rank do not change the margin.
+        tolerance = ROUNDING_UNITS * rounding_unit(predicted) * score_magnitudes(target, values)
+        self.margin_ = float(np.sort(conformity_scores(target, values) + tolerance)[rank - 1])
         self.coverage_ = rank / (size + 1)
         return self
 
-    def _checked(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """X as one array, of objects where its columns are of several kinds, and y."""
+    def _validate_fit(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """X as one array, of objects if its columns have several types, and y."""
         known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
-        if not (is_table(X) and has_words(X)):
-            found: tuple[Array, Array] = validate_data(self, X, y, **known)
-            return found
-        # Beside truth values scikit-learn's check would make numbers of them.
+        if not (is_table(X) and has_non_numeric_columns(X)):
+            validated: tuple[Array, Array] = validate_data(self, X, y, **known)
+            return validated
+        # scikit-learn's check would convert categories next to truth values to numbers.
         validate_data(self, X, skip_check_array=True)
         values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
         return values, y
 
-    def _fitted(self, regressor: Any, X: Any, y: Any, size: int) -> Any:
-        """The regressor, fitted to the rows that do not calibrate, or a ValueError that says if one is too few."""
+    def _fit_regressor(self, regressor: Any, X: Any, y: Any, size: int) -> Any:
+        """The regressor, fitted to the other rows; a ValueError names the size if this is a single row."""
         try:
             return regressor.fit(X, y)
         except ValueError as error:
@@ -179,13 +179,13 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
             raise ValueError(
                 f"{type(self).__name__}: X must have more than {size + 1} rows, of which {size} calibrate with "
                 f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
-                f"n_samples={size + 1}: estimator cannot be fitted to the one that is left ({error})"
+                f"n_samples={size + 1}: estimator cannot be fitted to a single row ({error})"
             ) from error
 
     def _calibration_size(self, n_samples: int) -> int:
-        """The number of calibration rows, or a ValueError if no others would be left."""
+        """The number of calibration rows; a ValueError unless there are more rows."""
         # The least m with (m + 1) alpha >= 1.
-        least = math.ceil(min(1.0 / self.alpha, MOST) - ROUNDING) - 1
+        least = math.ceil(min(1.0 / self.alpha, MAX_INVERSE_ALPHA) - ROUNDING) - 1
         size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
         if size >= n_samples:
             raise ValueError(
@@ -221,14 +221,14 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         -------
         ndarray of shape (n,)
         """
-        found = self._predictions(X)
-        return found if found.ndim == 1 else np.median(found, axis=1)
+        values = self._predictions(X)
+        return values if values.ndim == 1 else np.median(values, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Lower and upper ends of the intervals.
+        """Lower and upper bounds of the intervals.
 
-        They contain the target with probability ``coverage_``, at least ``1 - alpha``. The lower end is never
-        above the upper one: where a negative margin would make it so, both are the middle between them.
+        They contain the target with probability ``coverage_``, at least ``1 - alpha``. If a negative margin would
+        make the bounds cross, both are the midpoint.
 
         Parameters
         ----------
@@ -238,23 +238,23 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         -------
         ndarray of shape (n, 2)
         """
-        return self.widened(self._predictions(X))
+        return self.add_margin(self._predictions(X))
 
-    def widened(self, found: Array) -> Array:
+    def add_margin(self, values: Array) -> Array:
         """The intervals (n, 2) around the predictions of the regressor, (n,) or (n, Q)."""
-        low, high = ends(found)
+        low, high = interval_bounds(values)
         middle = 0.5 * (low + high)
         return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
 
     def _predictions(self, X: Any) -> Array:
         check_is_fitted(self)
-        found = self.estimator_.predict(X)
-        return self._numbers(found, len(found))
+        predicted = self.estimator_.predict(X)
+        return self._check_predictions(predicted, len(predicted))
 
-    def _numbers(self, found: Any, n_samples: int) -> Array:
-        """The predictions of the regressor, (n,) or (n, Q), float64, or an error that names it."""
+    def _check_predictions(self, predicted: Any, n_samples: int) -> Array:
+        """The predictions of the regressor, (n,) or (n, Q), float64; an error names the regressor."""
         try:
-            values = np.asarray(found, dtype=np.float64)
+            values = np.asarray(predicted, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{type(self).__name__}: estimator must predict numbers: {error}") from error
         if values.ndim not in (1, 2) or len(values) != n_samples or not values.size:
@@ -266,44 +266,43 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        regressor = RFFBoostRegressor() if self.estimator is None else self.estimator
-        of_regressor = get_tags(regressor).input_tags
-        tags.input_tags.allow_nan, tags.input_tags.categorical = of_regressor.allow_nan, of_regressor.categorical
+        given = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = given.allow_nan, given.categorical
         return tags
 
 
-def precision_of(found: Any) -> float:
-    """The rounding unit of the numbers that a regressor predicts."""
-    dtype = np.asarray(found).dtype
+def rounding_unit(values: Any) -> float:
+    """The rounding unit of the type of some predictions."""
+    dtype = np.asarray(values).dtype
     return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
 
-def ends(found: Array) -> tuple[Array, Array]:
-    """The first and the last of the predictions of each row, which may be one, (n,), or several, (n, Q)."""
-    columns = found[:, None] if found.ndim == 1 else found
+def interval_bounds(values: Array) -> tuple[Array, Array]:
+    """The first and the last prediction of each row, of one, (n,), or several, (n, Q)."""
+    columns = values[:, None] if values.ndim == 1 else values
     return columns[:, 0], columns[:, -1]
 
 
-def scores(y: Array, found: Array) -> Array:
-    """How far targets lie outside the prediction, (n,); negative inside an interval."""
-    low, high = ends(found)
+def conformity_scores(y: Array, values: Array) -> Array:
+    """The distances of targets outside the prediction, (n,); negative inside an interval."""
+    low, high = interval_bounds(values)
     return np.maximum(low - y, y - high)
 
 
-def sizes(y: Array, found: Array) -> Array:
-    """The sizes of the numbers that each score is made of, (n,), with which its rounding error grows."""
-    low, high = ends(found)
+def score_magnitudes(y: Array, values: Array) -> Array:
+    """The magnitudes of the numbers in each score, (n,), to which its rounding error is proportional."""
+    low, high = interval_bounds(values)
     return np.maximum(np.abs(low), np.abs(high)) + np.abs(y)
 
 
-def has_words(X: Any) -> bool:
+def has_non_numeric_columns(X: Any) -> bool:
     """Whether a table has columns of categories or objects, such as text."""
     n_features = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
     return bool(categorical_columns(X)) or any(column_values(X, j).dtype.kind == "O" for j in range(n_features))
 
 
-def gaps_of(values: Array) -> Array:
-    """Which entries of X (n, d), as validated, are missing: (n, d)."""
+def missing_entries(values: Array) -> Array:
+    """Whether each entry of validated X is missing, (n, d)."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind != "O":
@@ -311,22 +310,22 @@ def gaps_of(values: Array) -> Array:
     return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
 
 
-def split_with_gaps(gaps: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
-    """Rows to fit to and `size` others; each column with gaps (n, d) has one among the first, if there is room."""
+def calibration_split(missing: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
+    """Rows to fit and `size` others; each column with missing values (n, d) has one in the former, if possible."""
     from sklearn.model_selection import train_test_split
 
-    kept, held = train_test_split(np.arange(len(gaps)), test_size=size, random_state=random)
-    for column in np.flatnonzero(gaps.any(axis=0) & ~gaps[kept].any(axis=0)):
-        if gaps[kept, column].any():
+    kept, held = train_test_split(np.arange(len(missing)), test_size=size, random_state=random)
+    for column in np.flatnonzero(missing.any(axis=0) & ~missing[kept].any(axis=0)):
+        if missing[kept, column].any():
             continue
-        here = np.flatnonzero(gaps[held, column])[0]
-        # A row without gaps, so that no other column loses its own.
-        free = np.flatnonzero(~gaps[kept].any(axis=1))
-        if len(free):
-            kept[free[0]], held[here] = held[here], kept[free[0]]
+        incomplete = np.flatnonzero(missing[held, column])[0]
+        # A complete row, so that no other column loses its missing value.
+        complete = np.flatnonzero(~missing[kept].any(axis=1))
+        if len(complete):
+            kept[complete[0]], held[incomplete] = held[incomplete], kept[complete[0]]
     return kept, held
 
 
-def rank_of(alpha: float, size: int) -> int:
+def margin_rank(alpha: float, size: int) -> int:
     """The rank, from 1, of the score that is the margin: the ceiling of ``(size + 1) (1 - alpha)``."""
     return size + 1 - math.floor((size + 1) * alpha + ROUNDING)

@@ -1,4 +1,4 @@
-"""Regression of several quantiles at once, which never cross."""
+"""Regression of several quantiles that do not cross."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .regressor import RFFBoostRegressor
 
 
 @dataclass(frozen=True)
-class Levels(Check):
-    """A sequence of numbers strictly between 0 and 1, each above the one before."""
+class QuantileLevelsCheck(Check):
+    """Values of ``quantiles``: increasing numbers above 0 and below 1."""
 
     def fits(self, value: object) -> bool:
         if isinstance(value, np.ndarray):
@@ -41,11 +41,10 @@ class Levels(Check):
 
 
 class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
-    """Regression of several conditional quantiles in one call; predictions never cross.
+    """Regression of several conditional quantiles; predictions do not cross.
 
-    One booster is fitted to the pinball loss of each level. Where the predictions for a row come out of order they
-    are rearranged, that is sorted, which brings them closer to the true quantiles, or leaves them as close as they
-    were (Chernozhukov et al.).
+    One booster is fitted to the pinball loss of each level. The predictions of each row are sorted, which brings
+    them no farther from the true quantiles (Chernozhukov et al.).
 
     Parameters
     ----------
@@ -54,13 +53,13 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
     estimator : RFFBoostRegressor, optional
         The booster, whose loss must be "auto"; :class:`~rffboost_ext.RFFBoostRegressor` with its defaults if None.
     random_state : int, RandomState or None, default=None
-        Seed of all boosters. If it is None they have the booster's own, and if that is None too, one that is drawn
-        for all; with a :class:`~rffboost_ext.Checkpoint` each then draws its own, which its file keeps.
+        Seed of all boosters; if None, the seed of `estimator`. If both are None one seed is drawn for all; with a
+        :class:`~rffboost_ext.Checkpoint` each booster draws its own, which is stored in its file.
 
     Attributes
     ----------
     estimators_ : list of RFFBoostRegressor
-        One fitted booster per level, each of which can be exported.
+        One fitted booster per level.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -83,7 +82,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
     """
 
     constraints = {
-        "quantiles": Levels(),
+        "quantiles": QuantileLevelsCheck(),
         "estimator": Instance(RFFBoostRegressor) | OPTIONAL,
         "random_state": SEED,
     }
@@ -110,7 +109,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
             Targets.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
-            stopping holds out a row with all of its weight, however large that is.
+            stopping holds out a row with all of its weight.
 
         Returns
         -------
@@ -125,7 +124,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         booster = self._booster()
         levels = [clone(booster).set_params(loss=Quantile(float(level))) for level in self.quantiles]
         for k, level in enumerate(levels):
-            level.callbacks = own_checkpoints(level.callbacks, k)
+            level.callbacks = callbacks_of_level(level.callbacks, k)
         self.estimators_ = [level.fit(X, y, sample_weight=sample_weight) for level in levels]
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
@@ -135,18 +134,18 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         return self
 
     def with_boosters(self, boosters: list[RFFBoostRegressor]) -> RFFBoostQuantileRegressor:
-        """A fitted copy with other boosters and parameters of its own."""
+        """A fitted copy with other boosters and with copies of the parameters."""
         made = copy_with_own_parts(self)
         made.estimators_ = boosters
         return made
 
     def _booster(self) -> RFFBoostRegressor:
-        """The booster to fit for each level, except for its loss; with `random_state` all share one seed."""
+        """The unfitted booster of all levels, without its loss; with `random_state` all share one seed."""
         booster = RFFBoostRegressor() if self.estimator is None else clone(self.estimator)
         if not is_auto(booster.loss):
             raise ValueError(
-                f"{type(self).__name__}: the loss of estimator must be 'auto', since that of each level is "
-                f"Quantile, got {booster.loss!r}"
+                f"{type(self).__name__}: the loss of estimator must be 'auto', since each level has its own "
+                f"Quantile loss, got {booster.loss!r}"
             )
         if self.random_state is None and (booster.random_state is not None or has_checkpoint(booster)):
             return booster
@@ -161,14 +160,14 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n, Q), or (n,) where there is one level
+        ndarray of shape (n, Q), or (n,) for one level
         """
         check_is_fitted(self)
-        found = np.column_stack([estimator.predict(X) for estimator in self.estimators_])
-        return found[:, 0] if found.shape[1] == 1 else np.sort(found, axis=1)
+        quantiles = np.column_stack([estimator.predict(X) for estimator in self.estimators_])
+        return quantiles[:, 0] if quantiles.shape[1] == 1 else np.sort(quantiles, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The fraction of pinball loss explained relative to constant quantiles, averaged over levels.
+        """The fraction of pinball loss explained, relative to constant quantiles, averaged over levels.
 
         Parameters
         ----------
@@ -193,19 +192,19 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        of_booster = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
-        tags.input_tags.allow_nan, tags.input_tags.categorical = of_booster.allow_nan, of_booster.categorical
+        given = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.allow_nan, tags.input_tags.categorical = given.allow_nan, given.categorical
         return tags
 
 
 def has_checkpoint(booster: RFFBoostRegressor) -> bool:
-    """Whether there is a checkpoint among the callbacks."""
+    """Whether one of the callbacks is a checkpoint."""
     given = booster.callbacks
     return isinstance(given, Sequence) and any(isinstance(one, Checkpoint) for one in given)
 
 
-def own_checkpoints(callbacks: Any, number: int) -> Any:
-    """Callbacks of one of several fits, with checkpoints of its own."""
+def callbacks_of_level(callbacks: Any, number: int) -> Any:
+    """The callbacks of one of several fits, with a separate checkpoint."""
     if not isinstance(callbacks, Sequence):
         return callbacks
     return [one.part(number) if isinstance(one, Checkpoint) else one for one in callbacks]

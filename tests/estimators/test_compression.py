@@ -24,7 +24,7 @@ from rffboost_ext import (
     load_model,
 )
 from rffboost_ext.estimators import compression
-from rffboost_ext.estimators.compression import neighbours, rows_like, smooth_parts
+from rffboost_ext.estimators.compression import augment_rows, group_cosines, nearest_neighbours
 from rffboost_ext.utils.matching_pursuit import GROUPS, L2, pursue
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
@@ -37,7 +37,7 @@ KEPT = {"tol": 0.0, "random_state": 0}
 
 
 def n_frequencies(model) -> int:
-    return sum(len(part) for part in smooth_parts(model.ensemble_.compact().terms)[0])
+    return sum(len(part) for part in group_cosines(model.ensemble_.compact().terms)[0])
 
 
 def missed(small, model, rows) -> float:
@@ -76,7 +76,7 @@ def test_more_cosines_miss_less(smooth):
 
 @pytest.mark.parametrize("tol", [0.1, 0.01, 1e-3])
 def test_what_is_missed_is_within_the_tolerance(tol, smooth, monkeypatch):
-    monkeypatch.setattr(compression, "ROWS", len(X))
+    monkeypatch.setattr(compression, "N_ROWS", len(X))
     small = compress(smooth, X, tol=tol, random_state=0)
     assert n_frequencies(small) < n_frequencies(smooth)
     assert missed(small, smooth, X) <= tol
@@ -183,7 +183,7 @@ def ensemble_of(*columns) -> Ensemble:
 
 def chosen_of(ensemble, n_cosines=12, tol=0.0) -> set[tuple[float, ...]]:
     """The frequencies that are kept."""
-    (term,) = compression.compressed(ensemble, X, n_cosines, tol).terms
+    (term,) = compression.compress_ensemble(ensemble, X, n_cosines, tol).terms
     return set(map(tuple, term.omega.tolist()))
 
 
@@ -191,15 +191,15 @@ def chosen_of(ensemble, n_cosines=12, tol=0.0) -> set[tuple[float, ...]]:
 @pytest.mark.parametrize("tol", [0.0, 0.01])
 def test_outputs_count_alike_in_any_unit(columns, tol):
     assert chosen_of(ensemble_of(*columns), tol=tol) == chosen_of(ensemble_of(1.0), tol=tol)
-    small = compression.compressed(ensemble_of(*columns), X, 12, tol)
-    one = compression.compressed(ensemble_of(1.0), X, 12, tol)
+    small = compression.compress_ensemble(ensemble_of(*columns), X, 12, tol)
+    one = compression.compress_ensemble(ensemble_of(1.0), X, 12, tol)
     factor = np.array(columns)
     scaled = small.raw(X) / np.where(factor == 0.0, 1.0, factor)
     np.testing.assert_allclose(scaled, one.raw(X) * (factor != 0.0), atol=1e-9)
 
 
 def test_candidates_are_the_strongest(monkeypatch):
-    monkeypatch.setattr(compression, "CANDIDATES", 3)
+    monkeypatch.setattr(compression, "MAX_CANDIDATES", 3)
     ensemble = ensemble_of(1.0)
     assert chosen_of(ensemble) == set(map(tuple, ensemble.terms[0].omega[:3].tolist()))
 
@@ -211,7 +211,7 @@ def test_sums_of_other_columns_share_the_number():
         holes[seed::7, 0] = np.nan
         models.append(clone(COSINES).fit(holes, Y))
     model = average(models)
-    assert len(smooth_parts(model.ensemble_.compact().terms)[0]) == 2
+    assert len(group_cosines(model.ensemble_.compact().terms)[0]) == 2
     small = compress(model, holes, n_cosines=20, **KEPT)
     assert n_frequencies(small) == 20
     assert missed(small, model, holes) < 0.2
@@ -239,17 +239,17 @@ def test_bad_input_is_named(change, error, text, smooth):
 def test_rows_are_mixed_from_rows_and_their_neighbours():
     given = np.round(X, 2)
     given[::7, 1] = np.nan
-    rows = rows_like(given, np.random.RandomState(0))
-    assert rows.shape == (compression.ROWS, 3)
+    rows = augment_rows(given, np.random.RandomState(0))
+    assert rows.shape == (compression.N_ROWS, 3)
     np.testing.assert_array_equal(rows[: len(given)], given)
     for made, column in zip(rows.T, given.T, strict=True):
         assert np.isin(made[~np.isnan(made)], column).all()
     assert len(np.unique(rows, axis=0)) > 3 * len(given)
     many = RANDOM.standard_normal((9_000, 2))
-    drawn = rows_like(many, np.random.RandomState(0))
-    assert len(np.unique(drawn, axis=0)) == compression.ROWS
+    drawn = augment_rows(many, np.random.RandomState(0))
+    assert len(np.unique(drawn, axis=0)) == compression.N_ROWS
     assert np.isin(drawn, many).all()
-    two = rows_like(X[:2], np.random.RandomState(0))
+    two = augment_rows(X[:2], np.random.RandomState(0))
     assert len(np.unique(two, axis=0)) == 2**3
 
 
@@ -257,7 +257,7 @@ def test_neighbours_are_the_nearest():
     scaled = X * [1.0, 100.0, 0.01]
     Z = X / X.std(axis=0)
     apart = np.linalg.norm(Z[:, None] - Z, axis=2) + np.diag(np.full(len(Z), np.inf))
-    np.testing.assert_array_equal(neighbours(scaled, np.random.RandomState(0)), apart.argmin(axis=1))
+    np.testing.assert_array_equal(nearest_neighbours(scaled, np.random.RandomState(0)), apart.argmin(axis=1))
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])

@@ -14,7 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
-from rffboost_ext.estimators.conformal import gaps_of, precision_of, rank_of, split_with_gaps
+from rffboost_ext.estimators.conformal import calibration_split, margin_rank, missing_entries, rounding_unit
 
 
 def test_a_single_gap_is_in_the_part_that_is_fitted_whatever_the_seed() -> None:
@@ -32,7 +32,7 @@ def test_columns_with_gaps_have_one_among_the_rows_that_are_fitted() -> None:
     gaps = np.zeros((40, 4), dtype=bool)
     gaps[[0, 0, 7, 30], [0, 1, 2, 2]] = True
     for seed in range(40):
-        kept, held = split_with_gaps(gaps, 10, np.random.RandomState(seed))
+        kept, held = calibration_split(gaps, 10, np.random.RandomState(seed))
         assert sorted([*kept, *held]) == list(range(40))
         assert len(held) == 10
         assert gaps[kept].any(axis=0).tolist() == [True, True, True, False]
@@ -42,7 +42,7 @@ def test_columns_with_gaps_have_one_among_the_rows_that_are_fitted() -> None:
     "values", [np.array([[1.0, np.nan]]), np.array([["a", None]], dtype=object), np.array([[1, 2]])], ids=str
 )
 def test_gaps_are_found_in_any_type(values) -> None:
-    assert gaps_of(values).tolist() == [[False, values.dtype.kind != "i"]]
+    assert missing_entries(values).tolist() == [[False, values.dtype.kind != "i"]]
 
 
 @pytest.mark.parametrize(
@@ -50,19 +50,19 @@ def test_gaps_are_found_in_any_type(values) -> None:
 )
 def test_the_rank_is_the_ceiling(alpha, m, rank):
     """Also where (m + 1) (1 - alpha) is whole but for rounding."""
-    assert rank_of(alpha, m) == rank
+    assert margin_rank(alpha, m) == rank
 
 
 def test_the_rank_is_that_of_exact_numbers():
     for percent, m in itertools.product(range(1, 100), range(1, 200)):
         exact = math.ceil((m + 1) * (1 - Fraction(percent, 100)))
-        assert rank_of(percent / 100, m) == exact
+        assert margin_rank(percent / 100, m) == exact
 
 
 def test_predictions_have_the_precision_of_their_numbers():
-    assert precision_of(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
+    assert rounding_unit(np.zeros(2, dtype=np.float32)) == np.finfo(np.float32).eps
     for found in (np.zeros(2), np.zeros(2, dtype=int), [0.5]):
-        assert precision_of(found) == np.finfo(float).eps
+        assert rounding_unit(found) == np.finfo(float).eps
 
 
 class Echo(RegressorMixin, BaseEstimator):
@@ -87,7 +87,7 @@ def test_rows_beyond_the_rank_do_not_widen_intervals(dtype, far):
     y = y[:, 0]
     model = ConformalRegressor(Echo(dtype), alpha=0.2, random_state=1)
     margin = model.fit(X, y).margin_
-    _, held = split_with_gaps(np.zeros((400, 1), dtype=bool), 100, np.random.RandomState(1))
+    _, held = calibration_split(np.zeros((400, 1), dtype=bool), 100, np.random.RandomState(1))
     errors = np.abs(y - X[:, 0])
     beyond = held[errors[held] > margin]
     assert margin == pytest.approx(np.sort(errors[held])[80], rel=1e-5)

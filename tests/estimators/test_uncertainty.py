@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.estimators.conformal import rank_of
+from rffboost_ext.estimators.conformal import margin_rank
 
 CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
 PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
@@ -54,7 +54,7 @@ def test_coverage_is_as_stated(estimator, make):
         shares.append(covered(model.predict_interval(X_test), y_test).mean())
     # The number of rows covered is beta-binomial: the margin is an order statistic of the calibration scores.
     m, n = model._calibration_size(len(y)), len(y_test)
-    rank = rank_of(0.1, m)
+    rank = margin_rank(0.1, m)
     deviation = betabinom(n, rank, m + 1 - rank).std() / n / np.sqrt(SEEDS)
     assert model.coverage_ == rank / (m + 1)
     assert 0.9 <= model.coverage_ <= 0.9 + 1.0 / (m + 1)
@@ -72,7 +72,7 @@ def test_any_level_holds_for_a_regressor_that_knows_nothing(alpha):
         model.fit(np.zeros((100, 1)), y[:100])
         shares.append(covered(model.predict_interval(np.zeros((200, 1))), y[100:]).mean())
     m = model._calibration_size(100)
-    deviation = betabinom(200, rank_of(alpha, m), m + 1 - rank_of(alpha, m)).std() / 200 / np.sqrt(60)
+    deviation = betabinom(200, margin_rank(alpha, m), m + 1 - margin_rank(alpha, m)).std() / 200 / np.sqrt(60)
     assert abs(np.mean(shares) - model.coverage_) < 4.0 * deviation
 
 
@@ -118,7 +118,7 @@ def test_ends_that_would_cross_meet_in_the_middle():
     model = ConformalRegressor(Bounds((-10.0, 10.0)), alpha=0.5, random_state=0)
     model.fit(np.zeros((100, 1)), np.linspace(-0.1, 0.1, 100))
     assert model.margin_ < -9.0
-    found = model.widened(np.array([[-10.0, 10.0], [-0.1, 0.3]]))
+    found = model.add_margin(np.array([[-10.0, 10.0], [-0.1, 0.3]]))
     np.testing.assert_allclose(found[0], [-10.0 - model.margin_, 10.0 + model.margin_])
     np.testing.assert_allclose(found[1], [0.1, 0.1])
 
