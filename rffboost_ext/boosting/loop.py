@@ -7,28 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Learner, Loss, Round, Step, Term
+from ..core import Learner, Loss, Step, Term
 from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
-from ..learners.validation import fit_term
 from ..losses.registry import LOSSES
 from ..losses.validation import (
     check_baseline,
-    check_derivatives,
     check_target,
     check_value_and_response,
     compute_baseline,
-    compute_derivatives,
     prepare_loss,
-    scale_derivatives,
 )
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
 from .callbacks import CALLBACKS, Callback, Progress, stops_training
 from .interruption import Interrupted
-from .steps import STEPS, default_step, take_step
+from .round_update import RoundFitter
+from .steps import STEPS, default_step
 
 PARAMETERS = {
     "n_estimators": Integer(1),
@@ -109,37 +106,34 @@ def boost(
     given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
     for name, check in PARAMETERS.items():
         require("boost", name, given[name], check)
-    design, y, weight = checked_data(design, y, weight)
-    # An initial ensemble of several outputs has a number of classes, of which these rows may lack some.
+    design, y, weight = check_data(design, y, weight)
+    # The rows may lack some classes of an initial ensemble.
     loss = prepare_loss(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
     step = default_step(loss, learner) if given_step is None else given_step
     start = initial_ensemble(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
-    raw = scores_of(start, design, n_estimators, init_raw)
+    raw = initial_raw(start, design, n_estimators, init_raw)
     if not len(start):
         check_value_and_response(loss, y, raw)
+    fitter = RoundFitter(design, y, weight, loss, learner, step, seed)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
-            derivatives = scale_derivatives(loss, compute_derivatives(loss, y, raw, index))
-            check_derivatives(loss, derivatives, raw, index)
-            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-            round = Round(design, loss, y, raw, *derivatives, weight, index, rng, step.shrinkage(index))
-            fitted, output = fit_term(learner, round)
-            keep, length = take_step(step, round, output)
-            raw = (raw if keep == 1.0 else keep * raw) + length * output
-            term = design.restore(fitted)
-            terms.append(term)
-            moves.append(np.array([keep, length]))
-            progress = Progress(round, n_estimators, term, keep, length, raw, start.baseline)
+            update = fitter.fit(index, raw)
+            raw = update.raw()
+            terms.append(update.term)
+            moves.append(np.array([update.keep, update.length]))
+            progress = Progress(
+                update.round, n_estimators, update.term, update.keep, update.length, raw, start.baseline
+            )
             if any([stops_training(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
                 break
-            # Otherwise these names would keep the arrays of this round in memory through the next.
-            del round, progress, fitted, output, derivatives
+            # Free the arrays of this round before the next.
+            del update, progress
     except KeyboardInterrupt as error:
-        raise Interrupted(assembled(start, terms, moves)) from error
-    return assembled(start, terms, moves)
+        raise Interrupted(build_ensemble(start, terms, moves)) from error
+    return build_ensemble(start, terms, moves)
 
 
 def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
@@ -150,27 +144,27 @@ def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None 
     return start
 
 
-def assembled(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
+def build_ensemble(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
     """The ensemble of the rounds that are complete: an interrupt may come between a term and its move."""
     return Ensemble(start.baseline, materialized_terms(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
 
 
-def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
+def check_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
     """The validated data of :func:`boost`, or a ValueError."""
     if not isinstance(design, Design):
         if np.ndim(design) != 2:
             raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
-        design = Design(numbers("design", design))
+        design = Design(check_real_array("design", design))
         if not np.isfinite(design.original).all():
             raise ValueError("boost: design must be finite, got NaN or infinity")
-    n, y = design.n_samples, numbers("y", y).astype(np.float64, copy=False)
+    n, y = design.n_samples, check_real_array("y", y).astype(np.float64, copy=False)
     if n == 0:
         raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
         raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
     if not np.isfinite(y).all():
         raise ValueError("boost: y must be finite, got NaN or infinity")
-    weight = np.ones(n) if weight is None else numbers("weight", weight).astype(np.float64, copy=False)
+    weight = np.ones(n) if weight is None else check_real_array("weight", weight).astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")
     if not (weight > 0.0).all():
@@ -180,7 +174,7 @@ def checked_data(design: Design | Array, y: Array, weight: Array | None) -> tupl
     return design, y, weight
 
 
-def numbers(name: str, given: Any) -> Array:
+def check_real_array(name: str, given: Any) -> Array:
     """A parameter as an array of float64, or of float32 if it is, or a TypeError that names it."""
     values = np.asarray(given)
     if values.dtype.kind not in "biuf":
@@ -189,7 +183,7 @@ def numbers(name: str, given: Any) -> Array:
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
-def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
+def initial_raw(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
     """The scores that :func:`boost` starts from, given or computed; a ValueError if they or `start` do not fit."""
     if len(start) > n_estimators:
         raise ValueError(
@@ -197,7 +191,7 @@ def scores_of(start: Ensemble, design: Design, n_estimators: int, raw: Array | N
         )
     if raw is None:
         return start.raw(design.original)
-    raw, wanted = numbers("init_raw", raw), (design.n_samples, start.n_outputs)
+    raw, wanted = check_real_array("init_raw", raw), (design.n_samples, start.n_outputs)
     if raw.shape != wanted:
         raise ValueError(f"boost: init_raw must have shape {wanted}, got {raw.shape}")
     if not np.isfinite(raw).all():

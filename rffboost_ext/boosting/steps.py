@@ -61,7 +61,7 @@ class ConfidenceRated(Step):
     needs = {"loss": ("bounded_ratio",), "learner": ("bounded",)}
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        correlation = ratio(-round.inner(round.gradient, output), round.inner(round.hessian))
+        correlation = safe_ratio(-round.inner(round.gradient, output), round.inner(round.hessian))
         return 1.0, float(np.arctanh(min(max(correlation, -LARGEST_CORRELATION), LARGEST_CORRELATION)))
 
 
@@ -72,7 +72,7 @@ class Newton(Step):
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         counted = output if round.output_weights is None else round.output_weights * output
         slope = round.inner(round.gradient, counted)
-        return 1.0, ratio(-slope, round.inner(round.hessian, counted, output))
+        return 1.0, safe_ratio(-slope, round.inner(round.hessian, counted, output))
 
 
 @STEPS.register("line_search")
@@ -150,14 +150,16 @@ class Shrunk(Step):
         keep, length = take_step(self.step, round, output)
         # A function may say something else when it is asked again.
         (index, rate), self._asked = self._asked, NEVER
-        return keep, (rate if index == round.index else rate_of(self.rate, round.index - self.first)) * length
+        return keep, (
+            rate if index == round.index else learning_rate_at(self.rate, round.index - self.first)
+        ) * length
 
     def __getstate__(self) -> dict[str, Any]:
         # What a round was told is no part of the step: a checkpoint compares steps by their state.
         return {name: value for name, value in super().__getstate__().items() if name != "_asked"}
 
     def shrinkage(self, index: int) -> float:
-        rate = rate_of(self.rate, index - self.first)
+        rate = learning_rate_at(self.rate, index - self.first)
         self._asked = index, rate
         return rate * self.step.shrinkage(index)
 
@@ -175,7 +177,7 @@ def take_step(step: Step, round: Round, output: Array) -> tuple[float, float]:
     return keep, length
 
 
-def rate_of(rate: float | Callable[[int], float], index: int) -> float:
+def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
     """The learning rate of a round: a number, or the checked result of a function."""
     if not callable(rate):
         return rate
@@ -184,7 +186,7 @@ def rate_of(rate: float | Callable[[int], float], index: int) -> float:
     return float(found)
 
 
-def ratio(numerator: float, denominator: float) -> float:
+def safe_ratio(numerator: float, denominator: float) -> float:
     """The quotient, or 0 if the denominator is not positive: a perfect fit moves no further."""
     return numerator / denominator if denominator > 0.0 else 0.0
 

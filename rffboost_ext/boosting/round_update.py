@@ -1,0 +1,89 @@
+"""One boosting round: derivatives, a fitted term, a step, and the new raw scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import Learner, Loss, Round, Step, Term
+from ..learners.design import Design
+from ..learners.validation import fit_term
+from ..losses.validation import check_derivatives, compute_derivatives, scale_derivatives
+from ..utils.typing import Array
+from .steps import take_step
+
+
+@dataclass(frozen=True)
+class RoundUpdate:
+    """The result of a boosting round.
+
+    Attributes
+    ----------
+    round : Round
+        The state before the update.
+    term : Term
+        The fitted term, in the original units of the features.
+    output : ndarray of shape (n, C)
+        Its outputs on the training rows.
+    keep, length : float
+        The result of the step: ``raw <- keep * raw + length * output``.
+    """
+
+    round: Round
+    term: Term
+    output: Array
+    keep: float
+    length: float
+
+    def raw(self) -> Array:
+        """The raw scores after the round, (n, C)."""
+        raw = self.round.raw
+        return (raw if self.keep == 1.0 else self.keep * raw) + self.length * self.output
+
+
+@dataclass(frozen=True)
+class RoundFitter:
+    """Fits the rounds of a model, and checks what loss, learner and step return.
+
+    Parameters
+    ----------
+    design : Design
+        The features.
+    y : ndarray of shape (n, 1) or (n, C)
+        The target.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    loss : Loss
+        The prepared loss.
+    learner : Learner
+    step : Step
+    seed : int or sequence of int, or None
+        Round t draws from ``SeedSequence(seed, spawn_key=(t,))``.
+    """
+
+    design: Design
+    y: Array
+    weight: Array
+    loss: Loss
+    learner: Learner
+    step: Step
+    seed: int | Sequence[int] | None
+
+    def fit(self, index: int, raw: Array) -> RoundUpdate:
+        """Fit round `index` at the raw scores (n, C).
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the loss, the learner or the step returns an invalid result or changes an array that it was given.
+        """
+        derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.y, raw, index))
+        check_derivatives(self.loss, derivatives, raw, index)
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index,)))
+        shrinkage = self.step.shrinkage(index)
+        round = Round(self.design, self.loss, self.y, raw, *derivatives, self.weight, index, rng, shrinkage)
+        fitted, output = fit_term(self.learner, round)
+        keep, length = take_step(self.step, round, output)
+        return RoundUpdate(round, self.design.restore(fitted), output, keep, length)
