@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Ensemble, Link
 from rffboost_ext.interop import lightgbm as rlgb
-from rffboost_ext.interop.lightgbm_model import parsed
+from rffboost_ext.interop.lightgbm_model import parse_model
 from rffboost_ext.interop.links import LIGHTGBM
 from rffboost_ext.losses import BinaryLogitLink
 
@@ -52,7 +52,7 @@ def _(booster: Booster) -> ExportSource:
 
 def objective_link(booster: Booster) -> tuple[str, Link]:
     """Name and link of one of LightGBM's own objectives."""
-    model = parsed(booster.model_to_string(num_iteration=1))
+    model = parse_model(booster.model_to_string(num_iteration=1))
     kind = model.objective
     if kind not in OBJECTIVES or model.squares:
         raise ValueError(

@@ -12,7 +12,7 @@ from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 from rffboost_ext import Link
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
-from rffboost_ext.interop.score_conversion import ScoreConversion, columns, slope_of
+from rffboost_ext.interop.score_conversion import as_columns
 from rffboost_ext.learners.trees.xgboost_model import categories_of, number_of_outputs, parsed
 from rffboost_ext.losses import BinaryLogitLink
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
@@ -57,7 +57,7 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
     return xgboost_source(
         model,
         name=type(model).__name__,
-        to_raw=ScoreConversion(slope_of(loss, len(model.baseline_))).raw,
+        to_raw=model.score_conversion().raw,
         loss=repr(loss),
         link=lambda n_outputs: checked_link(loss, n_outputs),
         response=loss.inverse_link,
@@ -81,7 +81,7 @@ def objective_source(model: Booster | XGBModel, name: str, feature_names: tuple[
     return xgboost_source(
         model,
         name=name,
-        to_raw=columns,
+        to_raw=as_columns,
         loss=kind,
         link=lambda n_outputs: link,
         response=link.inverse,

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
+from ..boosting.round_update import RoundFitter
 from ..boosting.steps import STEPS, Shrunk, default_step
 from ..core import Learner, Loss, Step, Term
 from ..estimators.base import BaseRFFBoost
@@ -20,23 +21,22 @@ from ..preprocessing.scaling import fit_clipping
 from ..utils.parallel import number_of_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .cosine_training import Part, Training, interleaved
+from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
 from .fitted_estimator import fitted
-from .objectives import fitted_to, labels, mean_loss, metric_name, targets, weighted_derivatives, weights
-from .score_conversion import columns
-from .trace import Trace, spread
+from .objectives import mean_loss, prepare_with_baseline, read_labels, read_weights, weighted_derivatives
+from .score_conversion import as_columns
 
-DOC = """A loss as an objective that adds cosines of its own: in each round first a cosine, then the host's tree.
+DOC = """A loss as an objective that adds cosines to the host's trees.
 
-    Both are fitted to the same derivatives, those at the sum of both parts. The sum starts from the loss's
-    baseline, wherever the host's scores start. The object keeps the state of one training.
+    Each round fits a cosine, then the host's tree, to the derivatives at the sum of both parts. The sum starts
+    from the loss's baseline, whatever the host's initial score. The object holds the state of one training.
 
     Parameters
     ----------
     loss : str or Loss, default="log_loss"
-        What is minimised.
+        The loss to minimise.
     learner : str or Learner, default="rff_1"
-        What fits a cosine; any learner works.
+        Fits the cosines; any learner is allowed.
     every : int, default=1
         Host rounds per cosine.
     step : str or Step, default="auto"
@@ -44,7 +44,8 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
     learning_rate : float, default=0.1
         Shrinkage of the cosines' steps; that of the trees is the host's.
     extrapolation : "constant" or "continue", default="constant"
-        What cosines do outside a feature's training range, as in :class:`~rffboost_ext.RFFBoostClassifier`.
+        How cosines extrapolate beyond a feature's training range, as in
+        :class:`~rffboost_ext.RFFBoostClassifier`.
     random_state : int, default=0
         Seed of the cosines.
     n_jobs : int or None, default=None
@@ -53,15 +54,15 @@ DOC = """A loss as an objective that adds cosines of its own: in each round firs
     Raises
     ------
     ValueError, TypeError
-        If a parameter or a part is invalid or two parts are incompatible. In training: if labels do not suit the
-        loss, the features are not available, categorical or not finite, weights are not positive, or the training
-        does not start from constant scores.
+        If a parameter or a part is invalid or two parts are incompatible. In training: if the loss does not accept
+        the labels, the features are unavailable, categorical or not finite, weights are not positive, or the
+        training does not start from constant scores.
 """
 """Docstring of each host's class."""
 
 
-class CosineObjective(ABC):
-    """Host-independent base class; see the modules of the hosts."""
+class CosineObjectiveBase(ABC):
+    """Host-independent base class; each host's module has the public class."""
 
     def __init__(
         self,
@@ -88,13 +89,13 @@ class CosineObjective(ABC):
         self.step = step if isinstance(step, str) and step == "auto" else STEPS.create(step)
         self.learning_rate, self.every, self.random_state, self.n_jobs = learning_rate, every, random_state, n_jobs
         self.extrapolation = extrapolation
-        self._step_for(self.loss)
-        self._training: Training | None = None
+        self._shrunk_step(self.loss)
+        self._training: CosineTraining | None = None
         self._matrix: Any = None
-        self._parts: WeakKeyDictionary[Any, Part] = WeakKeyDictionary()
+        self._sums: WeakKeyDictionary[Any, CosineSum] = WeakKeyDictionary()
 
     @abstractmethod
-    def _width(self, matrix: Any) -> int | None:
+    def _n_features(self, matrix: Any) -> int | None:
         """Number of columns of a matrix; None if not known yet."""
 
     @abstractmethod
@@ -103,18 +104,22 @@ class CosineObjective(ABC):
 
     @abstractmethod
     def _check_attached(self, matrix: Any, X: Array) -> None:
-        """Raise a ValueError if a matrix is known to hold other features than those that are handed over."""
+        """Raise a ValueError if a matrix is known to hold other features than X."""
 
     @abstractmethod
-    def _seen(self, matrix: Any, rows: Array) -> Array | None:
-        """Some rows of a matrix as the host's trees see them; None if it does not return them."""
+    def _tree_inputs(self, matrix: Any, rows: Array) -> Array | None:
+        """Some rows of a matrix as the host's trees read them; None if the host does not return them."""
 
     @abstractmethod
-    def _rounds(self, booster: Any) -> tuple[list[Term | None], int]:
-        """The tree of each round of a booster, up to its best, None where it has none; its number of features."""
+    def _check_host(self, matrix: Any) -> None:
+        """Raise a ValueError if the parameters of a matrix do not allow cosines."""
 
     @abstractmethod
-    def _names(self, booster: Any) -> Array | None:
+    def _read_trees(self, booster: Any, training: CosineTraining) -> tuple[list[Term | None], int]:
+        """The tree of each round of a booster up to its best, None if it has none; its number of features."""
+
+    @abstractmethod
+    def _feature_names(self, booster: Any) -> Array | None:
         """The names of its columns, if they are certain to be the user's."""
 
     def attach(self, matrix: Any, X: Any) -> None:
@@ -130,49 +135,52 @@ class CosineObjective(ABC):
         Raises
         ------
         ValueError
-            If X is not of shape (n, d) with the rows and columns of the matrix, or not finite, or the matrix has
-            other features, as far as it can be asked: trees and cosines see the same numbers.
+            If X is not finite, or its shape or values are known to differ from those of the matrix: trees and
+            cosines must use the same features.
         """
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
-        require_features(X, len(labels(matrix)))
-        known = self._width(matrix)
-        if known is not None and X.shape[1] != known:
-            raise ValueError(f"CosineObjective: X must have the {known} columns of the matrix, got {X.shape[1]}")
+        require_features(X, len(read_labels(matrix)))
+        n_features = self._n_features(matrix)
+        if n_features is not None and X.shape[1] != n_features:
+            raise ValueError(
+                f"CosineObjective: X must have the {n_features} columns of the matrix, got {X.shape[1]}"
+            )
         self._check_attached(matrix, X)
-        self._parts[matrix] = Part(X, np.zeros((len(X), 1)))
+        self._sums[matrix] = CosineSum(X, np.zeros((len(X), 1)))
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Add a cosine if one is due, and return the derivatives for the next tree, in the shape of `scores`."""
         if isinstance(matrix, np.ndarray):
             raise TypeError(
-                "a CosineObjective is for xgboost.train, whose objectives see the matrix; XGBoost's scikit-learn "
-                "estimators hand over labels"
+                "a CosineObjective is for xgboost.train, which passes the matrix; XGBoost's scikit-learn "
+                "estimators pass labels"
             )
-        host = columns(scores)
+        host = as_columns(scores)
         if self._training is None:
-            self._training, self._matrix = self._begun(host, matrix), ref(matrix)
+            self._training, self._matrix = self._start_training(host, matrix), ref(matrix)
         elif self._matrix is None or self._matrix() is not matrix:
             raise ValueError("a CosineObjective serves one training; make a new one for the next matrix")
         training = self._training
-        training.proceed(host)
-        if (training.calls - 1) % self.every == 0:
-            training.grow(self.learner, host, self.random_state)
-        total, weight = training.total(host), weights(matrix)
-        gradient, hessian = weighted_derivatives(training.loss, training.y, total, weight)
+        training.start_round(host)
+        if (training.n_calls - 1) % self.every == 0:
+            training.add_cosine(host)
+        fitter, raw = training.fitter, training.total(host, training.raw)
+        gradient, hessian = weighted_derivatives(fitter.loss, fitter.y, raw, read_weights(matrix, len(host)))
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
     def evaluate(self, scores: Array, matrix: Any) -> tuple[str, float]:
         """Name and weighted mean of the loss at the sum of both parts, for any matrix of the training."""
         if self._training is None:
             raise ValueError("the cosines' metric has no meaning without their objective: pass both to train()")
-        training, host = self._training, columns(scores)
+        training, host = self._training, as_columns(scores)
         if self._matrix is not None and self._matrix() is matrix:
-            raw = training.raw
+            cosines = training.raw
         else:
-            raw = self._part(matrix).with_all(training.terms, training.lengths)
-        total = host - training.start + training.baseline + raw
-        return metric_name(self.loss), mean_loss(training.loss, labels(matrix), total, weights(matrix))
+            cosines = self._cosine_sum(matrix).update(training.terms, training.lengths)
+        loss, raw = training.fitter.loss, training.total(host, cosines)
+        value = mean_loss(loss, read_labels(matrix), raw, read_weights(matrix, len(host)))
+        return LOSSES.name_of(self.loss), value
 
     def bind(self, booster: Any) -> BaseRFFBoost:
         """The trained booster and the cosines as one fitted estimator.
@@ -180,7 +188,7 @@ class CosineObjective(ABC):
         Parameters
         ----------
         booster : Booster
-            The booster trained with this objective. After early stopping, only rounds up to the best are taken.
+            The booster trained with this objective. After early stopping, only rounds up to the best are used.
 
         Returns
         -------
@@ -190,63 +198,66 @@ class CosineObjective(ABC):
         Raises
         ------
         ValueError
-            If nothing was trained, or the booster is from another training (checked where the host returns its
-            rows), does not start at its first round, or changes earlier trees (dart) or averages them (rf).
+            If nothing was trained, or the booster is from another training (checked if the host returns its rows),
+            does not start at its first round, changes earlier trees (dart) or averages them (rf).
         """
         training = self._training
         if training is None:
             raise ValueError("bind: nothing was trained with this CosineObjective; pass it to train() first")
-        trees, n_features = self._rounds(booster)
-        if len(trees) > training.calls:
+        trees, n_features = self._read_trees(booster, training)
+        if len(trees) > training.n_calls:
             raise ValueError(
-                f"bind: the booster has {len(trees)} rounds, this objective has seen {training.calls}: it comes "
-                f"from another training"
+                f"bind: the booster has {len(trees)} rounds, the training of this objective {training.n_calls}: "
+                f"it comes from another training"
             )
-        training.trace.require_own(trees)
-        ensemble = interleaved(training, trees, self.every)
-        return fitted(ensemble, training.loss, n_features, learner=self.learner, names=self._names(booster))
+        training.trace.require_trees(trees)
+        ensemble, names = training.ensemble(trees, self.every), self._feature_names(booster)
+        return fitted(ensemble, training.fitter.loss, n_features, learner=self.learner, names=names)
 
-    def _begun(self, host: Array, matrix: Any) -> Training:
-        part, weight = self._part(matrix), weights(matrix)
+    def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
+        self._check_host(matrix)
+        X, weight = self._cosine_sum(matrix).X, read_weights(matrix, len(host))
         if (host != host[0]).any():
             raise ValueError(
                 "CosineObjective: the training must start from constant scores, without a base margin or "
-                "init_score per row and without an earlier model; to go on from a model use init_model in fit"
+                "init_score per row and without an earlier model; to continue from a model use init_model in fit"
             )
-        y = labels(matrix).reshape(len(host), -1)
-        weight = np.ones(len(y)) if weight is None else weight
         if not (weight > 0.0).all():
             raise ValueError(
                 f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
             )
-        loss, baseline = fitted_to(self.loss, y, weight)
-        require_outputs(loss, len(baseline), host.shape[1])
-        step, y = self._step_for(loss, len(baseline)), targets(loss, y, host)
-        clipping = fit_clipping(part.X) if self.extrapolation == "constant" else None
-        design = Design(
-            part.X, *mean_and_scale(part.X, weight, np.inf), number_of_threads(self.n_jobs), clipping=clipping
-        )
-        rows = spread(len(host))
-        state = loss, step, design, y, weight, host[0].copy(), baseline, np.zeros_like(host)
-        return Training(*state, Trace(rows, self._seen(matrix, rows)))
+        y = read_labels(matrix).reshape(len(host), -1)
+        loss, baseline = prepare_with_baseline(self.loss, y, weight)
+        if len(baseline) != host.shape[1]:
+            raise ValueError(
+                f"loss {loss!r} has {len(baseline)} outputs here, the host grows {host.shape[1]}: set "
+                f"num_class={len(baseline)}"
+            )
+        clipping = fit_clipping(X) if self.extrapolation == "constant" else None
+        threads = number_of_threads(self.n_jobs)
+        design = Design(X, *mean_and_scale(X, weight, np.inf), threads, clipping=clipping)
+        step, rows = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
+        fitter = RoundFitter(design, y, weight, loss, self.learner, step, self.random_state)
+        trace = ScoreTrace(rows, self._tree_inputs(matrix, rows))
+        return CosineTraining(fitter, host[0].copy(), baseline, np.zeros_like(host), trace)
 
-    def _step_for(self, loss: Loss, n_outputs: int = 1) -> Step:
+    def _shrunk_step(self, loss: Loss, n_outputs: int = 1) -> Step:
         """The step for a loss, or a ValueError if the parts are incompatible."""
         step = default_step(loss, self.learner) if isinstance(self.step, str) else self.step
         check_composition(loss, self.learner, step, n_outputs)
         return Shrunk(step, self.learning_rate)
 
-    def _part(self, matrix: Any) -> Part:
-        if matrix not in self._parts:
+    def _cosine_sum(self, matrix: Any) -> CosineSum:
+        if matrix not in self._sums:
             self.attach(matrix, self._features(matrix))
-        return self._parts[matrix]
+        return self._sums[matrix]
 
     def __getstate__(self) -> dict[str, Any]:
         # Matrices cannot be pickled; the trained state can, and can still be bound.
-        return self.__dict__ | {"_matrix": None, "_parts": None}
+        return self.__dict__ | {"_matrix": None, "_sums": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _parts=WeakKeyDictionary())
+        self.__dict__.update(state, _sums=WeakKeyDictionary())
 
 
 def require_features(X: Array, n_samples: int) -> None:
@@ -255,25 +266,17 @@ def require_features(X: Array, n_samples: int) -> None:
         raise ValueError(f"CosineObjective: X must have shape ({n_samples}, d), got {X.shape}")
     if not np.isfinite(X).all():
         raise ValueError(
-            "CosineObjective: features must be finite for cosines, got missing or infinite ones; impute them "
-            "before the matrix is made"
+            "CosineObjective: features must be finite for cosines, got NaN or infinity; impute missing values "
+            "before building the matrix"
         )
 
 
-def require_outputs(loss: Loss, needed: int, found: int) -> None:
-    """Raise a ValueError if the host's number of outputs is not that of the loss."""
-    if needed != found:
-        raise ValueError(
-            f"loss {loss!r} has {needed} outputs here, the host grows {found}: set num_class={needed}"
-        )
-
-
-def require_same(found: Array, X: Array) -> None:
-    """Raise a ValueError unless features that are handed over are those of the matrix, but for rounding."""
+def require_same_features(found: Array, X: Array) -> None:
+    """Raise a ValueError unless X equals the features found in a matrix up to rounding."""
     if not np.allclose(found, X, rtol=1e-6, atol=0.0):
-        rows, columns = np.nonzero(~np.isclose(found, X, rtol=1e-6, atol=0.0))
+        i, j = (index[0] for index in np.nonzero(~np.isclose(found, X, rtol=1e-6, atol=0.0)))
         raise ValueError(
-            f"CosineObjective: X must hold the numbers of the matrix, got {X[rows[0], columns[0]]:g} where it has "
-            f"{found[rows[0], columns[0]]:g}, row {rows[0]}, column {columns[0]}: trees and cosines see the same "
-            f"features, so make the matrix of imputed ones"
+            f"CosineObjective: X must hold the features of the matrix, got {X[i, j]:g} instead of {found[i, j]:g} "
+            f"in row {i}, column {j}: trees and cosines must use the same features, so build the matrix of "
+            f"imputed ones"
         )

@@ -1,4 +1,4 @@
-"""What a training of a host's trees and our cosines has grown, and the ensemble of both."""
+"""Cosines and trees of one training in another library's loop, and their sum as an ensemble."""
 
 from __future__ import annotations
 
@@ -7,122 +7,173 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..boosting.steps import take_step
-from ..core import Learner, Loss, Round, Step, Term
-from ..learners.design import Design
-from ..learners.validation import fit_term
-from ..losses.validation import check_derivatives, check_pair, scale_derivatives
+from ..boosting.round_update import RoundFitter
+from ..core import Term
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .trace import Trace
+
+N_ROWS = 16
+"""Rows on which the host's scores are recorded."""
+TOLERANCE = 1e-4
+"""Relative to the magnitude of all summands: a host may sum in float32."""
 
 
 @dataclass
-class Part:
-    """The sum of the cosines on the rows of one matrix, as far as they have been added up."""
+class CosineSum:
+    """The sum of the cosines on the rows of one matrix, updated on demand."""
 
     X: Array
     raw: Array
-    added: int = 0
+    n_terms: int = 0
 
-    def with_all(self, terms: Sequence[Term], lengths: Sequence[float]) -> Array:
-        """The sum over all terms so far, (n, C)."""
-        for term, length in zip(terms[self.added :], lengths[self.added :], strict=True):
+    def update(self, terms: Sequence[Term], lengths: Sequence[float]) -> Array:
+        """Add the terms that are new since the last call, and return the sum, (n, C)."""
+        for term, length in zip(terms[self.n_terms :], lengths[self.n_terms :], strict=True):
             self.raw = self.raw + length * term(self.X)
-        self.added = len(terms)
+        self.n_terms = len(terms)
         return self.raw
 
 
 @dataclass
-class Training:
-    """What one training knows: its rows, where it started, and the cosines so far."""
+class ScoreTrace:
+    """The host's scores on some rows before each round, to verify that a booster comes from this training.
 
-    loss: Loss
-    step: Step
-    design: Design
-    y: Array
-    weight: Array
+    Attributes
+    ----------
+    rows : ndarray of shape (m,)
+        Indices of the rows.
+    X : ndarray of shape (m, d), optional
+        Their features as the host's trees read them; None if the host does not return them.
+    scores : list of ndarray of shape (m, C)
+        One entry for each round that was started.
+    """
+
+    rows: Array
+    X: Array | None
+    scores: list[Array] = field(default_factory=list)
+
+    def require_trees(self, trees: Sequence[Term | None]) -> None:
+        """Raise a ValueError unless the recorded scores are sums of these trees, one term or None per round.
+
+        The tree of the last round is not checked, as the scores after it are not recorded.
+        """
+        if self.X is None:
+            return
+        total, size = self.scores[0], np.abs(self.scores[0]).max()
+        for index, (tree, recorded) in enumerate(zip(trees, self.scores[1:], strict=False)):
+            output = np.zeros_like(total) if tree is None else tree(self.X)
+            total, size = total + output, size + np.abs(output).max()
+            if np.abs(total - recorded).max() > TOLERANCE * size:
+                raise ValueError(
+                    f"bind: the booster must be the one trained with this objective, from its first round on; "
+                    f"round {index} differs: the booster is a slice or comes from another training"
+                )
+
+
+@dataclass
+class CosineTraining:
+    """The state of one training.
+
+    Attributes
+    ----------
+    fitter : RoundFitter
+        Fits the cosines.
+    start : ndarray of shape (C,)
+        The host's initial score.
+    baseline : ndarray of shape (C,)
+        The loss's baseline, which replaces `start` in the sum of both parts.
+    raw : ndarray of shape (n, C)
+        The sum of the cosines on the training rows.
+    trace : ScoreTrace
+    n_calls : int
+        Rounds that the host has started.
+    last : ndarray of shape (n, C), optional
+        The host's scores before its latest round.
+    terms, lengths : list
+        The cosines and their step lengths.
+    tree_grown : list of bool
+        Whether each completed round has changed the host's scores.
+    """
+
+    fitter: RoundFitter
     start: Array
     baseline: Array
     raw: Array
-    trace: Trace
-    calls: int = 0
+    trace: ScoreTrace
+    n_calls: int = 0
     last: Array | None = None
     terms: list[Term] = field(default_factory=list)
     lengths: list[float] = field(default_factory=list)
-    grew: list[bool] = field(default_factory=list)
-    """Whether the host's scores have changed, for each round whose end was seen."""
+    tree_grown: list[bool] = field(default_factory=list)
 
-    def total(self, scores: Array) -> Array:
-        """The raw scores of both parts, given the host's: its start makes way for the baseline."""
-        return scores - self.start + self.baseline + self.raw
+    def total(self, scores: Array, cosines: Array) -> Array:
+        """The raw scores of both parts, for the host's scores and the sum of the cosines on the same rows."""
+        return scores - self.start + self.baseline + cosines
 
-    def proceed(self, scores: Array) -> None:
-        """Note one more call; a ValueError if the host has gone back to where it started."""
-        if self.last is not None and not (self.last == self.start).all() and (scores == self.start).all():
-            raise ValueError("a CosineObjective serves one training; make a new one for the next")
+    def start_round(self, scores: Array) -> None:
+        """Record the host's scores; raise a ValueError if they are back at the initial score."""
         if self.last is not None:
-            self.grew.append(not np.array_equal(scores, self.last))
-        # A host may hand over the same memory each time.
+            if not (self.last == self.start).all() and (scores == self.start).all():
+                raise ValueError("a CosineObjective serves one training; make a new one for the next")
+            self.tree_grown.append(not np.array_equal(scores, self.last))
+        # Copied because a host may reuse the memory.
         self.last = scores.copy()
-        self.trace.note(scores)
-        self.calls += 1
+        self.trace.scores.append(scores[self.trace.rows])
+        self.n_calls += 1
 
-    def grow(self, learner: Learner, host: Array, seed: int) -> None:
-        """Add a cosine, given the host's scores: a round as in our own loop."""
-        index, raw = len(self.terms), self.total(host)
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-        derivatives = scale_derivatives(self.loss, check_pair(self.loss, self.loss.derivatives(self.y, raw)))
-        check_derivatives(self.loss, derivatives, raw, index)
-        state = self.design, self.loss, self.y, raw, *derivatives, self.weight
-        round = Round(*state, index, rng, self.step.shrinkage(index))
-        fitted, output = fit_term(learner, round)
-        keep, length = take_step(self.step, round, output)
-        if keep != 1.0:
-            raise ValueError(f"CosineObjective: step {self.step!r} shortens earlier rounds, which are the host's")
-        self.raw = self.raw + length * output
-        self.terms.append(self.design.restore(fitted).settled())
-        self.lengths.append(length)
+    def add_cosine(self, scores: Array) -> None:
+        """Fit a term to the derivatives at the sum of the host's scores and the cosines."""
+        update = self.fitter.fit(len(self.terms), self.total(scores, self.raw))
+        if update.keep != 1.0:
+            step = self.fitter.step
+            raise ValueError(f"CosineObjective: step {step!r} shortens earlier rounds, which are the host's")
+        self.raw = self.raw + update.length * update.output
+        self.terms.append(update.term.settled())
+        self.lengths.append(update.length)
+
+    def ensemble(self, trees: Sequence[Term | None], every: int) -> Ensemble:
+        """The cosines and the trees, one term or None per round, in the order of training."""
+        terms: list[Term] = []
+        lengths: list[float] = []
+        for index, tree in enumerate(trees):
+            if index % every == 0:
+                terms.append(self.terms[index // every])
+                lengths.append(self.lengths[index // every])
+            if tree is not None:
+                terms.append(tree)
+                lengths.append(1.0)
+        return Ensemble(self.baseline, tuple(terms), np.column_stack([np.ones(len(terms)), lengths]))
 
 
-def by_round(trees: Sequence[Term], grew: Sequence[bool], best: int | None) -> list[Term | None]:
-    """The tree of each round up to the best, None where the host has found no split and dropped the round.
+def assign_trees(trees: Sequence[Term], tree_grown: Sequence[bool], best: int | None) -> list[Term | None]:
+    """The tree of each round up to the best, None for a round that the host has dropped for lack of a split.
 
     Parameters
     ----------
     trees : sequence of Term
-        The rounds that a booster has kept, the first among them whatever it holds; or the first few of these.
-    grew : sequence of bool
+        The rounds that a booster has kept, or the first few of them. The first round is always kept.
+    tree_grown : sequence of bool
         Whether each round but the last has changed the host's scores.
     best : int, optional
-        Rounds of the training to take, where it has stopped early.
+        Number of rounds up to the best after early stopping.
     """
-    calls = len(grew) + 1
-    if len(trees) >= calls:
+    n_calls = len(tree_grown) + 1
+    if len(trees) >= n_calls:
         return list(trees[:best])
-    kept = [index for index, changed in enumerate(grew) if changed or index == 0]
+    kept = [index for index, grown in enumerate(tree_grown) if grown or index == 0]
     if len(trees) > len(kept):
-        kept.append(calls - 1)
+        kept.append(n_calls - 1)
     if len(trees) > len(kept):
         raise ValueError(
             f"bind: the booster has {len(trees)} rounds, at most {len(kept)} of this objective's have grown a "
             f"tree: it comes from another training"
         )
-    # Where all that is known to have grown is there, the last rounds had none.
-    n_rounds = calls if len(trees) >= len(kept) else kept[len(trees)]
-    known = dict(zip(kept, trees, strict=False))
-    return [known.get(index) for index in range(n_rounds)][:best]
+    # If no grown tree is missing, the remaining rounds had none.
+    n_rounds = n_calls if len(trees) >= len(kept) else kept[len(trees)]
+    by_round = dict(zip(kept, trees, strict=False))
+    return [by_round.get(index) for index in range(n_rounds)][:best]
 
 
-def interleaved(training: Training, trees: Sequence[Term | None], every: int) -> Ensemble:
-    """The ensemble of both parts in the order in which they grew."""
-    terms: list[Term] = []
-    lengths: list[float] = []
-    for index, tree in enumerate(trees):
-        if index % every == 0:
-            terms.append(training.terms[index // every])
-            lengths.append(training.lengths[index // every])
-        if tree is not None:
-            terms.append(tree)
-            lengths.append(1.0)
-    return Ensemble(training.baseline, tuple(terms), np.column_stack([np.ones(len(terms)), lengths]))
+def evenly_spaced_rows(n_samples: int) -> Array:
+    """The indices of at most `N_ROWS` rows."""
+    return np.unique(np.linspace(0, n_samples - 1, N_ROWS).astype(np.intp))

@@ -1,4 +1,4 @@
-"""Where a fit of a host's estimator starts that goes on from an earlier model."""
+"""Models that a fit of a host's estimator continues, and their initial scores."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .score_conversion import slope_of
 
 @dataclass(frozen=True)
 class PreviousModel:
-    """A model that a fit goes on from.
+    """A model that a fit continues.
 
     Attributes
     ----------
     name : str
-        The parameter that it came as.
+        The parameter that it was passed as.
     start : ndarray of shape (C,)
-        Where its scores start, in units of the host.
+        Its initial score, in the host's units.
     response : callable, optional
-        From its scores, the start included, to probabilities or means; None where it does not tell.
+        From its scores, the start included, to probabilities or means; None if unknown.
     """
 
     name: str
@@ -33,39 +33,40 @@ class PreviousModel:
     response: Callable[[Array], Array] | None = None
 
     def baseline(self, owner: str, loss: Loss, n_outputs: int) -> Array:
-        """The baseline of a fit with a loss that goes on from it, or a ValueError if such a fit cannot."""
+        """The baseline of a fit that continues it with a loss, or a ValueError if they are incompatible."""
         if len(self.start) != n_outputs:
             raise ValueError(f"{owner}: {self.name} must have {n_outputs} outputs, got {len(self.start)}")
         slope = slope_of(loss, n_outputs)
         if self.response is not None and not has_same_response(self.response, loss, n_outputs, slope):
             raise ValueError(
-                f"{owner}: {self.name} reads its scores otherwise than loss {loss!r} does: take the loss that it "
-                f"was trained with"
+                f"{owner}: {self.name} must have the link of loss {loss!r}; use the loss that it was trained with"
             )
         return self.start / slope
 
 
-def warn_of_other(objective: str, response: Callable[[Array], Array] | None, loss: Loss, n_outputs: int) -> None:
-    """Warn where the objective that a booster records, of an unknown response if None, is not that of a loss."""
+def warn_if_objective_differs(
+    objective: str, response: Callable[[Array], Array] | None, loss: Loss, n_outputs: int
+) -> None:
+    """Warn if the objective that a booster records has another link than a loss, or an unknown one (None)."""
     if response is not None and has_same_response(response, loss, n_outputs):
         return
-    told = f"which reads scores otherwise than loss {loss!r} does" if response else "whose link is not known here"
+    reason = f"whose link differs from that of loss {loss!r}" if response else "whose link is unknown"
     warn_user(
-        f"bind: the booster records the objective {objective!r}, {told}; predictions are right only if its scores "
-        f"are those of loss {loss!r}"
+        f"bind: the booster records the objective {objective!r}, {reason}; predictions are right only if its "
+        f"scores are raw scores of loss {loss!r}"
     )
 
 
-def increases(loss: Loss, n_outputs: int) -> bool:
+def has_increasing_link(loss: Loss, n_outputs: int) -> bool:
     """Whether the probability of the second of two classes increases with the one raw score."""
     if n_outputs > 1:
         return False
-    found = np.asarray(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None]))[:, -1]
-    # Far out it may be 0 or 1 exactly.
-    return bool(found[-1] > found[0] and (np.diff(found) >= 0.0).all())
+    probability = np.asarray(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None]))[:, -1]
+    # It may saturate at 0 and 1.
+    return bool(probability[-1] > probability[0] and (np.diff(probability) >= 0.0).all())
 
 
-def in_scores(loss: Loss, n_outputs: int) -> Callable[[Array], Array]:
+def response_on_host_scores(loss: Loss, n_outputs: int) -> Callable[[Array], Array]:
     """The response of a loss as a function of a host's scores, (n, C)."""
     slope = slope_of(loss, n_outputs)
     return lambda scores: np.asarray(loss.inverse_link(scores / slope))

@@ -17,14 +17,21 @@ from ..losses.registry import LOSSES
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
-from . import cosine_objective as cosines
 from . import objectives
-from .cosine_training import by_round
+from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
+from .cosine_training import CosineTraining, assign_trees
 from .fitted_estimator import fitted
-from .initial_scores import warn_of_other
-from .lightgbm_model import parsed, read_rounds
+from .initial_scores import warn_if_objective_differs
+from .lightgbm_model import parse_model, read_rounds
 from .links import LIGHTGBM
-from .objectives import Metric, Objective, fitted_to, for_outputs, labels
+from .objectives import (
+    MatrixMetric,
+    MatrixObjective,
+    float_weights,
+    prepare_for_outputs,
+    prepare_with_baseline,
+    read_labels,
+)
 from .score_conversion import slope_of
 
 try:
@@ -53,7 +60,7 @@ CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
 """Kinds of boosting that are rejected, and why."""
 
 
-def objective(loss: str | Loss) -> Objective:
+def objective(loss: str | Loss) -> MatrixObjective:
     """The callable that makes ``lightgbm.train`` minimise one of our losses, as ``params["objective"]``.
 
     LightGBM does not fit an intercept for a callable, it starts from 0: see :func:`intercept`.
@@ -80,23 +87,23 @@ def objective(loss: str | Loss) -> Objective:
     >>> bool((rlgb.bind(booster, "exponential", baseline).predict(X) == y).all())
     True
     """
-    return Objective(LOSSES.create(loss), unset=0.0)
+    return MatrixObjective(LOSSES.create(loss), unset=0.0)
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class LightGBMMetric:
     """A metric for ``feval``: name, value, and False, as lower is better."""
 
-    metric: Metric
+    metric: MatrixMetric
 
     def __call__(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
         """The triple."""
         return *self.metric(scores, data), False
 
 
-def metric(loss: str | Loss) -> Evaluation:
+def metric(loss: str | Loss) -> LightGBMMetric:
     """The weighted mean of a loss as the ``feval`` of ``lightgbm.train``; otherwise as for XGBoost."""
-    return Evaluation(objectives.metric(loss))
+    return LightGBMMetric(objectives.metric(loss))
 
 
 def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
@@ -121,12 +128,12 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
     ValueError, TypeError
         If the loss is unknown, or labels do not suit it.
     """
-    # get_weight() fails before the data are binned, which is for train() to do, with its parameters.
-    weight = None if data.weight is None else np.asarray(data.weight, dtype=np.float64)
-    _, baseline = fitted_to(LOSSES.create(loss), labels(data), weight)
-    for each in (data, *others):
-        rows = np.tile(baseline, (len(labels(each)), 1))
-        each.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
+    y = read_labels(data)
+    # get_weight() fails before the data are binned, which train() does with its parameters.
+    _, baseline = prepare_with_baseline(LOSSES.create(loss), y, float_weights(data.weight, len(y)))
+    for dataset in (data, *others):
+        rows = np.tile(baseline, (len(read_labels(dataset)), 1))
+        dataset.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
     return baseline
 
 
@@ -157,7 +164,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     booster = booster_of(model)
     known = booster.num_trees() // booster.num_model_per_iteration()
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, known) | OPTIONAL)
-    terms = tuple(read_rounds(parsed(booster.model_to_string(num_iteration=n_rounds))))
+    terms = tuple(read_rounds(parse_model(booster.model_to_string(num_iteration=n_rounds))))
     width = terms[0].value.shape[1] if terms else booster.num_model_per_iteration()
     baseline, length = np.zeros(width), 1.0
     if isinstance(model, LGBMClassifier | LGBMRegressor):
@@ -190,17 +197,19 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
         read.
     """
     n_outputs = booster_of(booster).num_model_per_iteration()
-    loss, start = for_outputs(LOSSES.create(loss), n_outputs), checked_baseline(baseline, n_outputs)
+    loss, start = prepare_for_outputs(LOSSES.create(loss), n_outputs), check_bound_baseline(baseline, n_outputs)
     ensemble = to_ensemble(booster)
     whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
-    text = parsed(booster.model_to_string(num_iteration=1))
+    text = parse_model(booster.model_to_string(num_iteration=1))
     if text.objective != "custom":
         known = text.objective in LIGHTGBM
-        warn_of_other(text.header["objective"], recorded_response(text) if known else None, loss, n_outputs)
+        warn_if_objective_differs(
+            text.header["objective"], recorded_response(text) if known else None, loss, n_outputs
+        )
     return fitted(whole, loss, booster.num_feature(), names=certain_names_of(booster))
 
 
-def checked_baseline(baseline: Any, n_outputs: int) -> Array:
+def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
     """The baseline of a booster, (C,), float64, or a ValueError or TypeError that names it."""
     allowed = f"bind: baseline must be what intercept() returned, finite numbers of shape ({n_outputs},), or 0"
     given = np.asarray(baseline, dtype=object)
@@ -214,8 +223,8 @@ def checked_baseline(baseline: Any, n_outputs: int) -> Array:
     return np.array(np.broadcast_to(start, n_outputs))
 
 
-class CosineObjective(cosines.CosineObjective):
-    __doc__ = f"""{cosines.DOC}
+class CosineObjective(CosineObjectiveBase):
+    __doc__ = f"""{DOC}
     Notes
     -----
     Pass it as ``params["objective"]``; ``feval=hybrid.metric`` evaluates the sum of both parts. LightGBM frees the
@@ -231,54 +240,56 @@ class CosineObjective(cosines.CosineObjective):
         """``feval`` of ``lightgbm.train``: the mean loss at the sum of both parts, for early stopping."""
         return *self.evaluate(scores, data), False
 
-    def _width(self, matrix: Dataset) -> int | None:
+    def _n_features(self, matrix: Dataset) -> int | None:
         try:
             return int(matrix.num_feature())
         except LightGBMError:
-            # It is not constructed before training.
+            # The Dataset is not constructed before training.
             return None
 
     def _check_attached(self, matrix: Dataset, X: Array) -> None:
-        # A file is read, and freed data are gone; objects are of a table whose columns are not all numbers.
-        data: Any = None if isinstance(matrix.data, str | Path | list) else matrix.data
-        found = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
+        # The features are unknown if they come from a file or were freed.
+        known = not isinstance(matrix.data, str | Path | list)
+        found = dense(matrix.data) if known else np.empty(0)
         if found.ndim == 2 and found.dtype.kind in "biuf":
-            cosines.require_same(found, X)
+            require_same_features(found, X)
 
     def _features(self, matrix: Dataset) -> Array:
         if matrix.free_raw_data or isinstance(matrix.data, str):
             raise ValueError(
-                "the Dataset does not give its features back: construct it from an array with "
-                "free_raw_data=False, or hand them over by attach(data, X) before training"
+                "the Dataset does not return its features: construct it from an array with free_raw_data=False, "
+                "or pass them by attach(data, X) before training"
             )
-        data = matrix.get_data()
-        return np.asarray(data.toarray() if hasattr(data, "toarray") else data)
+        return dense(matrix.get_data())
 
-    def _seen(self, matrix: Dataset, rows: Array) -> Array | None:
+    def _tree_inputs(self, matrix: Dataset, rows: Array) -> Array | None:
         if matrix.free_raw_data or isinstance(matrix.data, str):
             return None
         found = self._features(matrix)[rows]
-        # dtype object comes from a table with non-numeric columns.
+        # A table with non-numeric columns has dtype object.
         return None if found.dtype.kind == "O" else found
 
-    def _begun(self, host: Array, matrix: Dataset) -> cosines.Training:
-        # train() passes its parameters to a Dataset not constructed before; bind() checks the others.
+    def _check_host(self, matrix: Dataset) -> None:
+        # train() passes its parameters to a Dataset that was not constructed before; bind() checks the others.
         params = matrix.params or {}
         for spelling in BOOSTING & {*params}:
             require_unchanging_trees(params[spelling])
-        return super()._begun(host, matrix)
 
-    def _rounds(self, booster: Booster) -> tuple[list[Term | None], int]:
+    def _read_trees(self, booster: Booster, training: CosineTraining) -> tuple[list[Term | None], int]:
         model = booster.model_to_string()
-        require_unchanging_trees("dart" if "[boosting: dart]" in model else "gbdt")
-        text = parsed(model)
-        require_unchanging_trees("rf" if "average_output" in text.header else "gbdt")
+        text = parse_model(model)
+        for boosting, found in (("dart", "[boosting: dart]" in model), ("rf", "average_output" in text.header)):
+            require_unchanging_trees(boosting if found else "gbdt")
         best = booster.best_iteration if booster.best_iteration > 0 else None
-        grew = [] if self._training is None else self._training.grew
-        return by_round(read_rounds(text), grew, best), booster.num_feature()
+        return assign_trees(read_rounds(text), training.tree_grown, best), booster.num_feature()
 
-    def _names(self, booster: Booster) -> Array | None:
+    def _feature_names(self, booster: Booster) -> Array | None:
         return certain_names_of(booster)
+
+
+def dense(data: Any) -> Array:
+    """A table as an array, also if it is sparse."""
+    return np.asarray(data.toarray() if hasattr(data, "toarray") else data)
 
 
 def require_unchanging_trees(boosting: str) -> None:
@@ -316,7 +327,7 @@ def response_of(model: Booster | LGBMModel) -> Any:
     """The model's inverse link; None where only its user knows it, as for a callable objective."""
     if isinstance(model, LGBMClassifier | LGBMRegressor):
         return model.loss_.inverse_link
-    text = parsed(booster_of(model).model_to_string(num_iteration=1))
+    text = parse_model(booster_of(model).model_to_string(num_iteration=1))
     if text.objective == "custom":
         return None
     if text.squares:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import lightgbm
@@ -16,49 +16,48 @@ from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
-from .initial_scores import PreviousModel, in_scores, increases
-from .lightgbm_model import TextModel, parsed
+from .initial_scores import PreviousModel, response_on_host_scores
+from .lightgbm_model import TextModel, parse_model
 from .links import LIGHTGBM, link_of
 from .objectives import ArrayMetric, ArrayObjective
-from .score_conversion import ScoreConversion
+from .score_conversion import ScoreConversion, slope_of
 
-WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own losses, such as alpha"
-RANKING = {"auc", "average_precision"}
-"""Metrics that depend on the order of scores only."""
+WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own objectives, such as alpha"
 
 # LightGBM's aliases of parameters; its alias "loss" of the objective is our own parameter.
 OBJECTIVE = ("objective_type", "app", "application")
 METRIC = ("metric", "metrics", "metric_types")
-FOREIGN = {
+OBJECTIVE_PARAMS = {
     "alpha": ("quantile", "delta"),
     "tweedie_variance_power": ("power",),
     **dict.fromkeys(("fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid", "boost_from_average"), ()),
     **dict.fromkeys(("lambdarank_truncation_level", "lambdarank_norm", "label_gain"), ()),
     "lambdarank_position_bias_regularization": (),
 }
-"""Parameters of LightGBM's objectives, none of which has an alias, and what our losses call them."""
+"""Parameters of LightGBM's objectives and the names of equivalent parameters of our losses; none has an alias."""
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """A metric for LightGBM: name, value, and False, as lower is better."""
+class LightGBMArrayMetric:
+    """A metric for LightGBM's scikit-learn interface."""
 
     metric: ArrayMetric
 
     def __call__(self, y_true: Array, y_pred: Array, weight: Array | None = None) -> tuple[str, float, bool]:
-        """The triple."""
+        """Name, value, and False: lower is better."""
         return self.metric.name, self.metric(y_true, y_pred, weight), False
 
 
-class Shell(HostEstimatorMixin):
+class LGBMEstimator(HostEstimatorMixin):
     """Base class of classifier and regressor.
 
-    LightGBM stores no intercept for a callable, so the baseline is kept here and added to its raw scores.
+    LightGBM stores no intercept for a callable, so the estimator adds the baseline to its raw scores.
     """
 
     _other_params: dict[str, Any]
-    weighing = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
-    foreign = FOREIGN
+    class_weight_params = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
+    objective_params = OBJECTIVE_PARAMS
+    ranking_metrics = ("auc", "average_precision")
 
     @classmethod
     def _host(cls) -> Any:
@@ -67,7 +66,7 @@ class Shell(HostEstimatorMixin):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # The constructor passes the rest on as keywords, which scikit-learn does not inspect.
+        # scikit-learn does not inspect the keywords that the constructor passes on.
         return sorted({"loss", *cls._host()._get_param_names()})
 
     @atomic_fit
@@ -81,21 +80,22 @@ class Shell(HostEstimatorMixin):
             Labels, or real targets.
         sample_weight : array-like of shape (n,), optional
         **kwargs
-            Arguments of LightGBM's ``fit``. A fit that goes on from an ``init_model`` keeps its baseline, which is
-            0 unless it is an estimator of ours; one with an ``init_score`` has none, and ``predict`` leaves the
-            score to the user, as LightGBM does.
+            Arguments of LightGBM's ``fit``. A fit that continues an ``init_model`` keeps its baseline, which is 0
+            unless it is an estimator of this module. A fit with an ``init_score`` has no baseline, and ``predict``
+            does not add the score, as in LightGBM.
 
         Raises
         ------
         ValueError, TypeError
-            If the loss is unknown, for another task, not for such targets, or not that of an ``init_model``.
+            If the loss is unknown, is for another task, does not accept the target, or is not that of an
+            ``init_model``.
         """
         self._prepare(y, sample_weight, kwargs.get("init_model"), kwargs.get("init_score"))
-        self._require_readable("eval_metric", kwargs.get("eval_metric"))
+        metrics = kwargs.pop("eval_metric", None)
+        self._check_metrics("eval_metric", metrics)
         for spelling in METRIC:
-            self._require_readable(spelling, self._other_params.get(spelling))
-        given = kwargs.pop("eval_metric", None)
-        metrics = Evaluation(self._own_metric()) if given is None else self._shown(given)
+            self._check_metrics(spelling, self._other_params.get(spelling))
+        metrics = LightGBMArrayMetric(self._loss_metric()) if metrics is None else self._wrap_metrics(metrics)
         super().fit(X, y, sample_weight=sample_weight, eval_metric=metrics, **kwargs)  # type: ignore[misc]
         return self
 
@@ -108,117 +108,111 @@ class Shell(HostEstimatorMixin):
         raw_score : bool, default=False
             Whether to return raw scores of the loss, baseline included.
         **kwargs
-            Arguments of LightGBM's ``predict``. With ``pred_leaf`` leaves are returned as LightGBM numbers them,
-            with ``pred_contrib`` contributions to raw scores, the bias term including the baseline.
+            Arguments of LightGBM's ``predict``. ``pred_leaf`` returns LightGBM's leaf indices, ``pred_contrib``
+            feature contributions to raw scores, the baseline included in the bias.
 
         Returns
         -------
         ndarray of shape (n,)
             The most probable class, or the predicted mean; (n, C) for raw scores of several outputs.
         """
-        if explains(kwargs):
-            return self._explained(X, kwargs)
+        if is_explanation(kwargs):
+            return self._explain(X, kwargs)
         raw = self._raw(X, **kwargs)
         return squeeze(raw) if raw_score else self._response(raw)
 
-    def _prepare(self, y: Any, sample_weight: Any, model: Any, score: Any) -> None:
-        """Set what LightGBM's own fit reads."""
+    def _prepare(self, y: Any, sample_weight: Any, model: Any, init_score: Any) -> None:
+        """Set the objective, which LightGBM's own fit reads, and the baseline."""
         name, y = type(self).__name__, np.asarray(y)
         if getattr(self, "class_weight", None) is not None:
-            raise ValueError(f"{name}: class_weight is not seen by the baseline; give sample_weight")
+            raise ValueError(f"{name}: the baseline ignores class_weight; use sample_weight")
         if y.ndim == 2 and y.shape[1] > 1:
-            raise ValueError(f"{name}: y must have one column, which is what LightGBM takes, got {y.shape[1]}")
+            raise ValueError(f"{name}: y must have one column, as LightGBM requires, got {y.shape[1]}")
         for spelling in OBJECTIVE:
             if spelling in self._other_params:
-                given = self._other_params[spelling]
-                raise ValueError(f"{name}: {spelling} must be left alone, the loss takes its place; got {given!r}")
+                value = self._other_params[spelling]
+                raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
         indices = np.unique(y, return_inverse=True)[1] if self.task == "classification" else y
-        self._accept(indices.ravel(), sample_weight)
+        self._fit_loss(indices.ravel(), sample_weight)
         n_outputs = len(self.baseline_)
         if model is not None:
-            self.baseline_ = earlier(model).baseline(name, self.loss_, n_outputs)
-        elif score is not None:
+            self.baseline_ = previous_lightgbm_model(model).baseline(name, self.loss_, n_outputs)
+        elif init_score is not None:
             self.baseline_ = np.zeros(n_outputs)
-        self.objective = self._objective = ArrayObjective(self.loss_, self._reading(len(self.baseline_)))
+        self.objective = self._objective = ArrayObjective(self.loss_, self.score_conversion())
 
-    def _require_readable(self, parameter: str, metrics: Any) -> None:
+    def _check_metrics(self, parameter: str, metrics: Any) -> None:
         """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
-        names = metrics if isinstance(metrics, list | tuple) else [metrics]
-        ranking = sorted(RANKING) if increases(self.loss_, len(self.baseline_)) else []
-        others = [name for name in names if isinstance(name, str) and name not in {*ranking, "None"}]
-        if others:
-            also = f", a function, or one of {ranking}" if ranking else " or a function"
-            raise ValueError(
-                f"{type(self).__name__}: {parameter} must be left alone{also}: LightGBM's metrics see scores "
-                f"without baseline and link; got {others[0]!r}"
-            )
+        unsupported, allowed = self._unsupported_metrics(metrics)
+        for metric in unsupported:
+            if metric != "None":
+                raise ValueError(
+                    f"{type(self).__name__}: {parameter} must be unset{allowed}: LightGBM's own metrics ignore "
+                    f"the baseline and the link; got {metric!r}"
+                )
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        # "loss" is LightGBM's alias for its objective: call its own class, which has no such parameter.
+        # Called on LightGBM's own class because "loss" is an alias of its objective.
         plain = copy(self)
         plain.__class__ = self._host()
         plain._other_params = {k: v for k, v in self._other_params.items() if k != "loss"}
         params: dict[str, Any] = plain._process_params(stage)
-        # LightGBM's own metrics would ignore the baseline.
+        # LightGBM's default metric would ignore the baseline.
         return params if {*METRIC} & {*plain._other_params} else params | {"metric": "None"}
 
-    def _reading(self, n_outputs: int) -> ScoreConversion:
-        return ScoreConversion(super()._reading(n_outputs).slope, self.baseline_)
+    def score_conversion(self) -> ScoreConversion:
+        return replace(super().score_conversion(), offset=self.baseline_)
 
     def _raw(self, X: Any, **kwargs: Any) -> Array:
         """Raw scores, (n, C), the baseline included."""
-        scores = lightgbm.LGBMModel.predict(self, X, raw_score=True, **kwargs)
-        return self._reading(len(self.baseline_)).raw(scores)
+        return self.score_conversion().raw(lightgbm.LGBMModel.predict(self, X, raw_score=True, **kwargs))
 
-    def _explained(self, X: Any, asked: dict[str, Any]) -> Array:
-        """Leaves, or contributions to raw scores."""
-        found = lightgbm.LGBMModel.predict(self, X, **asked)
-        if asked.get("pred_leaf"):
-            return np.asarray(found)
-        # Those of sparse rows are sparse, one matrix for each output.
-        parts = found if isinstance(found, list) else [found]
+    def _explain(self, X: Any, options: dict[str, Any]) -> Array:
+        """Leaf indices, or contributions to raw scores."""
+        values = lightgbm.LGBMModel.predict(self, X, **options)
+        if options.get("pred_leaf"):
+            return np.asarray(values)
+        # For sparse rows, one sparse matrix per output.
+        parts = values if isinstance(values, list) else [values]
         shares = np.hstack([part.toarray() if hasattr(part, "toarray") else part for part in parts])
-        return self._reading(len(self.baseline_)).contributions(shares)
-
-    def _response(self, raw: Array) -> Array:
-        return squeeze(self.loss_.inverse_link(raw))
+        return self.score_conversion().contributions(shares)
 
 
-def earlier(model: Any) -> PreviousModel:
-    """The `init_model` of a fit: a model of LightGBM or the path of one."""
-    if isinstance(model, Shell):
-        n_outputs = len(model.baseline_)
-        slope = HostEstimatorMixin._reading(model, n_outputs).slope
-        return PreviousModel("init_model", slope * model.baseline_, in_scores(model.loss_, n_outputs))
+def previous_lightgbm_model(model: Any) -> PreviousModel:
+    """The `init_model` of a fit, a LightGBM model or the path of its file."""
+    if isinstance(model, LGBMEstimator):
+        loss, n_outputs = model.loss_, len(model.baseline_)
+        start = slope_of(loss, n_outputs) * model.baseline_
+        return PreviousModel("init_model", start, response_on_host_scores(loss, n_outputs))
     if isinstance(model, str | os.PathLike):
         booster = lightgbm.Booster(model_file=model)
     else:
         booster = model.booster_ if isinstance(model, lightgbm.LGBMModel) else model
     if not isinstance(booster, lightgbm.Booster):
         raise TypeError(f"init_model must be a model of LightGBM or the path of its file, got {model!r}")
-    text = parsed(booster.model_to_string(num_iteration=1))
+    text = parse_model(booster.model_to_string(num_iteration=1))
     start = np.zeros(booster.num_model_per_iteration())
     return PreviousModel("init_model", start, None if text.objective == "custom" else recorded_response(text))
 
 
 def recorded_response(text: TextModel) -> Callable[[Array], Array]:
-    """From the scores of a model of LightGBM to what it predicts."""
+    """The function from the scores of a LightGBM model to its predictions."""
     link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
     if text.squares:
         return lambda scores: np.sign(scores) * scores**2
     return lambda scores: link.inverse(slope * scores)
 
 
-def explains(asked: dict[str, Any]) -> bool:
-    """Whether arguments of LightGBM's ``predict`` ask for something other than scores."""
-    return bool(asked.get("pred_leaf") or asked.get("pred_contrib"))
+def is_explanation(options: dict[str, Any]) -> bool:
+    """Whether arguments of LightGBM's ``predict`` request leaf indices or contributions."""
+    return bool(options.get("pred_leaf") or options.get("pred_contrib"))
 
 
-class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
+class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
     __doc__ = f"""``lightgbm.LGBMClassifier`` with one of our losses, or one of the user's.
 
-    The intercept is the loss's baseline, probabilities use its own link, sample weights apply. Pickle keeps all of
-    it; a file of ``booster_.save_model`` holds the trees alone.
+    The intercept is the loss's baseline, probabilities use its own link, and sample weights apply. Pickle stores
+    the whole estimator; a file of ``booster_.save_model`` holds only the trees.
 
     Parameters
     ----------
@@ -226,10 +220,10 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
 
     Notes
     -----
-    Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``, as for
-    LightGBM's own logistic loss; ``raw_score=True`` returns ``raw``. Of LightGBM's own metrics those of ranking
-    apply to two classes, auc and average_precision: others would ignore the baseline. A callable eval_metric is
-    given probabilities as by LightGBM's own objectives: (n,) those of the second of two classes, else (n, K).
+    If the loss's link is ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``, as for LightGBM's own
+    logistic loss; ``raw_score=True`` returns ``raw``. Of LightGBM's own metrics, auc and average_precision are
+    allowed for two classes; others would ignore the baseline. A callable eval_metric receives probabilities as
+    from LightGBM's own objectives: (n,) of the second of two classes, else (n, K).
     """
 
     task = "classification"
@@ -240,8 +234,8 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
 
     def predict_proba(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
         """Class probabilities, (n, K), by the loss's own link; raw scores if `raw_score`."""
-        if explains(kwargs):
-            return self._explained(X, kwargs)
+        if is_explanation(kwargs):
+            return self._explain(X, kwargs)
         raw = self._raw(X, **kwargs)
         return squeeze(raw) if raw_score else self.loss_.inverse_link(raw)
 
@@ -253,11 +247,11 @@ class LGBMClassifier(Shell, lightgbm.LGBMClassifier):
         return decode_labels(raw, self.classes_)
 
 
-class LGBMRegressor(Shell, lightgbm.LGBMRegressor):
+class LGBMRegressor(LGBMEstimator, lightgbm.LGBMRegressor):
     __doc__ = f"""``lightgbm.LGBMRegressor`` with one of our losses, or one of the user's.
 
-    The intercept is the loss's baseline, predictions use its own link, sample weights apply. Pickle keeps all of
-    it; a file of ``booster_.save_model`` holds the trees alone.
+    The intercept is the loss's baseline, predictions use its own link, and sample weights apply. Pickle stores the
+    whole estimator; a file of ``booster_.save_model`` holds only the trees.
 
     Parameters
     ----------
@@ -265,7 +259,7 @@ class LGBMRegressor(Shell, lightgbm.LGBMRegressor):
 
     Notes
     -----
-    A callable eval_metric is given what ``predict`` returns.
+    A callable eval_metric receives what ``predict`` returns.
     """
 
     task = "regression"

@@ -1,4 +1,4 @@
-"""LightGBM's text model format, read into our arrays."""
+"""Reader of LightGBM's text model format."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ import numpy as np
 from ..terms import Trees
 from ..utils.typing import Array
 
-# The bits of decision_type: a categorical split; missing values go left; what counts as missing.
+# Bits of decision_type: categorical split, default direction left, type of missing values.
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_SHIFT, MISSING_ZERO, MISSING_NAN = 2, 1, 2
 
 
 @dataclass(frozen=True)
 class TextModel:
-    """A model as LightGBM writes it: its header, and the fields of each tree, all still text."""
+    """A model in LightGBM's format: the fields of its header and of each tree, as text."""
 
     header: dict[str, str]
     trees: list[dict[str, str]]
 
     @property
     def n_outputs(self) -> int:
-        """Raw scores per row, which is also the number of trees per round."""
+        """Raw scores per row, and trees per round."""
         return int(self.header["num_tree_per_iteration"])
 
     @property
     def objective(self) -> str:
-        """The first word of the objective; "custom" where it was a callable."""
+        """The first word of the objective; "custom" if it was a callable."""
         return self.header.get("objective", "custom").split()[0]
 
     @property
@@ -45,15 +45,15 @@ class TextModel:
         return "sqrt" in self.header.get("objective", "").split()
 
 
-def parsed(text: str) -> TextModel:
+def parse_model(text: str) -> TextModel:
     """Split ``Booster.model_to_string()`` into header and trees."""
     body = text.partition("end of trees")[0]
     head, *trees = body.split("\nTree=")
-    return TextModel(dict(fields(head)), [dict(fields(tree)) for tree in trees])
+    return TextModel(dict(read_fields(head)), [dict(read_fields(tree)) for tree in trees])
 
 
-def fields(text: str) -> Iterator[tuple[str, str]]:
-    """The lines ``name=value``; the value is empty where a line has none."""
+def read_fields(text: str) -> Iterator[tuple[str, str]]:
+    """The lines ``name=value``; the value is empty if a line has none."""
     for line in text.splitlines():
         name, _, value = line.partition("=")
         yield name, value
@@ -74,44 +74,44 @@ def read_rounds(model: TextModel) -> list[Trees]:
 
 
 def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:
-    """One tree, adding to one of several outputs: inner nodes first, then leaves."""
+    """One tree for one of several outputs: inner nodes first, then leaves."""
     if int(tree.get("is_linear", "0")):
-        raise ValueError("linear_tree: leaves are linear models, which Trees cannot express")
-    leaves = numbers(tree, "leaf_value", np.float64)
+        raise ValueError("linear_tree: leaves are linear models, which Trees do not support")
+    leaves = read_array(tree, "leaf_value", np.float64)
     inner = len(leaves) - 1
     none = np.full(len(leaves), -1)
     value = np.zeros((inner + len(leaves), n_outputs))
     value[inner:, output] = leaves
-    links = (links_of(tree, name, inner) for name in ("left_child", "right_child"))
+    links = (read_children(tree, name, inner) for name in ("left_child", "right_child"))
     left, right = (np.concatenate([link, none]).astype(np.int32) for link in links)
     feature, threshold, missing_left = (
-        np.concatenate([part, np.zeros(len(leaves), dtype=part.dtype)]) for part in splits(tree, inner)
+        np.concatenate([part, np.zeros(len(leaves), dtype=part.dtype)]) for part in read_splits(tree, inner)
     )
     return Trees(np.zeros(1, dtype=np.int64), left, right, feature, threshold, missing_left, value)
 
 
-def links_of(tree: dict[str, str], name: str, inner: int) -> Array:
+def read_children(tree: dict[str, str], name: str, inner: int) -> Array:
     """Children of inner nodes; LightGBM writes leaf k as -k - 1."""
-    child = numbers(tree, name, np.int64)[:inner]
+    child = read_array(tree, name, np.int64)[:inner]
     return np.where(child >= 0, child, inner - child - 1)
 
 
-def splits(tree: dict[str, str], inner: int) -> tuple[Array, Array, Array]:
+def read_splits(tree: dict[str, str], inner: int) -> tuple[Array, Array, Array]:
     """Feature, threshold and side of missing values of each inner node."""
-    kind = numbers(tree, "decision_type", np.int64)[:inner]
-    threshold = numbers(tree, "threshold", np.float64)[:inner]
+    kind = read_array(tree, "decision_type", np.int64)[:inner]
+    threshold = read_array(tree, "threshold", np.float64)[:inner]
     missing = (kind >> MISSING_SHIFT) & 3
     if (kind & CATEGORICAL).any():
-        raise ValueError("the LightGBM model splits on categorical features, which are not read")
+        raise ValueError("the LightGBM model splits on categorical features, which are not supported")
     if (missing == MISSING_ZERO).any():
-        raise ValueError("zero_as_missing: the LightGBM model takes zeros for missing, which Trees cannot express")
-    # A feature without missing values in training treats NaN as 0.
+        raise ValueError("zero_as_missing: the LightGBM model takes zeros for missing, which Trees do not support")
+    # NaN is treated as 0 in a feature without missing values in training.
     left = np.where(missing == MISSING_NAN, (kind & DEFAULT_LEFT) > 0, threshold >= 0.0)
-    feature = numbers(tree, "split_feature", np.int32)[:inner]
-    # LightGBM's x <= t, as x < the next number.
+    feature = read_array(tree, "split_feature", np.int32)[:inner]
+    # LightGBM's x <= t becomes x < the next number.
     return feature, np.nextafter(threshold, np.inf), left
 
 
-def numbers(tree: dict[str, str], name: str, dtype: Any) -> Array:
-    """A field as an array; empty if absent, as the splits of a tree of one leaf are."""
+def read_array(tree: dict[str, str], name: str, dtype: Any) -> Array:
+    """A field as an array; empty if absent, as for the splits of a tree of one leaf."""
     return np.array(tree.get(name, "").split(), dtype=dtype)

@@ -18,11 +18,19 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from . import cosine_objective as cosines
+from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
+from .cosine_training import CosineTraining
 from .fitted_estimator import fitted
-from .initial_scores import warn_of_other
+from .initial_scores import warn_if_objective_differs
 from .links import XGBOOST, link_of
-from .objectives import Objective, fitted_to, for_outputs, labels, metric, weights
+from .objectives import (
+    MatrixObjective,
+    metric,
+    prepare_for_outputs,
+    prepare_with_baseline,
+    read_labels,
+    read_weights,
+)
 from .score_conversion import slope_of
 
 try:
@@ -33,7 +41,7 @@ except ImportError as error:
         "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.2'"
     ) from error
 
-from .xgboost_base_score import base_score_of, start_of
+from .xgboost_base_score import base_score_of, initial_score
 from .xgboost_estimators import XGBClassifier, XGBRegressor
 
 __all__ = [
@@ -53,10 +61,8 @@ CATEGORIES = (
 )
 """Error message for categorical columns: one table cannot give trees categories and cosines numbers."""
 
-IMPUTE = "which cosines cannot take, and trees must see what they see: make the matrix of imputed features"
 
-
-def objective(loss: str | Loss) -> Objective:
+def objective(loss: str | Loss) -> MatrixObjective:
     """The callable that makes ``xgboost.train`` minimise one of our losses.
 
     XGBoost does not fit an intercept for a callable, it starts from 0.5: add :func:`intercept` to the
@@ -72,7 +78,7 @@ def objective(loss: str | Loss) -> Objective:
 
     Returns
     -------
-    Objective
+    MatrixObjective
 
     Raises
     ------
@@ -90,7 +96,7 @@ def objective(loss: str | Loss) -> Objective:
     >>> bool((rxgb.bind(booster, "exponential").predict(X) == y).all())
     True
     """
-    return Objective(LOSSES.create(loss), unset=0.5)
+    return MatrixObjective(LOSSES.create(loss), unset=0.5)
 
 
 def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
@@ -113,10 +119,11 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
     ValueError, TypeError
         If the loss is unknown, or labels do not suit it.
     """
-    y = labels(matrix).reshape(matrix.num_row(), -1)
-    made, baseline = fitted_to(LOSSES.create(loss), y, weights(matrix))
+    n_samples = matrix.num_row()
+    y, weight = read_labels(matrix).reshape(n_samples, -1), read_weights(matrix, n_samples)
+    loss, baseline = prepare_with_baseline(LOSSES.create(loss), y, weight)
     params = {"base_score": base_score_of(baseline, "reg:squarederror"), "disable_default_eval_metric": True}
-    if made.task == "classification" and len(baseline) > 1:
+    if loss.task == "classification" and len(baseline) > 1:
         params |= {"num_class": len(baseline), "objective": "multi:softprob"}
     return params
 
@@ -159,7 +166,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     """
     booster = booster_of(model)
     learner = parsed(booster)
-    start = start_of(learner)
+    start = initial_score(learner)
     rounds = read_rounds(learner)
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
     terms = tuple(rounds[: rounds_of(model, booster, len(rounds)) if n_rounds is None else n_rounds])
@@ -190,16 +197,16 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
         where it was trained on codes, it takes codes.
     """
     ensemble, coding = sorted_codes(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
-    loss = for_outputs(LOSSES.create(loss), ensemble.n_outputs)
+    loss = prepare_for_outputs(LOSSES.create(loss), ensemble.n_outputs)
     objective = objective_name(parsed(booster))
     # XGBoost's default says nothing: it stands in the place of a function.
     if objective != "reg:squarederror":
-        warn_of_other(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
+        warn_if_objective_differs(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
     return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), categories=coding)
 
 
-class CosineObjective(cosines.CosineObjective):
-    __doc__ = f"""{cosines.DOC}
+class CosineObjective(CosineObjectiveBase):
+    __doc__ = f"""{DOC}
     Examples
     --------
     >>> import numpy as np, xgboost
@@ -216,18 +223,19 @@ class CosineObjective(cosines.CosineObjective):
         """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
         return self.evaluate(scores, matrix)
 
+    def _check_host(self, matrix: DMatrix) -> None:
+        """Nothing: XGBoost's parameters are not known here, :meth:`bind` checks the booster."""
+
     def _check_attached(self, matrix: DMatrix, X: Array) -> None:
         if not matrix.get_categories().empty():
             raise ValueError(CATEGORIES)
-        missing = X.size - matrix.num_nonmissing()
-        if missing:
-            raise ValueError(f"CosineObjective: the matrix has {missing} missing values, {IMPUTE}")
-        # A QuantileDMatrix has the bins of its features alone.
-        found = None if isinstance(matrix, QuantileDMatrix) else self._seen(matrix, np.arange(len(X)))
+        require_no_missing(X.size - matrix.num_nonmissing())
+        # A QuantileDMatrix has only the bins of its features.
+        found = None if isinstance(matrix, QuantileDMatrix) else self._tree_inputs(matrix, np.arange(len(X)))
         if found is not None:
-            cosines.require_same(found, X)
+            require_same_features(found, X)
 
-    def _width(self, matrix: DMatrix) -> int | None:
+    def _n_features(self, matrix: DMatrix) -> int | None:
         return int(matrix.num_col())
 
     def _features(self, matrix: DMatrix) -> Array:
@@ -235,35 +243,40 @@ class CosineObjective(cosines.CosineObjective):
             raise ValueError(CATEGORIES)
         if isinstance(matrix, QuantileDMatrix):
             raise ValueError(
-                "a QuantileDMatrix does not give its features back: hand them over by attach(matrix, X) before "
-                "training, or train on a DMatrix"
+                "a QuantileDMatrix does not return its features: pass them by attach(matrix, X) before training, "
+                "or train on a DMatrix"
             )
-        rows, (n, d) = matrix.get_data(), (matrix.num_row(), matrix.num_col())
-        if rows.nnz != n * d:
-            raise ValueError(f"CosineObjective: the matrix has {n * d - rows.nnz} missing values, {IMPUTE}")
+        rows = matrix.get_data()
+        require_no_missing(matrix.num_row() * matrix.num_col() - rows.nnz)
         return np.asarray(rows.toarray())
 
-    def _seen(self, matrix: DMatrix, rows: Array) -> Array | None:
+    def _tree_inputs(self, matrix: DMatrix, rows: Array) -> Array | None:
         try:
-            # A QuantileDMatrix cannot be sliced; the values it returns are not the features, but take the same
-            # paths.
+            # A QuantileDMatrix cannot be sliced; its values are not the features, but take the same paths.
             binned = isinstance(matrix, QuantileDMatrix)
-            found = matrix.get_data()[rows] if binned else matrix.slice(rows).get_data()
+            return dense_with_nan(matrix.get_data()[rows] if binned else matrix.slice(rows).get_data())
         except XGBoostError:
             # Such as one in external memory.
             return None
-        return with_gaps(found)
 
-    def _rounds(self, booster: Booster) -> tuple[list[Term | None], int]:
-        learner = parsed(booster)
-        rounds: list[Term | None] = list(read_rounds(learner, kinds=("gbtree",)))
+    def _read_trees(self, booster: Booster, training: CosineTraining) -> tuple[list[Term | None], int]:
+        rounds: list[Term | None] = list(read_rounds(parsed(booster), kinds=("gbtree",)))
         return rounds[: best_round(booster, len(rounds))], booster.num_features()
 
-    def _names(self, booster: Booster) -> Array | None:
+    def _feature_names(self, booster: Booster) -> Array | None:
         return names_of(booster)
 
 
-def with_gaps(sparse: Any) -> Array:
+def require_no_missing(n_missing: int) -> None:
+    """Raise a ValueError if a matrix has missing values."""
+    if n_missing:
+        raise ValueError(
+            f"CosineObjective: the matrix has {n_missing} missing values, which cosines cannot take; trees and "
+            f"cosines must use the same features: build the matrix of imputed ones"
+        )
+
+
+def dense_with_nan(sparse: Any) -> Array:
     """A sparse matrix of XGBoost's as an array, NaN where it has no entry."""
     entries = sparse.tocoo()
     found = np.full(entries.shape, np.nan)

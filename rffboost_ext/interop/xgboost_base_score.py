@@ -1,4 +1,4 @@
-"""Where XGBoost starts from: its ``base_score``, or an earlier model."""
+"""Initial scores of XGBoost: its ``base_score``, or an earlier model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..core import Loss
 from ..learners.trees.xgboost_model import base_score, number_of_outputs, parsed
 from ..losses.links import sigmoid
 from ..utils.typing import Array
-from .initial_scores import PreviousModel, in_scores
+from .initial_scores import PreviousModel, response_on_host_scores
 from .links import XGBOOST, link_of
-from .stored import restored
+from .loss_text import loss_from_text
 
 FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
-"""Attributes of the booster: the loss that was minimised, and the parameter."""
+"""Attributes of the booster: the prepared loss that was minimised, and the parameter ``loss``."""
 CLOSE = 0.01
-"""Log-odds by which a start may be off."""
+"""Tolerance on an initial score, in log-odds."""
 
 
 CLOSEST = 1e-6
@@ -41,31 +41,31 @@ BASE_SCORE_TO_RAW: dict[str, Callable[[Array], Array]] = {
 """From XGBoost's stored ``base_score`` to a raw score, by objective; for others it is a raw score."""
 
 
-class Named(TrainingCallback):
-    """Names a booster's objective before training, where XGBoost's estimators would name one for any function.
+class SetObjective(TrainingCallback):
+    """Sets the objective that a booster names before training with a callable.
 
     Parameters
     ----------
     objective : str
-        The objective whose link ``base_score`` is read by.
+        The objective whose link applies to ``base_score``.
     """
 
     def __init__(self, objective: str) -> None:
         self.objective = objective
 
     def before_training(self, model: Any) -> Any:
-        """Set it; the booster is returned."""
+        """Set the objective and return the booster."""
         model.set_param("objective", self.objective)
         return model
 
 
-def is_held(log_odds: Array) -> bool:
-    """Whether XGBoost can start at log-odds (1,), which it stores as a clipped probability in float32."""
+def is_representable(log_odds: Array) -> bool:
+    """Whether XGBoost can store log-odds (1,), as a clipped probability in float32."""
     return bool(np.abs(logit(sigmoid(log_odds)) - log_odds).max() < CLOSE)
 
 
 def base_score_of(baseline: Array, objective: str) -> Any:
-    """The ``base_score`` that starts XGBoost at scores `baseline` (C,), under one of its objectives."""
+    """The ``base_score`` for initial scores `baseline` (C,) with one of XGBoost's objectives."""
     if len(baseline) == 1:
         return float((sigmoid(baseline) if objective == "binary:logistic" else baseline)[0])
     if (baseline == baseline[0]).all():
@@ -73,16 +73,16 @@ def base_score_of(baseline: Array, objective: str) -> Any:
     return [float(value) for value in baseline]
 
 
-def start_of(learner: dict[str, Any]) -> Array:
-    """Where the scores of a parsed model start, (C,)."""
+def initial_score(learner: dict[str, Any]) -> Array:
+    """The initial scores of a parsed model, (C,)."""
     objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]
     link_of(XGBOOST, objective, "XGBoost")
     margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(base_score(stored))
     return np.array(np.broadcast_to(margin, number_of_outputs(learner)))
 
 
-def earlier(model: Any, at_hand: str | Loss) -> PreviousModel:
-    """The `xgb_model` of a fit: a model of XGBoost or the path of one, and a loss that it may be of."""
+def previous_xgboost_model(model: Any, given: str | Loss) -> PreviousModel:
+    """The `xgb_model` of a fit, an XGBoost model or the path of its file; its loss may be the given one."""
     if isinstance(model, XGBModel):
         booster = model.get_booster()
     elif isinstance(model, Booster):
@@ -91,10 +91,11 @@ def earlier(model: Any, at_hand: str | Loss) -> PreviousModel:
         booster = Booster(model_file=model)
     else:
         raise TypeError(f"xgb_model must be a model of XGBoost or the path of its file, got {model!r}")
-    learner, loss = parsed(booster), booster.attr(FITTED)
-    start, objective = start_of(learner), learner["objective"]["name"]
-    if loss is not None:
-        return PreviousModel("xgb_model", start, in_scores(restored(loss, at_hand), len(start)))
-    # A callable leaves the default in the place of its name.
+    learner, text = parsed(booster), booster.attr(FITTED)
+    start, objective = initial_score(learner), learner["objective"]["name"]
+    if text is not None:
+        loss = loss_from_text(text, given)
+        return PreviousModel("xgb_model", start, response_on_host_scores(loss, len(start)))
+    # A booster trained with a callable names the default objective.
     unknown = objective == "reg:squarederror" or (isinstance(model, XGBModel) and callable(model.objective))
     return PreviousModel("xgb_model", start, None if unknown else XGBOOST[objective].inverse)

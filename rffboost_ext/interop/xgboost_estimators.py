@@ -15,15 +15,22 @@ from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
-from .initial_scores import increases
 from .links import XGBOOST
+from .loss_text import loss_from_text, loss_to_text
 from .objectives import ArrayObjective
-from .score_conversion import columns
-from .stored import described, restored
-from .xgboost_base_score import FITTED, GIVEN, Named, base_score_of, earlier, is_held, start_of
+from .score_conversion import slope_of
+from .xgboost_base_score import (
+    FITTED,
+    GIVEN,
+    SetObjective,
+    base_score_of,
+    initial_score,
+    is_representable,
+    previous_xgboost_model,
+)
 
-WITHOUT = "objective, base_score, scale_pos_weight and those of its own losses, such as quantile_alpha"
-FOREIGN = {
+WITHOUT = "objective, base_score, scale_pos_weight and those of its own objectives, such as quantile_alpha"
+OBJECTIVE_PARAMS = {
     "quantile_alpha": ("quantile",),
     "huber_slope": ("delta",),
     "tweedie_variance_power": ("power",),
@@ -32,20 +39,21 @@ FOREIGN = {
     **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization", "lambdarank_unbiased"), ()),
     "ndcg_exp_gain": (),
 }
-"""Parameters of XGBoost's objectives, and what our losses call them; ``max_delta_step`` is one of trees too."""
-RANKING = {"auc", "aucpr"}
-"""Metrics that depend on the order of scores only."""
+"""Parameters of XGBoost's objectives, and the names of equivalent parameters of our losses.
+
+``max_delta_step`` is missing because trees read it too.
+"""
 
 
-class Shell(HostEstimatorMixin):
+class XGBEstimator(HostEstimatorMixin):
     """Base class of classifier and regressor."""
 
     native: str
-    """The objective whose link XGBoost applies to ``base_score``, where it is not that of several classes."""
+    """The objective whose link XGBoost applies to ``base_score``, unless there are several classes."""
     predicted: str
-    """What the loss's link makes of raw scores, in messages."""
+    """What the loss's link returns, in messages."""
 
-    foreign = FOREIGN
+    objective_params = OBJECTIVE_PARAMS
     base_score: Any
     eval_metric: Any
     callbacks: Any
@@ -62,24 +70,25 @@ class Shell(HostEstimatorMixin):
             Classes 0 .. K-1, or real targets.
         sample_weight : array-like of shape (n,), optional
         **kwargs
-            Arguments of XGBoost's ``fit``. A fit that goes on from an ``xgb_model`` keeps its intercept.
+            Arguments of XGBoost's ``fit``. A fit that continues an ``xgb_model`` keeps its intercept.
 
         Raises
         ------
         ValueError, TypeError
-            If the loss is unknown, for another task, not for such targets, or not that of an ``xgb_model``.
+            If the loss is unknown, is for another task, does not accept the target, or is not that of an
+            ``xgb_model``.
         """
         self._prepare(y, sample_weight, kwargs.get("xgb_model"))
         metric, callbacks = self.eval_metric, self.callbacks
-        self.eval_metric = self._own_metric() if metric is None else self._shown(metric)
-        self.callbacks = [Named(self._host_objective()), *(callbacks or ())]
+        self.eval_metric = self._loss_metric() if metric is None else self._wrap_metrics(metric)
+        self.callbacks = [SetObjective(self._host_objective()), *(callbacks or ())]
         try:
             super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         finally:
             # Restore the user's parameters for clones and later fits.
             self.eval_metric, self.callbacks = metric, callbacks
-        given = described(LOSSES.create(self.loss))
-        self.get_booster().set_attr(**{FITTED: described(self.loss_), GIVEN: given})
+        given = loss_to_text(LOSSES.create(self.loss))
+        self.get_booster().set_attr(**{FITTED: loss_to_text(self.loss_), GIVEN: given})
         return self
 
     def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
@@ -99,93 +108,83 @@ class Shell(HostEstimatorMixin):
             The most probable class, or the predicted mean.
         """
         margin = super().predict(X, output_margin=True, **kwargs)  # type: ignore[misc]
-        raw = self._raw(margin)
+        raw = self.score_conversion().raw(margin)
         return squeeze(raw).astype(np.float32) if output_margin else self._response(raw)
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Parameters for ``xgboost.train``: without the loss, with the fitted intercept."""
-        found: dict[str, Any] = super().get_xgb_params()  # type: ignore[misc]
-        params = {name: value for name, value in found.items() if name.partition("__")[0] != "loss"}
+        host_params: dict[str, Any] = super().get_xgb_params()  # type: ignore[misc]
+        params = {name: value for name, value in host_params.items() if name.partition("__")[0] != "loss"}
         if hasattr(self, "_start"):
             params |= {"base_score": self._start, "disable_default_eval_metric": True}
         return params
 
     @atomic_fit
     def load_model(self, fname: Any) -> None:
-        """Load a model that was saved by ``save_model``, its loss included; one that cannot be changes nothing.
+        """Load a model of ``save_model`` with its loss; if this fails, the estimator does not change.
 
         Raises
         ------
         ValueError
-            If it was not trained by this class, or its loss is not known here.
+            If the model was not trained by this class, or its loss is not registered.
         """
-        # XGBoost reads into the booster at hand, which a file that is refused must not change.
+        # XGBoost would read into the present booster, which an invalid file must not change.
         vars(self).pop("_Booster", None)
         super().load_model(fname)  # type: ignore[misc]
         text, given = (self.get_booster().attr(name) for name in (FITTED, GIVEN))
         if text is None:
             raise ValueError(
-                f"{type(self).__name__}: the model knows of no loss; load it with XGBoost's own class"
+                f"{type(self).__name__}: the model does not record a loss; load it with XGBoost's own class"
             )
-        self.loss_ = restored(text, self.loss)
-        self.loss = self.loss_ if given is None else restored(given, self.loss)
-        start = start_of(parsed(self.get_booster()))
-        self.baseline_ = start / self._reading(len(start)).slope
+        self.loss_ = loss_from_text(text, self.loss)
+        self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
+        start = initial_score(parsed(self.get_booster()))
+        self.baseline_ = start / slope_of(self.loss_, len(start))
         self._start = base_score_of(start, self._host_objective())
-        # What XGBoost has read from the file is fitted state, not a parameter of a later fit.
+        # XGBoost has set these from the file; they must not act as parameters of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
     def _prepare(self, y: Any, sample_weight: Any, model: Any) -> None:
-        """Set what XGBoost's own fit reads: objective and intercept."""
+        """Set the objective and the intercept, which XGBoost's own fit reads."""
+        name = type(self).__name__
         if self.base_score is not None:
-            raise ValueError(
-                f"{type(self).__name__}: base_score must be left alone, it is fitted; got {self.base_score!r}"
-            )
-        self._accept(y, sample_weight)
-        n_outputs = len(self.baseline_)
+            raise ValueError(f"{name}: base_score must be unset, it is fitted; got {self.base_score!r}")
+        self._fit_loss(y, sample_weight)
         if model is not None:
-            self.baseline_ = earlier(model, self.loss).baseline(type(self).__name__, self.loss_, n_outputs)
-        self._require_readable(self.eval_metric)
-        reading = self._reading(n_outputs)
-        self._start = base_score_of(reading.slope * self.baseline_, self._host_objective())
-        self.objective = ArrayObjective(self.loss_, reading)
+            previous = previous_xgboost_model(model, self.loss)
+            self.baseline_ = previous.baseline(name, self.loss_, len(self.baseline_))
+        self._check_metric(self.eval_metric)
+        conversion = self.score_conversion()
+        self._start = base_score_of(conversion.slope * self.baseline_, self._host_objective())
+        self.objective = ArrayObjective(self.loss_, conversion)
 
     def _host_objective(self) -> str:
-        """XGBoost's objective that the booster names: its link is that of ``base_score``, metrics and files."""
+        """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
         if self.task == "classification" and len(self.baseline_) > 1:
             return "multi:softprob"
-        start = self._reading(1).slope * self.baseline_
-        unread = self.native == "binary:logistic" and not (self._is_read_by(self.native) and is_held(start))
-        return "binary:logitraw" if unread else self.native
+        if self.native != "binary:logistic":
+            return self.native
+        start = self.score_conversion().slope * self.baseline_
+        return self.native if self._has_link_of(self.native) and is_representable(start) else "binary:logitraw"
 
-    def _is_read_by(self, objective: str) -> bool:
-        """Whether an objective of XGBoost's reads margins as the loss does."""
-        n_outputs = len(self.baseline_)
-        return has_same_response(XGBOOST[objective].inverse, self.loss_, n_outputs, self._reading(n_outputs).slope)
+    def _has_link_of(self, objective: str) -> bool:
+        """Whether an objective of XGBoost's maps margins to the same response as the loss."""
+        slope = self.score_conversion().slope
+        return has_same_response(XGBOOST[objective].inverse, self.loss_, len(self.baseline_), slope)
 
-    def _require_readable(self, metric: Any) -> None:
-        """Raise a ValueError for a metric of XGBoost's, which reads scores otherwise than the loss does."""
-        given, objective = metric if isinstance(metric, list | tuple) else [metric], self._host_objective()
-        ranks = self.task == "classification" and increases(self.loss_, len(self.baseline_))
-        ranking = sorted(RANKING) if ranks else []
-        others = [name for name in given if isinstance(name, str) and name not in ranking]
+    def _check_metric(self, metric: Any) -> None:
+        """Raise a ValueError for a metric of XGBoost's if the loss has another link than the host's objective."""
+        unsupported, allowed = self._unsupported_metrics(metric)
+        objective = self._host_objective()
         # Metrics take the scores of binary:logitraw for probabilities.
-        if others and (objective == "binary:logitraw" or not self._is_read_by(objective)):
-            also = f", a function, or one of {ranking}" if ranking else " or a function"
+        if unsupported and (objective == "binary:logitraw" or not self._has_link_of(objective)):
             raise ValueError(
-                f"{type(self).__name__}: eval_metric must be left alone{also} with loss {self.loss!r}, whose "
-                f"{self.predicted} XGBoost's own metrics do not see; got {metric!r}"
+                f"{type(self).__name__}: eval_metric must be unset{allowed} with loss {self.loss!r}: XGBoost's "
+                f"own metrics do not use its {self.predicted}; got {metric!r}"
             )
 
-    def _raw(self, margin: Array) -> Array:
-        """Raw scores, (n, C), for XGBoost's margins."""
-        return self._reading(columns(margin).shape[1]).raw(margin)
 
-    def _response(self, raw: Array) -> Array:
-        return squeeze(self.loss_.inverse_link(raw))
-
-
-class XGBClassifier(Shell, xgboost.XGBClassifier):
+class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
     __doc__ = f"""``xgboost.XGBClassifier`` with one of our losses, or one of the user's.
 
     The intercept is the loss's baseline, probabilities use its own link, sample weights apply, and ``save_model``
@@ -197,21 +196,20 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
 
     Notes
     -----
-    Where the loss reads raw scores as ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``: k is 1 for
-    log_loss and 2 for exponential. Learning rate, reg_lambda and min_child_weight then mean what they mean for
-    XGBoost's own logistic loss, its metrics apply, and programs that read the saved file as a logistic model get
-    the right probabilities. ``predict(output_margin=True)`` returns ``raw``; a base_margin is in log-odds.
+    If the loss's link is ``sigmoid(k raw)``, the booster grows on the log-odds ``k raw``: k is 1 for log_loss and
+    2 for exponential. Learning rate, reg_lambda and min_child_weight then mean the same as for XGBoost's own
+    logistic loss, its metrics apply, and programs that read the saved file as a logistic model return the right
+    probabilities. ``predict(output_margin=True)`` returns ``raw``; a base_margin is in log-odds.
 
-    With two classes and another link, or an intercept beyond the log-odds of about 13 that XGBoost's
-    ``binary:logistic`` can start at, the file says ``binary:logitraw``, which stores any intercept and whose
-    predictions are scores.
+    The file names the objective ``binary:logitraw``, whose predictions are scores, if a loss of two classes has
+    another link, or its intercept exceeds the log-odds of about 13 that ``binary:logistic`` can store.
 
-    The exponential loss needs early stopping more than the logistic one does: the weight of a row that stays
-    misclassified grows without bound, and probabilities become overconfident.
+    The exponential loss benefits more from early stopping than the logistic loss: the weight of a misclassified
+    row grows without bound, and probabilities become overconfident.
 
-    A callable eval_metric is given probabilities as by XGBoost's own objectives: (n,) those of the second of two
-    classes, else (n, K). XGBoost's own metrics read scores by its logistic link, or its softmax: with a loss of
-    another link, or such an intercept, they are rejected, but for auc and aucpr of one output.
+    A callable eval_metric receives probabilities as from XGBoost's own objectives: (n,) of the second of two
+    classes, else (n, K). XGBoost's own metrics apply its logistic link or softmax. They are rejected for a loss of
+    another link or such an intercept, except auc and aucpr of one output.
 
     Examples
     --------
@@ -224,7 +222,8 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
     """
 
     task, native, predicted = "classification", "binary:logistic", "probabilities"
-    untouched = (None, "binary:logistic", "multi:softprob")
+    ranking_metrics = ("auc", "aucpr")
+    default_objectives = (None, "binary:logistic", "multi:softprob")
 
     def __init__(self, *, loss: str | Loss = "log_loss", **kwargs: Any) -> None:
         self.loss = loss
@@ -242,13 +241,13 @@ class XGBClassifier(Shell, xgboost.XGBClassifier):
         margin = xgboost.XGBModel.predict(
             self, X, output_margin=True, validate_features=validate_features, **shared
         )
-        return self.loss_.inverse_link(self._raw(margin))
+        return self.loss_.inverse_link(self.score_conversion().raw(margin))
 
     def _response(self, raw: Array) -> Array:
         return decode_labels(raw, np.arange(max(2, raw.shape[1])))
 
 
-class XGBRegressor(Shell, xgboost.XGBRegressor):
+class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
     __doc__ = f"""``xgboost.XGBRegressor`` with one of our losses, or one of the user's.
 
     The intercept is the loss's baseline, predictions use its own link, sample weights apply, and ``save_model``
@@ -260,12 +259,12 @@ class XGBRegressor(Shell, xgboost.XGBRegressor):
 
     Notes
     -----
-    XGBoost's own metrics see raw scores, and are rejected unless the link is the identity. A callable eval_metric
-    is given what ``predict`` returns.
+    XGBoost's own metrics read raw scores and are rejected unless the link is the identity. A callable eval_metric
+    receives what ``predict`` returns.
     """
 
     task, native, predicted = "regression", "reg:squarederror", "means"
-    untouched = (None, "reg:squarederror")
+    default_objectives = (None, "reg:squarederror")
 
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:
         self.loss = loss

@@ -89,7 +89,7 @@ INNER = {"quantile": "quantile", "huber": "delta", "tweedie": "power"}
 def test_parameters_of_the_hosts_losses_are_pointed_to_ours(host, loss):
     name, inner, y = SHAPES[host][loss], INNER[loss], SIGNAL if loss != "tweedie" else np.abs(SIGNAL)
     for model in (regressor(host, loss, **{name: 0.9}), regressor(host, loss).set_params(**{name: 0.9})):
-        with pytest.raises(ValueError, match=rf"{name} is not seen by loss .*; set loss__{inner} by .*, got 0\.9"):
+        with pytest.raises(ValueError, match=rf"loss .* ignores {name}; set loss__{inner} by .*, got 0\.9"):
             model.fit(X, y)
     # One that agrees may stay, for metrics of the host.
     wanted = regressor(host, loss).set_params(**{f"loss__{inner}": 1.2 if loss == "tweedie" else 0.8})
@@ -121,7 +121,7 @@ IGNORED = {
 def test_what_the_hosts_losses_alone_would_see_is_named(host, name):
     given = {name: IGNORED[host][name]}
     for model, y in ((regressor(host, **given), SIGNAL), (CLASSIFIERS[host](**OWN[host], **given), BINARY)):
-        with pytest.raises(ValueError, match=f"{type(model).__name__}: {name} is not seen by .*; leave it alone"):
+        with pytest.raises(ValueError, match=f"{type(model).__name__}: loss .* ignores {name}; do not set it"):
             model.fit(X, y)
 
 
@@ -211,7 +211,7 @@ def test_files_tell_the_loss_that_a_fit_goes_on_from(tmp_path):
 def test_earlier_models_that_do_not_go_with_the_loss_are_named(host):
     native, name = NATIVE[host][0], NATIVE[host][2]
     poisson = native(**OWN[host], objective="count:poisson" if host == "xgboost" else "poisson").fit(X, FAR)
-    with pytest.raises(ValueError, match=f"{name} reads its scores otherwise than loss"):
+    with pytest.raises(ValueError, match=f"{name} must have the link of loss"):
         regressor(host).fit(X, FAR, **{name: poisson})
     regressor(host, "poisson").fit(X, FAR, **{name: poisson})
     several = NATIVE[host][1](**OWN[host]).fit(X, CLASSES)

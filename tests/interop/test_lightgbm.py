@@ -122,13 +122,13 @@ def test_functions_of_the_users_see_what_lightgbm_shows():
     [
         ({"loss": "squared_error"}, BINARY, "is for regression"),
         ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
-        ({"objective": "binary"}, BINARY, "objective must be left alone"),
-        ({"app": "poisson"}, BINARY, "app must be left alone, the loss takes its place"),
-        ({"objective_type": "l2"}, BINARY, "objective_type must be left alone"),
-        ({"metrics": "l2"}, BINARY, "metrics must be left alone"),
+        ({"objective": "binary"}, BINARY, "objective must be unset"),
+        ({"app": "poisson"}, BINARY, "app must be unset, the loss replaces it"),
+        ({"objective_type": "l2"}, BINARY, "objective_type must be unset"),
+        ({"metrics": "l2"}, BINARY, "metrics must be unset"),
         ({"class_weight": "balanced"}, BINARY, "class_weight"),
-        ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight is not seen by the loss; give sample_weight"),
-        ({"is_unbalance": True}, BINARY, "is_unbalance is not seen by the loss"),
+        ({"scale_pos_weight": 3.0}, BINARY, "the loss ignores scale_pos_weight; use sample_weight"),
+        ({"is_unbalance": True}, BINARY, "the loss ignores is_unbalance"),
         ({}, TWO, "one column"),
     ],
 )
@@ -255,7 +255,7 @@ def test_metrics_that_would_miss_the_baseline_are_refused(where):
             model.fit(X, BINARY, eval_set=[(X[::2], BINARY[::2])], **given)
             assert max(model.evals_result_["valid_0"]["auc"]) > 0.5
         else:
-            with pytest.raises(ValueError, match=f"{where} must be left alone"):
+            with pytest.raises(ValueError, match=f"{where} must be unset"):
                 model.fit(X, BINARY, **given)
 
 

@@ -58,9 +58,7 @@ def watched(loss, y, metric):
 @pytest.mark.parametrize("metric", ["logloss", ["auc", "error@0.3"], ("mlogloss",), "merror"], ids=str)
 def test_metrics_that_would_read_scores_by_another_link_are_refused(name, metric):
     loss, y = LINKED[name]
-    with pytest.raises(
-        ValueError, match=f"eval_metric must be left alone.* a function.*{type(loss).__name__}"
-    ) as told:
+    with pytest.raises(ValueError, match=f"eval_metric must be unset.* a function.*{type(loss).__name__}") as told:
         watched(loss, y, metric)
     assert f"got {metric!r}" in str(told.value)
     assert ("one of ['auc', 'aucpr']" in str(told.value)) == (name == "probit")
@@ -72,7 +70,7 @@ def test_metrics_of_order_are_right_with_any_link_that_increases():
     assert seen["auc"][-1] == pytest.approx(roc_auc_score(BINARY, p), abs=1e-6)
     # XGBoost interpolates the curve.
     assert seen["aucpr"][-1] == pytest.approx(average_precision_score(BINARY, p), abs=1e-2)
-    with pytest.raises(ValueError, match="must be left alone or a function"):
+    with pytest.raises(ValueError, match="must be unset or a function"):
         watched(*LINKED["halved"], "auc")
 
 
@@ -88,7 +86,7 @@ def test_metrics_of_order_are_refused_in_lightgbm_where_the_link_does_not_increa
             wanted = roc_auc_score(y[::2], model.predict_proba(X[::2])[:, 1])
             assert model.evals_result_["valid_0"]["auc"][-1] == pytest.approx(wanted, abs=1e-9)
             continue
-        with pytest.raises(ValueError, match=r"eval_metric must be left alone or a function.* got 'auc'"):
+        with pytest.raises(ValueError, match=r"eval_metric must be unset or a function.* got 'auc'"):
             model.fit(X, y, **watch)
 
 

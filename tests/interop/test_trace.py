@@ -50,7 +50,7 @@ def test_the_booster_of_the_training_is_taken(kind, matrix):
 @pytest.mark.parametrize("kind", [kind for kind in GROWN if kind != "no trees"])
 def test_slices_from_another_round_are_refused(kind, matrix, rounds):
     hybrid, booster = grown(kind, matrix)
-    with pytest.raises(ValueError, match="bind: the booster must be the one that was trained with this"):
+    with pytest.raises(ValueError, match="bind: the booster must be the one trained with this"):
         hybrid.bind(booster[rounds])
 
 
@@ -58,7 +58,7 @@ def test_a_stored_hybrid_knows_its_booster():
     hybrid, booster = grown()
     again = pickle.loads(pickle.dumps(hybrid))
     assert len(again.bind(booster).ensemble_) == 24
-    with pytest.raises(ValueError, match="a slice of it"):
+    with pytest.raises(ValueError, match="a slice or comes"):
         again.bind(booster[5:])
 
 

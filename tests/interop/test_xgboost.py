@@ -118,7 +118,7 @@ def test_a_file_tells_its_loss(tmp_path):
     with pytest.raises(ValueError, match="not registered here"):
         rxgb.XGBClassifier().load_model(tmp_path / "m.json")
     xgb.XGBClassifier(n_estimators=2).fit(X, BINARY).save_model(tmp_path / "theirs.json")
-    with pytest.raises(ValueError, match="knows of no loss"):
+    with pytest.raises(ValueError, match="does not record a loss"):
         rxgb.XGBClassifier().load_model(tmp_path / "theirs.json")
 
 
@@ -170,10 +170,10 @@ def test_metrics_without_a_name_are_called_by_their_kind():
         ({"loss": "squared_error"}, BINARY, "is for regression"),
         ({"loss": "exponentail"}, BINARY, "exponential"),
         ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
-        ({"objective": "binary:hinge"}, BINARY, "objective must be left alone"),
-        ({"objective": "reg:squarederror"}, BINARY, "objective must be left alone"),
-        ({"base_score": 0.3}, BINARY, "base_score must be left alone"),
-        ({"scale_pos_weight": 3.0}, BINARY, "scale_pos_weight is not seen by the loss; give sample_weight"),
+        ({"objective": "binary:hinge"}, BINARY, "objective must be unset"),
+        ({"objective": "reg:squarederror"}, BINARY, "objective must be unset"),
+        ({"base_score": 0.3}, BINARY, "base_score must be unset"),
+        ({"scale_pos_weight": 3.0}, BINARY, "the loss ignores scale_pos_weight; use sample_weight"),
         ({}, np.where(BINARY, np.nan, 0.0), "Input y contains NaN"),
         ({}, np.where(BINARY, "a", "b"), "XGBClassifier: y must be class indices 0 .. K-1, got 'b'"),
         ({}, None, "XGBClassifier: y must have shape .*, got None"),
@@ -318,7 +318,7 @@ def test_a_loaded_model_is_fitted_again(loss, tmp_path):
 
 
 def test_metrics_that_would_see_raw_scores_are_refused():
-    with pytest.raises(ValueError, match="eval_metric must be left alone or a function"):
+    with pytest.raises(ValueError, match="eval_metric must be unset or a function"):
         rxgb.XGBRegressor(loss="poisson", eval_metric="rmse").fit(X, np.abs(SIGNAL))
     rxgb.XGBRegressor(eval_metric="rmse", n_estimators=2).fit(X, SIGNAL)
 

@@ -228,7 +228,7 @@ def test_classifiers_learn_alike_on_any_scale(scale):
 
 def test_metrics_that_a_far_start_leaves_unread_are_refused():
     model = rxgb.XGBClassifier(n_estimators=2, n_jobs=1, eval_metric="logloss")
-    with pytest.raises(ValueError, match=r"eval_metric must be left alone, a function, or one of .* 'log_loss'"):
+    with pytest.raises(ValueError, match=r"eval_metric must be unset, a function, or one of .* 'log_loss'"):
         model.fit(X, BINARY, sample_weight=RARE)
     model.fit(X, BINARY)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core import Learner, Loss
-from ...interop.objectives import Objective
+from ...interop.objectives import MatrixObjective
 from ...losses.registry import LOSSES
 from ...utils.typing import Array
 
@@ -107,7 +107,7 @@ class XGBoostLoop(Peer):
         self.loss_ = LOSSES.create(self.loss)
         self.baseline_ = float(self.loss_.baseline(codes[:, None].astype(np.float64), np.ones(len(X)))[0])
         matrix, params = self._matrix(X, self.baseline_, label=codes), self._native() | {"base_score": 0.0}
-        self.booster_ = train(params, matrix, self.n_estimators, obj=Objective(self.loss_))
+        self.booster_ = train(params, matrix, self.n_estimators, obj=MatrixObjective(self.loss_))
 
     def decision_function(self, X: Any) -> Array:
         """Margins, (n,)."""
