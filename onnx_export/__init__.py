@@ -1,4 +1,4 @@
-"""ONNX export: every trained ensemble as one small file that computes the same."""
+"""Export of fitted ensembles to ONNX files, verification of the files, and prediction from them."""
 
 from .conversion import convert_term
 from .describe import Description, describe_onnx

@@ -1,4 +1,4 @@
-"""Encoding of a table's own columns as nodes, with the same interface as ``PreprocessingSteps``."""
+"""Category encoding as nodes, with the same interface as ``PreprocessingSteps``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
 from .input_names import input_names
 from .model import value_info
 
-AS_TEXT = "a table with text in its place, such as by astype(str)"
+AS_TEXT = "a table of text instead, such as by astype(str)"
 
 LOWEST_OPSET = 11
 """The first version of the operator set whose Equal takes floating-point numbers."""
@@ -24,10 +24,10 @@ LOWEST_OPSET = 11
 
 @dataclass(frozen=True)
 class CategoryInputs:
-    """The columns of a table as inputs, and nodes that turn them into one matrix of numbers and codes.
+    """Inputs for the columns of a table, and nodes that encode them as one matrix of numbers and codes.
 
-    If any column holds text, each column is a separate input, (N, 1), named after it; else ``X``, (N, d), is the
-    input. A category that was not seen in training becomes NaN, as does any text that marks a missing value.
+    If any column is text, each column is a separate input, (N, 1), named after it; else ``X``, (N, d), is the
+    input. Unknown categories become NaN.
 
     Parameters
     ----------
@@ -81,11 +81,11 @@ class CategoryInputs:
         return columns[0] if len(columns) == 1 else graph.node("Concat", *columns, axis=1)
 
     def _names(self) -> list[str]:
-        """The inputs named after the columns, else x0, x1 and so on."""
+        """Names of the inputs: those of the columns, else x0, x1 and so on."""
         return input_names(list(self.names) or [f"x{j}" for j in range(len(self.encoding.categories))])
 
     def merge_opsets(self, model: ModelProto) -> None:
-        """Nothing to add: all operator sets are the graph's."""
+        """Nothing to add: all operator sets are in the graph already."""
 
 
 def is_text(categories: Array | None) -> bool:
@@ -94,7 +94,7 @@ def is_text(categories: Array | None) -> bool:
 
 
 def encode_column(categories: Array | None, column: str, graph: Graph) -> str:
-    """A column, (n, 1), as numbers or codes."""
+    """A column, (n, 1), as numbers or codes of categories."""
     if categories is None:
         return graph.cast(column, graph.dtype)
     if is_text(categories):
@@ -103,11 +103,11 @@ def encode_column(categories: Array | None, column: str, graph: Graph) -> str:
 
 
 def encode_text(categories: Array, column: str, graph: Graph) -> str:
-    """The code of each text, NaN for one that is none of the categories."""
-    odd = next((category for category in categories if not isinstance(category, str)), None)
-    if odd is not None:
+    """The code of each text, NaN for an unknown one."""
+    other = next((category for category in categories if not isinstance(category, str)), None)
+    if other is not None:
         raise ValueError(
-            f"to_onnx: categories must be text or numbers, got {odd!r} in input {column!r}: fit to {AS_TEXT}"
+            f"to_onnx: categories must be text or numbers, got {other!r} in input {column!r}: fit to {AS_TEXT}"
         )
     known: dict[str, Any] = {"keys_strings": categories.tolist(), "default_float": float("nan")}
     known["values_floats"] = np.arange(len(categories), dtype=float).tolist()
@@ -115,13 +115,13 @@ def encode_text(categories: Array, column: str, graph: Graph) -> str:
 
 
 def is_exact(dtype: np.dtype[Any], categories: Array) -> bool:
-    """Whether numbers are kept, and apart, by a type."""
+    """Whether a type holds all categories exactly."""
     keys = categories.astype(dtype)
     return len(np.unique(keys)) == len(keys) and np.array_equal(keys, categories)
 
 
 def encode_number(categories: Array, column: str, graph: Graph) -> str:
-    """The code of each number, NaN for one that is none of the categories."""
+    """The code of each number, NaN for an unknown one."""
     require_opset(graph, LOWEST_OPSET, "categories that are numbers")
     keys = categories.astype(graph.types[column])
     if not is_exact(keys.dtype, categories):
@@ -133,7 +133,7 @@ def encode_number(categories: Array, column: str, graph: Graph) -> str:
             f"{wider}"
         )
     if not len(keys):
-        # A key that no input equals.
+        # No input equals NaN.
         keys = np.full(1, np.nan, dtype=keys.dtype)
     same = graph.cast(
         graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype), dtype=BOOL), graph.dtype

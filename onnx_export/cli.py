@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
 from rffboost_ext.experiments.compare.datasets import named_columns
+from rffboost_ext.experiments.compare.outputs import check_outputs
 from rffboost_ext.persistence.container import MAGIC
 from rffboost_ext.preprocessing.tables import with_underscores
 
@@ -51,7 +52,7 @@ def export(
     estimator: Path, model: Path, data: Path | None = None, dtype: str = "float32", opset: int = OPSET
 ) -> None:
     """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL."""
-    require_distinct("MODEL", model, estimator, data)
+    check_outputs({"MODEL": model}, [estimator] if data is None else [estimator, data])
     save_onnx(
         load_estimator(estimator), model, None if data is None else read_table(data), dtype=dtype, opset=opset
     )
@@ -72,7 +73,7 @@ def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime
 
 
 def info(model: Path) -> None:
-    """Say what the ONNX file MODEL holds and what it needs."""
+    """Print a summary of the ONNX file MODEL."""
     print(describe_onnx(model))
 
 
@@ -80,7 +81,7 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV, a column for each output."""
     from pandas import DataFrame
 
-    require_distinct("--output", output, model, data)
+    check_outputs({} if output is None else {"--output": output}, [model, data])
     predictor = OnnxPredictor(model)
     X = select_columns(read_table(data, predictor), list(predictor.metadata.feature_names))
     if proba and predictor.metadata.classes is None:
@@ -90,12 +91,6 @@ def predict(model: Path, data: Path, output: Path | None = None, proba: bool = F
     else:
         result = DataFrame(prediction_columns(predictor, X))
     result.to_csv(sys.stdout if output is None else output, index=False)
-
-
-def require_distinct(name: str, output: Path | None, *inputs: Path | None) -> None:
-    """Raise a ValueError if the file that is written is one of those that are read."""
-    if output is not None and output.resolve() in [path.resolve() for path in inputs if path is not None]:
-        raise ValueError(f"{name}: {str(output)!r} is read, and would be overwritten")
 
 
 def prediction_columns(predictor: OnnxPredictor, X: Any) -> dict[str, Any]:
@@ -123,11 +118,8 @@ def unpickle(path: Path) -> Any:
         return joblib.load(path)
     except OSError:
         raise
-    except ImportError as error:
-        # Text that happens to begin like a pickle leads to imports of impossible module names.
-        if all(part.isidentifier() for part in (error.name or "").split(".")):
-            raise ValueError(f"{path} holds an estimator of a package that is missing here: {error}") from error
-        raise ValueError(f"{path} is not a pickled estimator") from error
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{path} is not a pickled estimator, or needs a missing package: {error}") from error
     except Exception as error:
         raise ValueError(f"{path} is not a pickled estimator: {error}") from error
 

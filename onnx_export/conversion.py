@@ -1,4 +1,4 @@
-"""Terms as nodes: ``convert_term`` has one implementation per type of term, custom ones included."""
+"""Terms as nodes: ``convert_term`` has one implementation per type of term, including custom ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rffboost_ext.utils.typing import Array
 from .graph import FLOAT32, FLOAT64, Graph
 
 FOLDABLE = 1.0
-"""A center that shifts no phase by more than this is folded into the phases."""
+"""A center that shifts every phase by at most this is folded into the phases."""
 
 HOW_TO_CONVERT = """Register one:
 
@@ -72,14 +72,14 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
 
 
 def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
-    """x clipped to a range per feature, and bent; the operator Clip has one range for all."""
+    """x clipped to a range per feature and log-transformed; the operator Clip has one range for all features."""
     x = graph.node("Max", x, graph.constant(clipping.low, "low"))
     x = graph.node("Min", x, graph.constant(clipping.high, "high"))
     return x if clipping.bend is None else log_nodes(clipping, clipping.bend, graph, x)
 
 
 def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
-    """x, clipped, with logarithms in the place of the columns that are bent, and the others as they are."""
+    """Clipped x with logarithms of the columns that are log-transformed."""
     is_bent, (columns, ends, _) = bend != 0.0, clipping.bent
     anchor = np.zeros(len(bend))
     anchor[columns] = ends
@@ -93,8 +93,8 @@ def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
 
 @convert_term.register
 def _(term: Standardized, graph: Graph, x: str) -> str:
-    # In float64 whatever the graph's type: a tree after it must see exactly the number that it sees in Python, and
-    # with a mean far from 0 float32 would lose too many digits.
+    # In float64 for any type of graph: trees need the exact numbers of Python, and float32 loses digits for large
+    # means.
     x = graph.node("Sub", graph.cast(x, FLOAT64), graph.constant(term.center, "center", FLOAT64))
     x = graph.node("Div", x, graph.constant(term.scale, "scale", FLOAT64))
     return convert_in_scope(term.term, graph, graph.cast(x, graph.dtype), "inner")
@@ -103,8 +103,8 @@ def _(term: Standardized, graph: Graph, x: str) -> str:
 def center_and_bias(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, Array]:
     """The center to subtract from the features, if any, and the bias to add to ``omega . x`` then.
 
-    A center too large to be folded is rounded to `dtype` and subtracted, and the bias makes up for its rounding:
-    with a mean of 1e5 a phase of ``omega . mean`` would leave float32 few digits.
+    A center too large to be folded is rounded to `dtype` and subtracted; the bias corrects the rounding. A large
+    phase of ``omega . mean`` would have few digits in float32.
     """
     center, bias = term.center, -term.phase
     if center is not None and np.abs(term.omega * center).sum(axis=1).max(initial=0.0) <= FOLDABLE:

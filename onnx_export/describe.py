@@ -25,7 +25,7 @@ RUNTIMES = (
 
 @dataclass(frozen=True)
 class Description:
-    """What a model file holds; ``print`` shows it.
+    """Summary of a model file; ``print`` shows it.
 
     Attributes
     ----------

@@ -26,9 +26,9 @@ def _(term: Expanded, graph: Graph, x: str) -> str:
 
 
 def relative_to_center(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, Array | None]:
-    """The same function with numbers relative to an origin (p,), where the cosines' center is far from 0.
+    """The same term with numbers relative to an origin (p,), if the center of its cosines is not folded.
 
-    Imputed values are then as near to the center as the data: float32 would round a mean of 1e5 by too much.
+    Imputed values are then as precise as centered features in float32.
     """
     cosines, expansion = term.term, term.expansion
     if not isinstance(cosines, Cosines) or cosines.center is None or center_and_bias(cosines, dtype)[0] is None:
@@ -42,7 +42,7 @@ def relative_to_center(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, 
 
 
 def require_opset(graph: Graph, lowest: int, what: str) -> None:
-    """Raise a ValueError if the operator set lacks operators that something needs."""
+    """Raise a ValueError if the operator set is older than `lowest`."""
     if graph.opset < lowest:
         raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")
 
@@ -90,10 +90,10 @@ def where_else(graph: Graph, condition: str, value: str, other: float) -> str:
 
 
 def without_category_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
-    """Trees without category sets, and the features that they act on, with a further column for each set.
+    """Trees without category sets, and their features with a further column for each set.
 
-    The column is 1 for members of the set, 0 for others, and NaN for missing values, so that a threshold between 0
-    and 1 splits as the set does, in every runtime that supports trees.
+    The column is 1 for members of the set, 0 for others, and NaN for missing values. A threshold between 0 and 1
+    then splits as the set does, in every runtime that supports trees.
     """
     subset, members = term.subset, term.members
     if subset is None or members is None or not (subset >= 0).any():

@@ -1,4 +1,4 @@
-"""Names of a graph's inputs, where each column of a table is a separate one."""
+"""Names of a graph's inputs if each column of a table is a separate input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a user as the inputs of a graph, checked against what its file records."""
+"""A user's X as the inputs of a graph, checked against the metadata of the file."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rffboost_ext.utils.typing import Array
 from .metadata import Metadata
 
 TIMES = np.datetime64, np.timedelta64
-"""Kinds of objects that NumPy would take for numbers."""
+"""Types of objects that NumPy converts to numbers."""
 
 MISSING, UNSEEN = "\0missing", "\0other"
-"""Text in the place of a missing value, and of a value that fit has not seen: see :func:`unused_text`."""
+"""Text for a missing value, and for an unknown one: see :func:`unused_text`."""
 
 
 def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
@@ -35,12 +35,12 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
     inputs : dict of str to int
         ONNX's element type of each input.
     metadata : Metadata
-        What the file records of the features.
+        The metadata of the file.
 
     Raises
     ------
     TypeError, ValueError
-        If X has other columns, or is masked or of another kind of values than the file takes.
+        If X has other columns or types than the file, or is a masked array.
     """
     require_unmasked(X=X)
     columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
@@ -56,9 +56,9 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
 
 
 def require_no_new_missing(feed: dict[str, Array], metadata: Metadata) -> None:
-    """Raise a ValueError that names a column with missing values which had none in fit, as the estimator does.
+    """Raise a ValueError if a column has missing values that had none in fit, as the estimator does.
 
-    Steps before the ensemble may fill them; what these put out is for :func:`require_no_new_missing_after_steps`.
+    Steps before the ensemble may impute them; their output is for :func:`require_no_new_missing_after_steps`.
     """
     if metadata.gaps is None or metadata.steps:
         return
@@ -72,13 +72,13 @@ def require_no_new_missing(feed: dict[str, Array], metadata: Metadata) -> None:
 
 
 def require_no_new_missing_after_steps(found: Array, metadata: Metadata) -> None:
-    """Raise a ValueError if steps put out missing values, (n, d), in a column that had none in fit."""
+    """Raise a ValueError if a column of the steps' output, (n, d), has missing values that had none in fit."""
     lost = np.flatnonzero((found != found).any(axis=0)).tolist()
     column = next((column for column in lost if column not in (metadata.gaps or ())), None)
     if column is not None:
         raise ValueError(
-            f"X contains NaN that the steps before the ensemble put out in their column {column}, which had no "
-            f"missing values in fit"
+            f"X contains NaN after the steps before the ensemble, in column {column}, which had no missing values "
+            f"in fit"
         )
 
 
@@ -101,14 +101,14 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
 
 
 def numeric(values: Any, dtype: np.dtype[Any]) -> Array:
-    """Values as an array of a type of numbers; a TypeError where NumPy would drop what makes them another kind."""
+    """Values as an array of a numeric type; a TypeError for complex numbers, dates and durations."""
     given = np.asarray(values)
     strange = next((one for one in given.flat if isinstance(one, TIMES)), None) if given.dtype == object else None
     if strange is not None:
         raise TypeError(f"{strange!r} is no number")
     if given.dtype.kind in "cmM":
         raise TypeError(f"{given.dtype} is no type of real numbers")
-    # What is beyond the range of single precision is infinite there, as far out as the graph can see.
+    # Numbers beyond the range of float32 become infinite.
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(given, dtype=dtype)
 
@@ -145,7 +145,7 @@ def category_columns(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict
 
 
 def text_values(values: Array, categories: Sequence[Any] | None) -> Array:
-    """A column of text, (n,), with texts that are no category in the place of missing and of unseen values."""
+    """A column of text, (n,), with missing and unknown values replaced by two texts that are no categories."""
     known, gap, other = set(categories or ()), unused_text(categories, MISSING), unused_text(categories, UNSEEN)
     words = [
         value if isinstance(value, str) and value in known else gap if is_missing(value) else other
@@ -162,7 +162,7 @@ def unused_text(categories: Sequence[Any] | None, text: str) -> str:
 
 
 def require_text(values: Array, name: str) -> None:
-    """Raise a TypeError for a column, (n,), that holds values other than missing ones but no text."""
+    """Raise a TypeError for a column, (n,), that has values but no text."""
     known = [value for value in values.tolist() if not is_missing(value)]
     if known and not any(isinstance(v, str) for v in known):
         raise TypeError(f"column {name!r} of X must be text, as at the fit, got {known[0]!r}")
@@ -184,14 +184,14 @@ def table_columns(
 
 
 def column_input(column: Any, name: str, kind: int) -> Array:
-    """One column as an input of an element type, (n, 1); values that an integer type cannot hold are rejected.
+    """One column as an input of an element type, (n, 1).
 
     Raises
     ------
     TypeError
-        If numbers are expected and the column holds something else, or text is and it holds numbers.
+        If the column is not of numbers, or of text, as expected.
     ValueError
-        If integers or booleans are expected and the column holds other or missing values.
+        If integers or booleans are expected and the column has other or missing values.
     """
     from onnx import TensorProto, helper
 

@@ -1,4 +1,4 @@
-"""Tree models of LightGBM itself, read into the same ensembles."""
+"""Export sources of LightGBM's own tree models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _(model: LGBMModel) -> ExportSource:
     check_is_fitted(model)
     ensemble, classes = rlgb.to_ensemble(model), getattr(model, "classes_", None)
     if classes is not None and len(classes) < 2:
-        raise ValueError(f"a classifier must know 2 classes to be exported, got {classes.tolist()}")
+        raise ValueError(f"a classifier must have at least 2 classes to be exported, got {classes.tolist()}")
     if isinstance(model, rlgb.LGBMClassifier | rlgb.LGBMRegressor):
         name, link = repr(model.loss_), checked_link(model.loss_, ensemble.n_outputs)
         response = model.loss_.inverse_link

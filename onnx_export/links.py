@@ -1,4 +1,4 @@
-"""Links as nodes: ``convert_link`` has one implementation per type of link, custom ones included."""
+"""Links as nodes: ``convert_link`` has one implementation per type of link, including custom ones."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Metadata:
     Attributes
     ----------
     estimator, loss, link : str
-        What was exported.
+        Type of the estimator, and its loss and link.
     dtype : str
         "float32", "float64" or "mixed".
     classes : ndarray or None
@@ -41,19 +41,18 @@ class Metadata:
     terms : dict of str to str
         Type of term for each scope of names in the graph, for ``from_onnx``.
     standalone : bool
-        Whether the file holds an ensemble only, without steps before it.
+        Whether the file has no steps before the ensemble.
     tolerance : str
         Tolerance of ``verify_onnx`` for the scores, and its cause.
     versions : dict of str to str
         Packages that wrote the file.
     steps : str
-        Name, in the graph, of the output of the steps before the ensemble; empty where there are none.
+        Name, in the graph, of the output of the steps before the ensemble; empty if there are none.
     categories : tuple
-        Categories of each column, a list of text or numbers, or None for a numeric column; empty where all are
+        Categories of each column, a list of text or numbers, or None for a numeric column; empty if all are
         numeric.
     gaps : tuple of int or None
-        Columns in which values may be missing, as in fit, of X or of the output of the steps if there are any;
-        None where they may be in all.
+        Columns that may have missing values, of X or of the output of the steps if there are any; None for all.
     """
 
     estimator: str
@@ -103,7 +102,7 @@ def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps:
 
 
 def array_length(term: Any, name: str) -> int:
-    """Length of the array `name` of a term, or of the term inside it; 0 where there is none."""
+    """Length of the array `name` of a term or of its inner term; 0 if there is none."""
     if hasattr(term, name):
         return len(getattr(term, name))
     return array_length(term.term, name) if hasattr(term, "term") else 0
@@ -151,7 +150,7 @@ def check_metadata(metadata: Metadata) -> Metadata:
             raise ValueError(f"{name} must be a number, got {getattr(metadata, name)!r}")
     if not isinstance(metadata.steps, str):
         raise ValueError(f"steps must be the name of an output, got {metadata.steps!r}")
-    # The file does not say how many columns the steps put out.
+    # The number of columns after the steps is not in the file.
     most = math.inf if metadata.steps else metadata.n_features
     if not all(type(column) is int and 0 <= column < most for column in metadata.gaps or ()):
         allowed = "columns by number" if metadata.steps else f"some of {most} columns"

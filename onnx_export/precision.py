@@ -1,4 +1,4 @@
-"""Find steps converted by skl2onnx that compute in float32 although float64 was requested."""
+"""Detection of steps that skl2onnx converts into float32 operators although float64 was requested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALWAYS_SINGLE = ("FeatureVectorizer", "Imputer", "Normalizer", "Scaler")
 def single_precision(model: ModelProto) -> NodeProto | None:
     """The first node of a model that rounds real numbers to float32, if there is one.
 
-    Category codes lose nothing: they are followed through the operators that only pass values on.
+    Codes of categories are exact in float32; they are followed through operators that pass values on.
 
     Parameters
     ----------

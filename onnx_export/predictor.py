@@ -22,14 +22,14 @@ from .metadata import Metadata, read_metadata
 from .model import load
 
 CHUNK_ELEMENTS = 2**18
-"""Rows times cosines and trees of a chunk: few enough to stay in a core's cache."""
+"""Rows times cosines and trees of a chunk: a chunk stays in the cache of a core."""
 
 
 class OnnxPredictor:
     """A model file as a predictor with the methods of scikit-learn.
 
-    Rows are cut into chunks that fit into the cache, and threads work on them: ONNX Runtime itself does not
-    parallelize a cosine.
+    Rows are split into chunks that fit into the cache and are distributed over threads: ONNX Runtime itself does
+    not parallelize a cosine.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class OnnxPredictor:
         self._inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
         self._outputs = [entry.name for entry in proto.graph.output]
         self._content = proto.SerializeToString()
-        # What the steps put out is needed where not all of it may be missing.
+        # The output of the steps is checked for missing values.
         self._watched = [self.metadata.steps] if self.metadata.steps and self.metadata.gaps is not None else []
         whole = with_steps_output(proto, self.metadata).SerializeToString() if self._watched else self._content
         self._session = open_session(whole)
@@ -96,7 +96,7 @@ class OnnxPredictor:
 
     @property
     def text_columns(self) -> list[str]:
-        """The columns that take text, by their names at the fit, else those of the inputs."""
+        """The columns of text, by their names in fit, else by those of the inputs."""
         from onnx import TensorProto
 
         known = self.metadata.feature_names
@@ -104,7 +104,7 @@ class OnnxPredictor:
         return [n for n, kind in zip(names, self._inputs.values(), strict=True) if kind == TensorProto.STRING]
 
     def text_headers(self, headers: list[str]) -> list[str]:
-        """Those of the headers of a table that are of columns of text; by place where the fit knew no names."""
+        """The headers of a table that belong to columns of text; by position if fit had no names."""
         if not self.metadata.feature_names:
             places = zip(self._inputs, headers, strict=False)
             return [header for name, header in places if name in self.text_columns]
@@ -131,8 +131,8 @@ class OnnxPredictor:
         Raises
         ------
         ValueError, TypeError
-            If X has a different number of columns or different names than at the fit, is not numeric, has
-            infinite values, or lacks values where fit saw none missing, also after steps before the ensemble.
+            If X has other columns than in fit, is not numeric, has infinite values, or has missing values in a
+            column that had none in fit, also after the steps before the ensemble.
         """
         if self.metadata.classes is None:
             return squeeze(self._run("variable", X))
@@ -155,8 +155,7 @@ class OnnxPredictor:
         AttributeError
             If the file is of a regressor.
         ValueError
-            If X has other columns than in fit, or lacks values where fit saw none missing, also after steps
-            before the ensemble.
+            If X has other columns than in fit, or missing values in a column that had none in fit.
         """
         return self._run("probabilities", X)
 
@@ -214,7 +213,7 @@ class OnnxPredictor:
             return np.concatenate(list(pool.map(part, starts)))
 
     def _run_rows(self, output: str, feed: dict[str, Array]) -> Array:
-        """An output for some rows, whose values after the steps are checked."""
+        """An output for some rows, after a check of the output of the steps."""
         found, *steps = run_session(self._session, [output, *self._watched], feed)
         for values in steps:
             require_no_new_missing_after_steps(values, self.metadata)
@@ -267,7 +266,7 @@ def open_session(content: bytes) -> Any:
 
 
 def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> list[Array]:
-    """The outputs of a session for some rows, or a ValueError that says why there are none."""
+    """The outputs of a session for some rows."""
     some = {name: values if len(values) else blank_row(values) for name, values in feed.items()}
     try:
         found = session.run(outputs, some)
@@ -280,7 +279,7 @@ def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> lis
 
 
 def blank_row(values: Array) -> Array:
-    """One row in place of none: with some operators ONNX Runtime crashes the process on empty input."""
+    """One row instead of none: some operators of ONNX Runtime crash the process on empty input."""
     row = np.zeros((1, *values.shape[1:]), dtype=values.dtype)
     if values.dtype == object:
         row[:] = ""

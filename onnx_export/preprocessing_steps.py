@@ -32,7 +32,7 @@ class PreprocessingSteps:
         return list(self.model.graph.input)
 
     def opset(self, asked: int) -> int:
-        """The opset that skl2onnx chose, at most the one requested: its nodes are valid for that one only."""
+        """The opset that skl2onnx chose: its nodes are valid for this one only."""
         return next((entry.version for entry in self.model.opset_import if entry.domain == ""), asked)
 
     def open(self, graph: Graph) -> str:
@@ -85,7 +85,7 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
         ) from error
     check_steps(model, dtype)
     check_width(model, source)
-    # A step's output may have the name of one of ours.
+    # Names of steps may equal ours.
     model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"), rename_functions=False)
     if hasattr(X, "columns"):
         name_inputs(model.graph, [str(name) for name in X.columns])
@@ -93,7 +93,7 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
 
 
 def columns_of_fit(source: ExportSource, X: Any) -> Any:
-    """The columns of a table that the steps were fitted to, in that order; anything else unchanged."""
+    """The columns of a table in the order of the fit; anything else unchanged."""
     if not hasattr(X, "columns"):
         return X
     given, wanted = [str(name) for name in X.columns], list(source.feature_names)
@@ -139,7 +139,7 @@ def check_width(model: ModelProto, source: ExportSource) -> None:
     if found and wanted and found != wanted:
         raise ValueError(
             f"to_onnx: skl2onnx converts the steps before the ensemble into a graph of {found} columns, and the "
-            f"ensemble was fitted to {wanted}: there is a step, or a parameter of one, that it does not know"
+            f"ensemble was fitted to {wanted}: it does not support a step or one of its parameters"
         )
 
 

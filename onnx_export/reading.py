@@ -1,4 +1,4 @@
-"""From a file back to an ensemble."""
+"""Reading of an ensemble from a file."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class StoredTerm:
 DAMAGE = (KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, ValidationError)
 """Errors raised by files with inconsistent content."""
 READERS: dict[str, Callable[[StoredTerm], Term]] = {}
-"""Functions that read terms back, by the name of the term's type; custom types can be added."""
+"""Functions that read terms, by the name of the term's type; custom types can be added."""
 
 
 def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
-    """The ensemble that a file holds: a portable model without pickle.
+    """Read the ensemble of a file: a portable model without pickle.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
     Raises
     ------
     ValueError
-        If the file is damaged, was written by another program, or holds steps before the ensemble. A file that is
-        read is safe to evaluate: shapes match, tree indices are in range and trees have no cycles.
+        If the file is damaged, was written by another program, or has steps before the ensemble. An ensemble that
+        is returned is valid: shapes match, tree indices are in range and trees have no cycles.
     TypeError
-        If it holds a term of a type that is not in ``READERS``.
+        If a term is of a type that is not in ``READERS``.
     """
     proto = load(model)
     name = str(model) if isinstance(model, str | os.PathLike) else "the model"
@@ -130,7 +130,7 @@ def read_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
 
 
 def read_term(parts: StoredTerm) -> Term:
-    """The term described by some parts."""
+    """The term that is stored."""
     return READERS[parts.term_types[parts.scope]](parts)
 
 

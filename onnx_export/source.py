@@ -1,4 +1,4 @@
-"""What is exported of an estimator: an ensemble, a link, classes and names, extracted by ``export_source``."""
+"""The parts of a fitted estimator that are exported, extracted by ``export_source``."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class ExtraOutput:
 
 @dataclass(frozen=True)
 class ExportSource:
-    """A fitted estimator, as the exporter sees it.
+    """The parts of a fitted estimator that are exported.
 
     Attributes
     ----------
     estimator, loss : str
-        What was exported, for the metadata.
+        Type of the estimator and its loss, for the metadata.
     ensemble : Ensemble
         Raw scores as a function of the features, or of the output of `steps` if there is one.
     link : Link
@@ -81,12 +81,11 @@ class ExportSource:
     extras : tuple of Extra
         Further outputs.
     width : int, optional
-        Columns of a regressor's response, where that is not one for each raw score.
+        Columns of a regressor's response, if not one for each raw score.
     encoding : CategoryEncoding, optional
-        The categories of the columns, on whose codes `ensemble` acts; None where all are numbers.
+        The categories of the columns; `ensemble` acts on their codes. None if all columns are numeric.
     missing_columns : tuple of int, optional
-        The columns in which the estimator takes missing values, of X or of the output of `steps` if there is one;
-        None where it takes them in all.
+        The columns that may have missing values, of X or of the output of `steps` if there are any; None for all.
     """
 
     estimator: str
@@ -107,7 +106,7 @@ class ExportSource:
     missing_columns: tuple[int, ...] | None = None
 
     def features(self, X: Any) -> Array:
-        """What the ensemble acts on, for X as the user has it."""
+        """The features of the ensemble for the user's X."""
         if self.encoding is not None:
             return self.encoding.transform(X)[0]
         if self.steps is not None:
@@ -118,7 +117,7 @@ class ExportSource:
 
 @singledispatch
 def export_source(estimator: Any) -> ExportSource:
-    """Find out what a fitted estimator computes.
+    """The parts of a fitted estimator that are exported.
 
     Parameters
     ----------
@@ -128,7 +127,7 @@ def export_source(estimator: Any) -> ExportSource:
 
     Returns
     -------
-    Source
+    ExportSource
 
     Raises
     ------
@@ -158,8 +157,8 @@ def require_own_predictions(estimator: Any, *bases: type) -> None:
     for name in ("predict", "predict_proba", "decision_function", "predict_interval"):
         if getattr(kind, name, None) is not getattr(base, name, None):
             raise TypeError(
-                f"{kind.__name__} overrides {name} of {base.__name__}, which a graph knows nothing of: export a "
-                f"{base.__name__}, and do what is different around it"
+                f"{kind.__name__} overrides {name} of {base.__name__}, which cannot be exported: export a "
+                f"{base.__name__} instead"
             )
 
 
@@ -208,7 +207,7 @@ def _(pipeline: Pipeline) -> ExportSource:
     while inner is None and steps and type(steps[-1][1]) is StandardScaler:
         ensemble = fold_scaler(ensemble, steps.pop()[1])
     if inner is not None:
-        # Steps of a nested pipeline, whose names may clash with others.
+        # Names of the steps of a nested pipeline may equal others.
         steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner.steps])]
     return replace(
         source,

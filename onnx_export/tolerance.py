@@ -1,4 +1,4 @@
-"""Tolerances between a graph's scores and Python's: what round-off alone explains."""
+"""Tolerances for the difference between a graph's scores and Python's: bounds on rounding errors."""
 
 from __future__ import annotations
 
@@ -72,10 +72,7 @@ def norm(weight: Array) -> float:
 
 
 def largest_argument(term: Cosines, X: Array) -> float:
-    """``max|z|`` over rows and cosines, z being the argument of the cosine, and over the summands of z.
-
-    Where the summands cancel, they determine the error.
-    """
+    """``max|z|`` of the arguments z of the cosines, and of the summands of z, which may cancel."""
     if not X.size or not term.omega.size:
         return 0.0
     X = term.held(X)
@@ -84,7 +81,7 @@ def largest_argument(term: Cosines, X: Array) -> float:
     whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
     size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
     if term.clipping is not None and term.clipping.bend is not None:
-        # Logarithms are rounded in units of the bends.
+        # Rounding errors of logarithms are relative to the scale of the log transform.
         size = np.maximum(size, np.abs(term.clipping.bend))
     reach = size * np.abs(term.omega).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
@@ -96,7 +93,7 @@ def row_blocks(X: Array, size: int = 4096) -> list[Array]:
 
 
 def score_tolerance(source: ExportSource, X: Any, dtype: str) -> float:
-    """The error of a raw score on X that round-off explains, in the graph and in the estimator itself.
+    """The largest error of a raw score on X by rounding, in the graph and in the estimator itself.
 
     The sum over terms of :func:`rounding_error` and ``eps sqrt(1 + trees) |baseline|``: for T cosines ``4 eps (1 +
     max|z|) |v|_2 + eps sqrt(T) max|f|``, where z is the argument of the cosine, v are the weights and f is the
@@ -117,7 +114,7 @@ def score_tolerance(source: ExportSource, X: Any, dtype: str) -> float:
 
 
 def response_tolerance(source: ExportSource, raw: Array, score: float, eps: float) -> float:
-    """The error of probabilities or means where scores are off by `score`, each independently.
+    """The largest error of probabilities or means if scores have errors of up to `score` each.
 
     Parameters
     ----------
@@ -146,7 +143,7 @@ def tolerance_text(source: ExportSource, dtype: str) -> str:
 
 
 def tolerance_parts(term: Term, eps: float) -> list[str]:
-    """What a term contributes to the tolerance, as far as it is known without X."""
+    """The contribution of a term to the tolerance, as text."""
     if isinstance(term, Standardized | Expanded):
         return tolerance_parts(term.term, eps)
     if isinstance(term, Cosines):

@@ -24,7 +24,7 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     term, x = without_category_sets(term, graph, x)
     nodes, tree = reachable_nodes(term)
     grown = np.bincount(tree, minlength=len(term.roots)) > 1
-    # Some runtimes reject a tree of one leaf. It is a constant, which is added to the leaves of another tree.
+    # Some runtimes reject a tree of one leaf: its value is added to the leaves of another tree.
     constant = term.value[term.roots[~grown]].sum(axis=0)
     if not grown.any():
         return graph.rows_of(x, constant)
@@ -127,10 +127,9 @@ def leaf_attributes(values: Array, tree: Array, leaf: Array) -> dict[str, Any]:
 def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
     """Split float64 leaf values so that float32 sums of `n_trees` of them are exact.
 
-    The operator sums in float32. Leaf values are therefore cut into slices of few bits, each an integer times a
-    power of two: the integers of one slice, summed over all trees, stay below 2^24, so that no sum is ever
-    rounded, in whatever order a runtime adds. The sums of the slices are combined in float64. (The splitting is
-    that of error-free matrix products: Ozaki, Ogita, Oishi and Rump, 2012.)
+    The operator sums in float32. Leaf values are therefore split into slices of few bits, each an integer times a
+    power of two. Sums of the integers of one slice over all trees stay below 2^24 and are exact in any order. The
+    sums of the slices are combined in float64, as in error-free matrix products (Ozaki et al., 2012).
 
     Returns
     -------

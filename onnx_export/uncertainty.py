@@ -1,4 +1,4 @@
-"""Quantiles and intervals: boosters as one ensemble of several outputs, and links on its response."""
+"""Quantile and conformal regressors: one ensemble of several outputs, and links on its response."""
 
 from __future__ import annotations
 

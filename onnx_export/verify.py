@@ -1,4 +1,4 @@
-"""Comparing a graph with the estimator that it came from."""
+"""Comparison of a graph with its estimator."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .tolerance import EPS, response_tolerance, score_tolerance
 RUNTIMES = ("onnxruntime", "reference", "auto")
 # Input rounding is reported when it moves scores by more than this multiple of the largest tolerance.
 NOTABLE = 10.0
-# Tolerance of the steps before the ensemble, as a multiple of the round-off at a column's largest value: powers
-# and logarithms of large numbers lose some digits, a wrongly converted step loses nearly all.
+# Tolerance of the steps before the ensemble, as a multiple of the rounding error of a column's largest value:
+# powers and logarithms of large numbers lose some digits.
 STEPS = 10_000.0
 # Relative difference of scores beyond which rounding is not the cause.
 CLOSE = 1e-3
@@ -51,7 +51,7 @@ class Comparison:
     tolerance : float
         Largest difference that round-off explains.
     fault : str, default=""
-        What is wrong, where there is nothing to compare.
+        The fault, if there is nothing to compare.
     """
 
     output: str
@@ -126,26 +126,26 @@ def verify_onnx(
     runtime: str = "onnxruntime",
     raise_on_mismatch: bool = False,
 ) -> Report:
-    """Compare what a model file computes with what the estimator computes in Python.
+    """Compare the outputs of a model file with those of the estimator in Python.
 
     Both get the same numbers: X rounded to the file's type, or the output of the file's own steps before the
-    ensemble, which is compared with the pipeline's separately. The tolerance of the scores is what round-off
-    explains for these rows (:func:`onnx_export.tolerance.score_tolerance`), that of probabilities and means
-    follows from it, and labels must be equal wherever the score is further than it from the boundary.
+    ensemble, which is compared with the pipeline's separately. The tolerance of the scores is a bound on rounding
+    errors (:func:`onnx_export.tolerance.score_tolerance`); that of probabilities and means follows from it. Labels
+    must be equal if the score is further than the tolerance from the decision boundary.
 
     Parameters
     ----------
     estimator : estimator
-        What was exported.
+        The exported estimator.
     model : path-like, bytes or ModelProto
-        The export.
+        The exported model.
     X : array-like of shape (n, d)
         Features to compare on.
     runtime : {"onnxruntime", "reference", "auto"}, default="onnxruntime"
         What runs the graph: ONNX Runtime, the (slow) reference evaluator of the onnx package, or ONNX Runtime
         where it is installed and else the reference.
     raise_on_mismatch : bool, default=False
-        Whether to raise when an output does not pass.
+        Whether to raise an error if an output does not pass.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def verify_onnx(
 def after_steps(
     source: ExportSource, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
 ) -> tuple[ExportSource, Any, tuple[Comparison, ...]]:
-    """The ensemble without the steps before it, its input in the graph, and how that compares with Python's."""
+    """The ensemble without the steps before it, its input in the graph, and the comparison of that input."""
     if not metadata.steps:
         return source, X, ()
     found, dtype = outputs[metadata.steps].astype(np.float64), metadata.dtype
@@ -285,7 +285,7 @@ def compare(
 
 
 def unmatched_outputs(source: ExportSource, given: set[str], extras: Sequence[str]) -> list[Comparison]:
-    """Outputs that either the file or the estimator has alone."""
+    """Outputs of the file or of the estimator that the other does not have."""
     if source.classes is None:
         due = {"variable", *extras} | (set() if same_as_raw(source.link) else {"score"})
     else:

@@ -1,4 +1,4 @@
-"""Tree models of XGBoost and LightGBM themselves, read into the same ensembles."""
+"""Export sources of XGBoost's own tree models."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _(model: XGBModel) -> ExportSource:
         return own_loss_source(model)
     if callable(model.objective):
         raise ValueError(
-            f"objective must be one of XGBoost's own, got {model.objective!r}: the model does not tell which link "
-            f"a callable means. Put it as a Loss into rffboost_ext.interop.xgboost.XGBClassifier or XGBRegressor"
+            f"objective must be one of XGBoost's own, got {model.objective!r}: the link of a callable is unknown. "
+            f"Give it as a Loss to rffboost_ext.interop.xgboost.XGBClassifier or XGBRegressor"
         )
     if isinstance(model, XGBClassifier) and model.objective == "binary:logitraw":
         raise ValueError(
@@ -52,7 +52,7 @@ def _(booster: Booster) -> ExportSource:
 
 
 def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSource:
-    """The source of a model that XGBoost trained with one of our losses or a custom one."""
+    """The source of a model that XGBoost trained with a Loss."""
     loss = model.loss_
     return xgboost_source(
         model,
@@ -97,7 +97,7 @@ def xgboost_source(
     link: Callable[[int], Link],
     **facts: Any,
 ) -> ExportSource:
-    """The source of a model of scalar trees; tables bring categories in their own order, as XGBoost knows them."""
+    """The source of a model of scalar trees."""
     booster = rxgb.booster_of(model)
     known = categories_of(parsed(booster))
     plain = rxgb.to_ensemble(model)
@@ -116,7 +116,7 @@ def xgboost_source(
 
 
 def to_dmatrix(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> DMatrix:
-    """X for XGBoost: a table of categories as it is, else with the host's codes in their place."""
+    """X for XGBoost: a table of categorical columns unchanged, else with XGBoost's codes for categories."""
     if encoding is None:
         return DMatrix(np.asarray(X))
     if is_table(X) and set(encoding.coded) <= set(categorical_columns(X)):
@@ -125,7 +125,7 @@ def to_dmatrix(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding
     for j, categories in enumerate(known):
         if categories is None:
             continue
-        # Ours are in the order of the categories, those of the host in that of the table's type.
+        # Our codes follow the sorted categories, XGBoost's codes their order in the table.
         order, found = np.argsort(categories), np.isfinite(codes[:, j])
         codes[found, j] = order[codes[found, j].astype(int)]
     kinds = ["q" if entry is None else "c" for entry in known]

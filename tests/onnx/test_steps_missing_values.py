@@ -102,7 +102,7 @@ def test_every_output_of_a_table_is_watched() -> None:
         predictor = OnnxPredictor(to_onnx(model, table))
         for method in methods:
             assert len(getattr(predictor, method)(table)) == len(table)
-            with pytest.raises(ValueError, match="that the steps before the ensemble put out in their column 2"):
+            with pytest.raises(ValueError, match="after the steps before the ensemble, in column 2"):
                 getattr(predictor, method)(table.assign(c=np.nan))
 
 
@@ -112,5 +112,5 @@ def test_every_chunk_is_watched(n_jobs: int) -> None:
     many = np.resize(X, (3 * CHUNK_ELEMENTS // 6, 3))
     assert predictor.predict(many).shape == (len(many),)
     many[-1, 0] = np.nan
-    with pytest.raises(ValueError, match="put out in their column 0"):
+    with pytest.raises(ValueError, match="after the steps before the ensemble, in column 0"):
         predictor.predict(many)

@@ -201,7 +201,7 @@ def test_labels_by_another_boundary_are_refused():
 
 def test_a_classifier_of_one_class_is_refused():
     model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1).fit(X, np.zeros(len(X)))
-    with pytest.raises(ValueError, match="must know 2 classes"):
+    with pytest.raises(ValueError, match="must have at least 2 classes"):
         to_onnx(model)
 
 
