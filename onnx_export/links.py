@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import singledispatch
 from typing import Any
 
@@ -31,19 +30,6 @@ HOW_TO_LINK = """Set the attribute 'link' of the loss to a link of rffboost_ext.
     def _(link: MyLink, graph: Graph, raw: str) -> str:
         ...  # add nodes with graph.node(...) and constants with graph.constant(...)
         return name_of_the_response  # (n, K) or (n, C)"""
-
-NAMES_IN_FILES = {
-    "IdentityLink": "Identity",
-    "LogLink": "Exp",
-    "LogitLink": "Logistic",
-    "BinaryLogitLink": "Sigmoid",
-    "MultinomialLogitLink": "Softmax",
-    "LabelMeanLink": "HalfWay",
-    "SortLink": "Sorted",
-    "MedianLink": "Median",
-    "ComposedLink": "Both",
-}
-"""Names of types of links in metadata, where they are not those of the classes."""
 
 
 @singledispatch
@@ -119,11 +105,6 @@ def class_scores(graph: Graph, raw: str, slope: float = 1.0) -> str:
         return graph.node("Mul", raw, graph.constant([[-slope, slope]], "sides"))
 
     return graph.once(("sides", raw, slope), build)
-
-
-def link_text(link: Link) -> str:
-    """The link as metadata names it."""
-    return re.sub(r"\w+(?=\()", lambda found: NAMES_IN_FILES.get(found[0], found[0]), repr(link))
 
 
 def checked_link(loss: Loss, n_outputs: int) -> Link:

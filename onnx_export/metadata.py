@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,23 @@ import rffboost_ext
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.utils.typing import Array
 
-from .links import link_text
 from .source import ExportSource
 from .tolerance import tolerance_text
 
 FORMAT = "rffboost-onnx 1"
+NAMES_IN_FILES = {
+    "LabelRegression": "Signed",
+    "IdentityLink": "Identity",
+    "LogLink": "Exp",
+    "LogitLink": "Logistic",
+    "BinaryLogitLink": "Sigmoid",
+    "MultinomialLogitLink": "Softmax",
+    "LabelMeanLink": "HalfWay",
+    "SortLink": "Sorted",
+    "MedianLink": "Middle",
+    "ComposedLink": "Both",
+}
+"""Names of losses and links in files, if they are not those of the classes."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +95,8 @@ def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps:
     blocks = source.ensemble.terms
     return Metadata(
         estimator=source.estimator,
-        loss=source.loss,
-        link=link_text(source.link),
+        loss=text_in_files(source.loss),
+        link=text_in_files(repr(source.link)),
         dtype=dtype,
         classes=source.classes,
         feature_names=source.feature_names,
@@ -99,6 +112,11 @@ def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps:
         tolerance=tolerance_text(source, dtype),
         versions={"rffboost_ext": rffboost_ext.__version__, "onnx": onnx.__version__},
     )
+
+
+def text_in_files(text: str) -> str:
+    """The repr of losses or links with their names in files."""
+    return re.sub(r"\w+(?=\()", lambda found: NAMES_IN_FILES.get(found[0], found[0]), text)
 
 
 def array_length(term: Any, name: str) -> int:
