@@ -17,8 +17,8 @@ from ..losses.validation import prepare_loss, require_accepted_target
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
+from .early_stopping.mean_loss import ErrorFunction
 from .evaluation_history import EvaluationHistory
-from .mean_loss import ErrorFunction
 from .metrics import EvaluationMetric, resolve_metrics
 from .scorers import ScoreDecoder
 

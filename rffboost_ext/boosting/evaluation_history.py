@@ -1,4 +1,4 @@
-"""Metrics on sets of rows, round by round."""
+"""Metrics on evaluation sets, round by round."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Curves = dict[str, dict[str, list[float]]]
 
 
 class EvaluationHistory:
-    """Evaluates each metric on each set after every round of a model; of a stack, of its first model.
+    """Evaluates each metric on each set after every round of a model, in a stack of the first model.
 
     Parameters
     ----------
-    sets : mapping of str to Rows
+    sets : mapping of str to Dataset
         The sets by name.
     metrics : sequence of EvaluationMetric
         The metrics to evaluate.
@@ -38,11 +38,11 @@ class EvaluationHistory:
         self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
         self._next: int | None = len(start)
         for name in sets:
-            # A metric that cannot be computed should fail here, not after a round.
+            # A metric that cannot be computed fails here, not after a round.
             self._scores(name)
 
     def __call__(self, progress: Progress) -> None:
-        # An index that is not consecutive means that another model has begun: it and later ones are not evaluated.
+        # If the index is not consecutive another model has begun: only the first one is evaluated.
         self._next = progress.round.index + 1 if progress.round.index == self._next else None
         if self._next is None:
             return
@@ -57,7 +57,7 @@ class EvaluationHistory:
         return {metric.name: float(metric.score(rows.y, raw, rows.weight)) for metric in self.metrics}
 
     def latest(self) -> dict[str, float]:
-        """The latest values, by set and metric; empty while a model other than the first is trained."""
+        """The latest values, by set and metric; empty in the training of later models."""
         if self._next is None:
             return {}
         return {

@@ -13,11 +13,11 @@ from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback
-from .early_stopping import Patience
+from .early_stopping.patience import Patience
+from .early_stopping.stacking import mean_curve, stacking_weights
+from .early_stopping.validation_split import ALL_ROWS, validation_splits
 from .interruption import Interrupted
-from .stacking import mean_curve, stacking_weights
 from .training import EarlyStoppedModel, Member, Trainer
-from .validation_split import ALL_ROWS, validation_splits
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
 EXTRA_ROUNDS = 1.25
@@ -150,7 +150,7 @@ class FitPlan:
                 result = EarlyStoppedFit(self, self.stopping, data, callbacks, init).run(trainer, validation, seed)
             trainer.recorder.close()
         except Interrupted as error:
-            interrupt, curves = trainer.recorder.usable(error)
+            interrupt, curves = trainer.recorder.partial_result(error)
             scores_so_far = mean_curve(curves) if curves else None
             return FitResult(interrupt.ensemble, scores=scores_so_far, interrupt=interrupt)
         return result

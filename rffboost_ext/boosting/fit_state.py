@@ -1,4 +1,4 @@
-"""The progress of one call of ``fit``: the finished models, and the one that is being trained."""
+"""The progress of a fit: the finished models, and the model in training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .interruption import Interrupted
 
 @dataclass
 class FitState:
-    """A model that is being trained.
+    """A model in training.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class FitState:
     raw : ndarray of shape (n, C), optional
         The scores from which the loop continues; by default those of the ensemble.
     learner_state : dict
-        The state that learners keep across rounds.
+        The state of learners across rounds.
     callbacks : sequence of callable
-        To be called after each round.
+        Called after each round.
     finished : bool
         Whether its training is complete.
     """
@@ -39,7 +39,7 @@ class FitState:
     def state(self) -> dict[str, Any]:
         """The whole state as plain values."""
         states = [[type(callback).__name__, callback.state()] for callback in self._stateful()]
-        # The names are those in files.
+        # Names in files do not change with those of attributes.
         return {
             "ensemble": self.ensemble,
             "raw": self.raw,
@@ -62,39 +62,39 @@ class FitState:
 
 
 class FitRecorder:
-    """The progress of a fit, kept in memory in case it is interrupted."""
+    """Keeps the progress of a fit in memory, in case it is interrupted."""
 
     every: int | None = None
-    """Rounds between two notes of a model in training; None for no notes in between."""
+    """Rounds between two records of a model in training; None for a record at its end only."""
 
     def __init__(self) -> None:
         self.results: list[tuple[Ensemble, Array]] = []
 
-    def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
-        """The seeds of the fit: those just drawn, unless it is resumed."""
-        return drawn
+    def seeds(self, new: tuple[int, int]) -> tuple[int, int]:
+        """The seeds of the fit: the given ones, unless it is resumed."""
+        return new
 
-    def resume(self, growth: FitState) -> None:
-        """Restore the progress of a model that is about to be trained."""
+    def resume(self, state: FitState) -> None:
+        """Restore the progress of the next model."""
 
-    def watch(self, progress: Progress) -> None:
+    def inspect(self, progress: Progress) -> None:
         """Inspect a round."""
 
-    def note(self, growth: FitState) -> None:
-        """Note the state of a model."""
+    def record(self, state: FitState) -> None:
+        """Record the state of a model."""
 
     def close(self) -> None:
-        """Note that the fit is done."""
+        """Record that the fit is done."""
 
-    def keep(self, ensemble: Ensemble, scores: Array) -> None:
+    def keep_result(self, ensemble: Ensemble, scores: Array) -> None:
         """Keep the result of a fit with early stopping, and its curve."""
         if len(ensemble):
             self.results.append((ensemble, scores))
 
-    def usable(self, stop: Interrupted) -> tuple[Interrupted, list[Array]]:
-        """The interrupt with the model, and the curves of early stopping, that an interrupted fit leaves.
+    def partial_result(self, stop: Interrupted) -> tuple[Interrupted, list[Array]]:
+        """The interrupt with the model of an interrupted fit, and its curves of early stopping.
 
-        That is the mean of the models trained with early stopping so far, if any: an incomplete refit is
+        The model is the mean of the models trained with early stopping so far, if any; an incomplete refit is
         discarded.
         """
         if not self.results and not len(stop.ensemble):
@@ -104,7 +104,7 @@ class FitRecorder:
 
 
 class CallbackForwarder:
-    """Calls callbacks with the total number of rounds in a shorter stretch, and notes whether one ends the fit."""
+    """Calls callbacks with the total number of rounds, where the loop trains fewer at a time."""
 
     def __init__(self, callbacks: Sequence[Callback], n_estimators: int) -> None:
         self.callbacks, self.n_estimators, self.stopped = callbacks, n_estimators, False

@@ -15,7 +15,7 @@ from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
-from .mean_loss import ErrorFunction, MeanLoss
+from .early_stopping.mean_loss import ErrorFunction, MeanLoss
 from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, named_errors, score_function
 
 # Scorers of scikit-learn by their names in XGBoost and LightGBM.

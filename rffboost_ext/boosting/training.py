@@ -16,12 +16,13 @@ from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, KeepScores
-from .early_stopping import EarlyStopping, Patience, PatienceLimit
+from .early_stopping.mean_loss import ErrorFunction, MeanLoss
+from .early_stopping.monitor import EarlyStopping
+from .early_stopping.patience import Patience, PatienceLimit
+from .early_stopping.training_condition import TrainingCondition
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
 from .loop import boost, initial_ensemble
-from .mean_loss import ErrorFunction, MeanLoss
-from .training_condition import TrainingCondition
 
 # Number of rounds trained on one sample of the rows.
 ROUNDS_PER_SAMPLE = 50
@@ -138,7 +139,7 @@ class Trainer:
         try:
             while not state.finished:
                 self._advance(state, data, chances, scaling, n_estimators)
-                self.recorder.note(state)
+                self.recorder.record(state)
         except Interrupted:
             raise
         except KeyboardInterrupt as error:
@@ -170,7 +171,7 @@ class Trainer:
             best = done + monitor.best_round_
             length = min(max(1, done + round(extra_rounds * monitor.best_round_)), len(ensemble))
             model, scores = ensemble.truncated(length), np.array(monitor.scores_)
-            self.recorder.keep(model, scores)
+            self.recorder.keep_result(model, scores)
             return EarlyStoppedModel(model, scores, monitor.raw_after(model.rounds[best:]))
 
         try:
@@ -206,7 +207,7 @@ class Trainer:
         scaling: tuple[Array | None, Array | None],
         n_estimators: int,
     ) -> None:
-        """Train on one sample up to the next note of the recorder; caches of learners end with the sample."""
+        """Train on one sample up to the next record; caches of learners end with the sample."""
         done, target, every = len(state.ensemble), n_estimators, self.recorder.every
         if chances is not None:
             index = done // ROUNDS_PER_SAMPLE
@@ -214,7 +215,7 @@ class Trainer:
         forwarder, scores = CallbackForwarder(state.callbacks, n_estimators), KeepScores(state.raw)
         if every is not None:
             target = min(target, (done // every + 1) * every)
-        callbacks: list[Callback] = [forwarder] if every is None else [self.recorder.watch, forwarder, scores]
+        callbacks: list[Callback] = [forwarder] if every is None else [self.recorder.inspect, forwarder, scores]
         design = Design(
             *(data.X, *scaling, self.n_jobs, self.precision, self.learner_state, self.expansion, self.clipping)
         )

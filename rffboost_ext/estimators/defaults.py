@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..boosting.training_condition import TrainingCondition
-from ..boosting.validation_split import FEW
+from ..boosting.early_stopping.training_condition import TrainingCondition
+from ..boosting.early_stopping.validation_split import FEW
 from ..learners.mixture import MANY_FEATURES
 
 # Number of rounds without early stopping, and the maximum with it.
@@ -77,7 +77,7 @@ MIDDLE = TrainingDefaults(
     *(0.3, 15, 5),
     kernel={"n_components": 256, "compare_scales": True},
     ridge={"per_degree": 6.0, "relative_rate": 5.0},
-    irls=TrainingCondition(0.02, 0.65, 0.9, 4, akin=1.1),
+    irls=TrainingCondition(0.02, 0.65, 0.9, 4, max_similar_ratio=1.1),
 )
 # With many features often few of them matter: short steps find these.
 WIDE: dict[str, Any] = {"learning_rate": 0.1, "patience": 20, "ridge": {"per_degree": 6.0, "relative_rate": 10.0}}

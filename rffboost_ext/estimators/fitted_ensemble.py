@@ -77,6 +77,11 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         copied._forget(("evals_result_", "learning_rate_", *OF_EARLY_STOPPING))
         return copied
 
+    @property
+    def n_initial_rounds_(self) -> int:
+        """Rounds of the model that the fit continued from with ``init_model``, 0 without."""
+        return self._warm_start.n_initial
+
     def resume_from(self, state: WarmStart) -> None:
         """Let a fit with ``warm_start=True`` continue from the state of an earlier one."""
         self._warm_start = state

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..boosting.early_stopping import Patience, PatienceLimit
+from ..boosting.early_stopping.patience import Patience, PatienceLimit
+from ..boosting.early_stopping.validation_split import FEW, default_n_folds
 from ..boosting.fit_plan import FitPlan, StoppingPlan
 from ..boosting.steps import Shrunk
 from ..boosting.training import Member
-from ..boosting.validation_split import FEW, default_n_folds
 from ..core import Learner, Step
 from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge

@@ -118,7 +118,7 @@ def rounds_of(estimator: Any) -> str:
     scores = getattr(estimator, "validation_scores_", None)
     if scores is None:
         return "boosting rounds"
-    new = estimator.n_estimators_ - estimator._rounds_given
+    new = estimator.n_estimators_ - estimator.n_initial_rounds_
     kept = new == max(1, best_round(scores.tolist(), estimator.tol))
     return "boosting rounds" if kept else "boosting rounds (of one model)"
 

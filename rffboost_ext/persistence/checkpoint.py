@@ -101,7 +101,7 @@ class Checkpoint:
 
 
 class CheckpointRecorder(FitRecorder):
-    """A journal in a file.
+    """Keeps the progress of a fit in a file.
 
     Parameters
     ----------
@@ -143,18 +143,18 @@ class CheckpointRecorder(FitRecorder):
                 f"{', '.join(differing)}; delete it or give another path"
             )
 
-    def seeds(self, drawn: tuple[int, int]) -> tuple[int, int]:
+    def seeds(self, new: tuple[int, int]) -> tuple[int, int]:
         """The seeds of the fit: those of the file, if it has any."""
-        self._seeds = self._seeds or drawn
+        self._seeds = self._seeds or new
         return self._seeds
 
-    def resume(self, growth: FitState) -> None:
+    def resume(self, state: FitState) -> None:
         """Restore the next model, if it is in the file."""
         self._begun += 1
         if self._begun <= len(self.models):
-            growth.restore(self.models[self._begun - 1])
+            state.restore(self.models[self._begun - 1])
 
-    def watch(self, progress: Progress) -> None:
+    def inspect(self, progress: Progress) -> None:
         """Write a new file after the first round; a TypeError if its term cannot be stored.
 
         Not before it: the file of a fit that is done must survive one that is refused.
@@ -167,9 +167,9 @@ class CheckpointRecorder(FitRecorder):
                 self._write()
             self._tried = True
 
-    def note(self, growth: FitState) -> None:
+    def record(self, state: FitState) -> None:
         """Write the state of the model that is being trained."""
-        self.models[self._begun - 1 :] = [growth.state()]
+        self.models[self._begun - 1 :] = [state.state()]
         self._write()
 
     def close(self) -> None:

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.boosting import early_stopping
-from rffboost_ext.boosting.early_stopping import EarlyStopping, Patience, PatienceLimit, staged_scores
-from rffboost_ext.boosting.mean_loss import MeanLoss
+from rffboost_ext.boosting.early_stopping import monitor as early_stopping
+from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
+from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping, staged_scores
+from rffboost_ext.boosting.early_stopping.patience import Patience, PatienceLimit
+from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Member, Trainer
-from rffboost_ext.boosting.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose

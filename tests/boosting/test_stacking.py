@@ -9,8 +9,8 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from rffboost_ext import LOSSES, Cosines, RFFBoostRegressor
-from rffboost_ext.boosting import stacking as stopping
-from rffboost_ext.boosting.stacking import LEAST_WEIGHT, simplex_weights
+from rffboost_ext.boosting.early_stopping import stacking as stopping
+from rffboost_ext.boosting.early_stopping.stacking import MIN_WEIGHT, simplex_weights
 
 Array = np.ndarray
 
@@ -45,8 +45,8 @@ def test_a_tiny_weight_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         return simplex_weights(loss, y, np.ones(400), raw, np.zeros_like(y))
 
     with monkeypatch.context() as patch:
-        patch.setattr(stopping, "LEAST_WEIGHT", 0.0)
-        worse = next(k for k in np.linspace(2.0, 10.0, 1_000) if 0.0 < weights(k)[1] < LEAST_WEIGHT)
+        patch.setattr(stopping, "MIN_WEIGHT", 0.0)
+        worse = next(k for k in np.linspace(2.0, 10.0, 1_000) if 0.0 < weights(k)[1] < MIN_WEIGHT)
     np.testing.assert_array_equal(weights(worse), [1.0, 0.0])
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS
-from rffboost_ext.boosting.early_stopping import Patience
-from rffboost_ext.boosting.mean_loss import MeanLoss
+from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
+from rffboost_ext.boosting.early_stopping.patience import Patience
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Member, Trainer
 from rffboost_ext.data.dataset import Dataset

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rffboost_ext.boosting.early_stopping.training_condition import TrainingCondition
 from rffboost_ext.boosting.training import EarlyStoppedModel
-from rffboost_ext.boosting.training_condition import TrainingCondition
 
 DEMAND = TrainingCondition(0.02, 0.5, 1.5, 3)
 
@@ -41,16 +41,16 @@ def test_kinds_that_are_far_behind_are_given_up(least, expected) -> None:
 @pytest.mark.parametrize(("share", "expected"), [(0.2, True), (0.23, True), (0.25, False)])
 @pytest.mark.parametrize("more", [[], [[run(1.0, 0.9)]]])
 def test_kinds_that_are_like_one_that_is_far_behind_are_not_tried(share, expected, more) -> None:
-    demand = TrainingCondition(0.02, 0.5, 1.5, 3, akin=1.2)
+    demand = TrainingCondition(0.02, 0.5, 1.5, 3, max_similar_ratio=1.2)
     assert demand.is_met([], [[run(1.0, 0.2)], [run(1.0, share)], *more]) == expected
 
 
 def test_the_kind_that_is_like_may_be_the_best_or_missing() -> None:
-    demand = TrainingCondition(0.02, 0.5, 1.5, 3, akin=1.2)
+    demand = TrainingCondition(0.02, 0.5, 1.5, 3, max_similar_ratio=1.2)
     assert demand.is_met([], [[run(1.0, 0.4)], [run(1.0, 0.1)]])
     assert demand.is_met([], [[run(1.0, 0.4)]])
 
 
 def test_models_of_the_kind_that_is_like_may_fail() -> None:
-    demand = TrainingCondition(0.02, 0.5, 1.5, 3, akin=1.2)
+    demand = TrainingCondition(0.02, 0.5, 1.5, 3, max_similar_ratio=1.2)
     assert demand.is_met([], [[run(1.0, 0.4), run(1.0, 0.4)], [run(1.0, 0.8), run(1.0, 0.3)]])

@@ -7,19 +7,19 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from rffboost_ext import LEARNERS, LOSSES, STEPS, Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Tree
-from rffboost_ext.boosting import stacking, validation_split
-from rffboost_ext.boosting.early_stopping import Patience
-from rffboost_ext.boosting.fit_plan import EXTRA_ROUNDS, FitPlan, StoppingPlan
-from rffboost_ext.boosting.stacking import mean_curve
-from rffboost_ext.boosting.steps import Shrunk
-from rffboost_ext.boosting.training import EarlyStoppedModel, Member, Trainer
-from rffboost_ext.boosting.validation_split import (
+from rffboost_ext.boosting.early_stopping import stacking, validation_split
+from rffboost_ext.boosting.early_stopping.patience import Patience
+from rffboost_ext.boosting.early_stopping.stacking import mean_curve
+from rffboost_ext.boosting.early_stopping.validation_split import (
     FEW,
     assign_folds,
     default_n_folds,
     holdout_mask,
     only_rows_of_class,
 )
+from rffboost_ext.boosting.fit_plan import EXTRA_ROUNDS, FitPlan, StoppingPlan
+from rffboost_ext.boosting.steps import Shrunk
+from rffboost_ext.boosting.training import EarlyStoppedModel, Member, Trainer
 from rffboost_ext.core import Round, Term
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rffboost_ext import RFFBoostClassifier
-from rffboost_ext.boosting.validation_split import MAX_HELD_OUT, sample_validation_set
+from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, sample_validation_set
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
 from rffboost_ext.learners.subsampling import informative

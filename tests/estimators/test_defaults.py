@@ -7,10 +7,10 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge
-from rffboost_ext.boosting import validation_split
 from rffboost_ext.boosting.callbacks import Progress
+from rffboost_ext.boosting.early_stopping import validation_split
+from rffboost_ext.boosting.early_stopping.validation_split import FEW
 from rffboost_ext.boosting.fit_plan import FitPlan
-from rffboost_ext.boosting.validation_split import FEW
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose

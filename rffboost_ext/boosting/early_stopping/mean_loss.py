@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..core import Loss
-from ..losses.validation import require_value_per_row
-from ..utils.typing import Array
+from ...core import Loss
+from ...losses.validation import require_value_per_row
+from ...utils.typing import Array
 
 ErrorFunction: TypeAlias = Callable[[Array, Array, Array], float]
 """``error(y, raw, weight)`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,)."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Loss
-from ..data.dataset import Dataset, Index
-from ..utils.typing import Array
+from ...core import Loss
+from ...data.dataset import Dataset, Index
+from ...utils.typing import Array
 
 # Minimum and maximum size of the validation set.
 MIN_HELD_OUT, MAX_HELD_OUT = 20, 20_000

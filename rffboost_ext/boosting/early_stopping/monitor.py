@@ -1,83 +1,25 @@
-"""Early stopping: the error monitored on held-out rows, and how long it may fail to improve."""
+"""The callback that monitors an error on held-out rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..core import Term
-from ..terms import outputs_of_each
-from ..utils.typing import Array
-from .callbacks import Progress
+from ...core import Term
+from ...terms import outputs_of_each
+from ...utils.typing import Array
+from ..callbacks import Progress
 from .mean_loss import ErrorFunction, batch_errors
+from .patience import Patience
 
-# Held-out scores that are evaluated in one batch, counted over rounds, rows and outputs.
+# Scores that are evaluated in one batch: rounds times rows times outputs.
 MAX_BATCH = 1_000_000
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How many rounds early stopping waits for an improvement.
-
-    Parameters
-    ----------
-    rounds : int
-        Minimum number of rounds to wait.
-    share : float, default=0.0
-        Wait at least this share of the rounds up to the best one: late in a long fit improvements are small and
-        rare.
-    converged_below, min_gain : float, default=0.0
-        Once the error is below the share `converged_below` of its initial value, a fit also ends when a stretch of
-        `rounds` rounds reduces it by less than the share `min_gain` of that value. For errors with minimum 0, such
-        as log loss: further gains would only raise confidence, not accuracy.
-    """
-
-    rounds: int
-    share: float = 0.0
-    converged_below: float = 0.0
-    min_gain: float = 0.0
-
-    def limited_to(self, rounds: int) -> Patience:
-        """The same, but waiting for at most so many rounds."""
-        return replace(self, rounds=min(self.rounds, rounds), share=0.0)
-
-    def wait_after(self, best_round: int) -> float:
-        """Rounds to wait when `best_round` is the best so far."""
-        return max(self.rounds, self.share * best_round)
-
-    def checks_convergence(self, done: int) -> bool:
-        """Whether `done` is a multiple of `rounds`, at which convergence is checked."""
-        return self.converged_below > 0.0 and done % self.rounds == 0
-
-    def has_converged(self, errors: Sequence[float]) -> bool:
-        """Whether the last stretch of rounds gained too little; `errors` begin before the first round."""
-        if not self.checks_convergence(len(errors) - 1):
-            return False
-        least, before = min(errors), min(errors[: -self.rounds])
-        return least < self.converged_below * errors[0] and before - least < self.min_gain * errors[0]
-
-
-@dataclass(frozen=True)
-class PatienceLimit:
-    """Limits to the patience with a model that takes few long steps.
-
-    Parameters
-    ----------
-    rounds : int
-        The most rounds without improvement to wait for.
-    tol : float
-        The least decrease that counts as an improvement, as a share of the error before the first round.
-    """
-
-    rounds: int
-    tol: float
-
-
 def staged_scores(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Array) -> Array:
-    """Scores (T, n, C) of X (n, d) after each of T rounds, each of a keep, a length and a term, from `raw` on."""
+    """Scores (T, n, C) of X (n, d) after each of T rounds (keep, length, term), starting from `raw`."""
     outputs = outputs_of_each([term for _, _, term in rounds], X).astype(np.float64, copy=False)
     raws = np.empty_like(outputs)
     for t, (keep, length, _) in enumerate(rounds):
@@ -88,8 +30,8 @@ def staged_scores(raw: Array, rounds: Sequence[tuple[float, float, Term]], X: Ar
 class EarlyStopping:
     """Stops when an error on held-out rows, such as the loss, has not improved for a while.
 
-    No fit can end before its patience is over, so held-out rows are evaluated only then, and whenever a result is
-    requested: many rounds at once, which is cheaper than one by one.
+    Rounds are evaluated in batches, which is cheaper than one by one: when patience could end the fit, and when a
+    result is requested.
 
     Parameters
     ----------
@@ -116,7 +58,7 @@ class EarlyStopping:
     Raises
     ------
     ValueError
-        If the error before the first round is not finite, or that after another one NaN.
+        If the error is not finite before the first round, or NaN after a later one.
     """
 
     def __init__(
@@ -129,10 +71,10 @@ class EarlyStopping:
             raise ValueError(
                 f"early stopping: loss or eval_metric must be finite on the {len(y)} held-out rows, got {first}"
             )
-        self._least = tol * abs(first)
+        self._min_decrease = tol * abs(first)
         self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
         self._pending: list[tuple[float, float, Term]] = []
-        # Scores of the held-out rows after the rounds that follow the best one, at most a batch of them.
+        # Scores after the rounds that follow the best one, at most a batch of them.
         self._later: list[Array] = []
 
     def __call__(self, progress: Progress) -> bool:
@@ -197,11 +139,11 @@ class EarlyStopping:
     def _evaluate_batch(self, rounds: list[tuple[float, float, Term]]) -> None:
         raws = staged_scores(self._raw, rounds, self.X)
         errors = batch_errors(self.error, self.y, raws, self.weight)
-        self._require_numbers(errors)
+        self._require_no_nan(errors)
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]
         for t, error in enumerate(errors):
-            if error < least - self._least:
+            if error < least - self._min_decrease:
                 best, least, best_raw, later = done + t, error, raws[t].copy(), []
             elif len(later) < self._batch_size:
                 later.append(raws[t])
@@ -211,11 +153,11 @@ class EarlyStopping:
             self._pending[len(rounds) :],
         )
 
-    def _require_numbers(self, errors: Sequence[float]) -> None:
-        """Raise a ValueError if one of the next errors is NaN, which compares with no other."""
-        lost = np.flatnonzero(np.isnan(errors))
-        if len(lost):
+    def _require_no_nan(self, errors: Sequence[float]) -> None:
+        """Raise a ValueError if one of the next errors is NaN."""
+        is_nan = np.isnan(errors)
+        if is_nan.any():
             raise ValueError(
                 f"early stopping: loss or eval_metric must be a number on the {len(self.y)} held-out rows, got "
-                f"nan after round {len(self._scores) + int(lost[0])}"
+                f"nan after round {len(self._scores) + int(is_nan.argmax())}"
             )

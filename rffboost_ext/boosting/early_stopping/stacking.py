@@ -1,0 +1,96 @@
+"""Stacking: the weights of several models by their loss on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...core import Loss
+from ...data.dataset import Dataset
+from ...terms.ensemble import Ensemble
+from ...utils.typing import Array
+
+# Models of a smaller weight are dropped from a stack.
+MIN_WEIGHT = 1e-3
+# If all models are nearly right, losses are scaled by the differences between models instead of their progress.
+MODEL_DIFFERENCES = 16.0
+
+
+def stacking_weights(
+    loss: Loss, models: Sequence[Ensemble], scores: Sequence[Sequence[Array]], held: Sequence[Dataset]
+) -> Array:
+    """The weight of each member of a stack.
+
+    Parameters
+    ----------
+    loss : Loss
+    models : sequence of Ensemble
+        The models of the first member, one for each split.
+    scores : sequence of sequences of ndarray
+        For each member the raw scores of its k-th model on the k-th validation set.
+    held : sequence of Dataset
+        The validation sets.
+    """
+    if len(scores) == 1:
+        return np.ones(1)
+    raw = np.stack([np.concatenate(row) for row in scores])
+    y, weight = (np.concatenate([getattr(out, name) for out in held]) for name in ("y", "weight"))
+    start = np.concatenate([np.tile(m.baseline, (len(out), 1)) for m, out in zip(models, held, strict=True)])
+    return simplex_weights(loss, y, weight, raw, start)
+
+
+def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Array) -> Array:
+    r"""Non-negative weights (m,) of sum 1 for the best average of m models' raw scores (m, n, C).
+
+    They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`. The first part is the weighted mean
+    loss; its unit s is the mean absolute difference of row losses between `start` and the equally weighted
+    average, or `MODEL_DIFFERENCES` times that between a model and the average, if this is less. The penalty draws
+    the weights towards equal ones. Weights below `MIN_WEIGHT` become 0.
+
+    Parameters
+    ----------
+    loss : Loss
+    y : ndarray of shape (n, C)
+        Targets of held-out rows.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    raw : ndarray of shape (m, n, C)
+        Raw scores of the models.
+    start : ndarray of shape (n, C)
+        Raw scores before the first round: the models' baseline.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
+    from scipy.optimize import minimize
+
+    m, n = raw.shape[:2]
+    equal = np.full(m, 1.0 / m)
+    average = loss.value(y, raw.mean(axis=0))
+    change = np.average(np.abs(average - loss.value(y, start)), weights=weight)
+    difference = np.mean([np.average(np.abs(average - loss.value(y, one)), weights=weight) for one in raw])
+    unit = min(change, MODEL_DIFFERENCES * difference)
+    if not unit > 0.0:
+        return equal
+    reference = np.average(average, weights=weight)
+
+    def objective(v: Array) -> tuple[float, Array]:
+        mixed = np.tensordot(v, raw, 1)
+        value = np.average(loss.value(y, mixed), weights=weight) - reference
+        gradient, _ = loss.derivatives(y, mixed)
+        slope = np.einsum("kic,ic,i->k", raw, gradient, weight) / weight.sum()
+        uneven = v - equal
+        return float(value / unit + 10.0 / n * np.square(uneven).sum()), slope / unit + 20.0 / n * uneven
+
+    limits = {"bounds": [(0.0, 1.0)] * m, "constraints": {"type": "eq", "fun": lambda v: v.sum() - 1.0}}
+    solution = minimize(objective, equal, jac=True, method="SLSQP", **limits).x.clip(0.0)
+    solution[solution < MIN_WEIGHT * solution.sum()] = 0.0
+    return np.asarray(solution / solution.sum())
+
+
+def mean_curve(scores: Sequence[Array]) -> Array:
+    """The mean of curves of different lengths; a shorter one is continued with its best value."""
+    longest = max(map(len, scores))
+    return np.mean([np.append(curve, np.full(longest - len(curve), curve.min())) for curve in scores], axis=0)
