@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..boosting.mean_loss import MeanLoss
+from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..core import Loss
 from ..losses.registry import LOSSES
 from ..losses.validation import (
