@@ -92,8 +92,7 @@ METRICS = {
 
 
 @cases
-@pytest.mark.parametrize("arguments", METRICS)
-@pytest.mark.parametrize("many", [False, True], ids=["one", "list"])
+@pytest.mark.parametrize(("arguments", "many"), [("y, p", True), ("weight", False), ("group", False)])
 def test_functions_of_the_users_see_predictions(case, arguments, many):
     model, metric = shell(case.loss, n_estimators=100, learning_rate=0.3), METRICS[arguments]
     watch = {

@@ -109,8 +109,9 @@ weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
 
 
 @loss_cases
-@both_depths
-@weighted_or_not
+@pytest.mark.parametrize(
+    ("params", "weighted"), [({"max_depth": 3}, False), ({"max_depth": 5, "reg_alpha": 0.1}, True)], ids=str
+)
 def test_derivatives_become_the_trees_of_xgboosts_own(loss, params, weighted):
     loops = Loops(loss, params, weighted)
     ours, replay = loops.ours(), iter(loops.seen)
