@@ -1,26 +1,28 @@
 """A loss of your own: Huber's, in plain NumPy, used by name in a grid search.
 
-A loss is a class with four methods. Raw scores and targets are (n, 1) arrays here; nothing is compiled. A
-registered name is a convenience: ``RFFBoostRegressor(loss=Huber(delta=0.5))`` works as well.
+A loss is a class with three methods and a link. Raw scores and targets are (n, 1) arrays here; nothing is
+compiled. Registration is optional: ``RFFBoostRegressor(loss=Huber(delta=0.5))`` works as well.
 """
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from rffboost_ext import LOSSES, Loss, RFFBoostRegressor
+from rffboost_ext.losses import IdentityLink
 
 
 @LOSSES.register("my_huber")
 class Huber(Loss):
-    """Half the squared error up to `delta`, linear beyond: far-off targets pull with bounded force.
+    """Half the squared error up to `delta`, linear beyond: the influence of outliers is bounded.
 
     Parameters
     ----------
     delta : float, default=1.0
-        Where the loss turns linear, in units of the target.
+        The error beyond which the loss is linear, in units of the target.
     """
 
-    exact_hessian = False  # `derivatives` gives an upper bound, so steps are found by line search
+    exact_hessian = False  # `derivatives` returns an upper bound, so that steps use a line search
+    link = IdentityLink()
 
     def __init__(self, delta=1.0):
         self.delta = delta
@@ -43,9 +45,6 @@ class Huber(Loss):
             gradient, _ = self.derivatives(y, np.full_like(y, middle))
             low, high = (low, middle) if weight @ gradient[:, 0] > 0 else (middle, high)
         return np.array([low])
-
-    def inverse_link(self, raw):
-        return raw
 
 
 # A sine wave; one target in ten is off by 10.

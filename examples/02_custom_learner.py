@@ -1,7 +1,7 @@
-"""A weak learner of your own: a linear ridge, which yields a term of its own, used by name in a grid search.
+"""A weak learner of your own: a linear ridge, which returns its own kind of term, used by name in a grid search.
 
 A learner maps the state of a round to a term; a term is a function of X that can be scaled and summed. Both are
-plain NumPy here, and everything else (losses, steps, early stopping, staged predictions) works with them at once.
+plain NumPy here. Losses, steps, early stopping and staged predictions work with them without further code.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class Linear(Term):
 
 @LEARNERS.register("linear_ridge")
 class LinearRidge(Learner):
-    """The linear function nearest to the residuals in weighted least squares, with a penalty on its slope.
+    """Weighted ridge regression on the residuals.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class LinearRidge(Learner):
 X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
 
-# By name; the step that suits the loss is chosen for us.
+# By name; the step is chosen to suit the loss.
 by_name = RFFBoostClassifier(learner="linear_ridge", n_estimators=50).fit(X_train, y_train)
 print(f"by name: test accuracy {by_name.score(X_test, y_test):.3f}")
 

@@ -26,7 +26,7 @@ clf = RFFBoostClassifier(n_estimators=100, random_state=0).fit(X_train, y_train)
 save_onnx(clf, folder / "model.onnx")
 print(describe_onnx(folder / "model.onnx"))
 
-# Is it the same function? The tolerance is what rounding explains, and no more.
+# Is it the same function, within the rounding error?
 print(verify_onnx(clf, folder / "model.onnx", X_test, raise_on_mismatch=True))
 
 # The file predicts without this package's estimators; labels come back as they were.

@@ -8,6 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from rffboost_ext import Loss
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.losses import IdentityLink
 
 # In the scikit-learn interface a loss is a parameter. Intercept and link come with it.
 X, y = make_moons(1000, noise=0.3, random_state=0)
@@ -37,6 +38,8 @@ print(f"log loss of the best round: {log_loss(y_test, probabilities):.3f}")
 class Asymmetric(Loss):
     """Squared error that weighs a prediction below the target four times."""
 
+    link = IdentityLink()
+
     def _weight(self, y, raw):
         return np.where(raw < y, 4.0, 1.0)
 
@@ -53,14 +56,11 @@ class Asymmetric(Loss):
             middle -= (weight @ gradient)[0] / (weight @ hessian)[0]
         return np.array([middle])
 
-    def inverse_link(self, raw):
-        return raw
 
-
-# A loss of your own needs four methods in NumPy.
+# A loss of your own needs three methods in NumPy and a link.
 X, y = load_diabetes(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 for loss in ("squared_error", Asymmetric()):
     model = rxgb.XGBRegressor(loss=loss, n_estimators=30, max_depth=2, n_jobs=1).fit(X_train, y_train)
-    short = np.mean(model.predict(X_test) < y_test)
-    print(f"{loss!s:>13}: baseline {model.baseline_[0]:.1f}, {100 * short:.0f} % of predictions fall short")
+    below = np.mean(model.predict(X_test) < y_test)
+    print(f"{loss!s:>13}: baseline {model.baseline_[0]:.1f}, {100 * below:.0f} % of predictions are too low")

@@ -1,4 +1,4 @@
-"""Improve an XGBoost model that exists: 50 cosines on top of it, and the gain on data that neither has seen."""
+"""Improve an XGBoost model that exists: 50 cosines on top of it, and the gain on held-out data."""
 
 import numpy as np
 import xgboost as xgb
@@ -7,7 +7,7 @@ from sklearn.model_selection import train_test_split
 
 from rffboost_ext import RFFBoostClassifier
 
-# Three waves across ten features: trees need many steps for what a cosine says at once.
+# Two waves and a line in ten features: trees need many splits for what one cosine fits.
 rng = np.random.default_rng(0)
 X = rng.uniform(-2.0, 2.0, (3000, 10))
 signal = np.cos(2.0 * X[:, 0] + X[:, 1]) + np.cos(X[:, 2] - 1.5 * X[:, 3]) + 0.5 * X[:, 4]

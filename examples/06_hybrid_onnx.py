@@ -16,7 +16,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 X_fit, X_held, y_fit, y_held = train_test_split(X_train, y_train, random_state=0)
 train, held = xgb.DMatrix(X_fit, y_fit), xgb.DMatrix(X_held, y_held)
 
-# The loop is XGBoost's. Before each tree the objective adds a cosine; the metric sees the sum of both.
+# The loop is XGBoost's. Before each tree the objective adds a cosine; the metric is computed on the sum of both.
 hybrid = rxgb.CosineObjective("log_loss", learner="rff_1", every=1)
 booster = xgb.train(
     {"max_depth": 3, "eta": 0.1, "nthread": 1, "disable_default_eval_metric": True},

@@ -1,10 +1,9 @@
-"""A published method built from outside: PBRFF (Letarte et al., AISTATS 2019) from the core's own parts.
+"""A published method composed outside the package: PBRFF (Letarte et al., AISTATS 2019) from the core's parts.
 
-PBRFF learns a similarity to each of L landmarks: random frequencies, weighted by how well each alone tells the
-landmark's class from the others; then a linear SVM on the L similarities. In the words of this package that is one
-round per landmark: a placement that is given, a fit criterion that is the paper's loss, the posterior weighting,
-and the step "zero", which leaves the scores where they are, so that every landmark sees the same labels. Two small
-classes are new.
+PBRFF learns a similarity to each of L landmarks, and fits a linear SVM to these. A similarity is a sum
+of random cosines, weighted by how well each alone separates the landmark's class from the others. Here that is one
+round per landmark, with given placements, the paper's loss as fit criterion and the posterior weighting. The step
+"zero" leaves the scores unchanged, so that every landmark is fitted to the same labels. Two small classes are new.
 """
 
 import numpy as np
@@ -73,8 +72,8 @@ landmarks = boost(A, y_train[:, None] * 1.0, loss="squared_error", learner=prior
 svm = LinearSVC().fit(similarities(A), y_train)
 print(f"weights not learned: test accuracy {svm.score(similarities(B), y_test):.3f}")
 
-# And as it ships, with what such a similarity is known to be worth on rows that were not seen.
+# The same from the package, with a bound on the loss of such a similarity on new rows.
 model = baselines.pbrff(100, svm="liblinear", random_state=0).fit(X_train, y_train)
 report = baselines.report_landmarks(model.mapping_, X_train, y_train)
-print(f"as it ships: test accuracy {model.score(X_test, y_test):.3f}")
+print(f"from the package: test accuracy {model.score(X_test, y_test):.3f}")
 print(f"loss of a landmark: {report.loss.mean():.3f}, below {report.bound.mean():.3f} with probability 0.95")

@@ -1,6 +1,6 @@
-"""Watch a fit: several metrics on several sets, a falling learning rate, class weights, a bar, and a picture.
+"""Watch a fit: several metrics on several sets, a decaying learning rate, class weights, a progress bar, a figure.
 
-The scripts of migration.md show the same for those who come from other packages.
+docs/migration.md has the same script in other packages.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ model = RFFBoostClassifier(
     learner="mixture",
     learning_rate=Decay(0.3, factor=0.99),  # or any function of the round
     class_weight="balanced",
-    eval_metric=["roc_auc", cost, "log_loss"],  # the last one stops the fit
+    eval_metric=["roc_auc", cost, "log_loss"],  # early stopping uses the last one
     n_iter_no_change=30,
     callbacks=[ProgressBar()],
     random_state=0,

@@ -1,4 +1,4 @@
-"""Small models: one of several folds, the same with few cosines, and one of 100 cosines from the start."""
+"""Small models: an average of several folds, the same compressed, and a model of at most 100 cosines."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 folds = cross_validate(RFFBoostClassifier(random_state=0), X_train, y_train, cv=3, return_estimator=True)
 models = {"average of three folds": average(folds["estimator"])}
-# The rows say where the scores matter; targets are not needed.
+# The compressed model has nearly the same scores on such rows; targets are not needed.
 models["the same, compressed"] = compress(models["average of three folds"], X_train, random_state=0)
 few = RFFBoostClassifier(learner="rff_newton", n_estimators=100, n_folds=1, random_state=0)
 models["at most 100 cosines"] = few.fit(X_train, y_train)

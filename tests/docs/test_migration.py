@@ -16,7 +16,7 @@ from sklearn.metrics import get_scorer_names
 from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext.boosting.metrics import named_scorer
 
-PAGE = (Path(__file__).parents[2] / "examples" / "migration.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PACKAGES = ["rffboost_ext", "xgboost", "lightgbm", "catboost", "sklearn"]
 COLUMNS = {"here": "rffboost_ext", "XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier
 
-# Rents: the district matters, the distance less so the better the district, and some cells are empty.
+# Rents depend on the district, the distance and the storey; some cells are empty.
 rng = np.random.default_rng(0)
 n = 1_500
 district, storey = rng.choice(["harbour", "hill", "mill", "old town", "park"], n), rng.integers(0, 6, n)
@@ -20,20 +20,20 @@ homes["district"] = homes["district"].mask(rng.random(n) < 0.1).astype("category
 homes["distance"] = homes["distance"].mask(rng.random(n) < 0.2)
 train, test, y_train, y_test = train_test_split(homes, dear, random_state=0)
 
-# Columns of the data type category are categories; gaps need nothing. Trees and cosines both see them.
+# Columns of a categorical type are categories. Trees and cosines both use them, and missing values.
 clf = RFFBoostClassifier(early_stopping=False, n_estimators=150, random_state=0).fit(train, y_train)
 print(f"accuracy: {clf.score(test, y_test):.3f}")
 for name, share in zip(homes.columns, clf.feature_importances_, strict=True):
-    print(f"  {name:<9} {share:.0%} of what is explained")
+    print(f"  {name:<9} {share:.0%} of the explained variance")
 
-# A district that nobody has seen counts as missing. A gap in a column that had none is an error that names it.
-print("unheard of:", clf.predict_proba(test[:1].assign(district="moon")).round(3))
+# An unknown category counts as missing. A missing value in a column that had none in fit is an error.
+print("unknown district:", clf.predict_proba(test[:1].assign(district="moon")).round(3))
 try:
     clf.predict(test.assign(storey=np.nan))
 except ValueError as error:
     print(error)
 
-# One graph: text goes in as text, each column as an input of its own, and NaN is a gap.
+# One graph: each column is an input, text stays text, and NaN is a missing value.
 model = to_onnx(clf)
 print(verify_onnx(clf, model, test, raise_on_mismatch=True))
 session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

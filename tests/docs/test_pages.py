@@ -1,0 +1,79 @@
+"""The code of the README and of the pages under docs/ runs, and the commands are those of CI."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.accuracy_data import FURTHER, SOURCES
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
+TEXTS = {
+    name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")
+} | PAGES
+
+
+def blocks(language, text=README):
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def run_blocks(text, folder):
+    """The finished process of all Python blocks as one script: they register parts by name."""
+    command = [sys.executable, "-c", "\n".join(blocks("python", text))]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_readme_is_short_and_runs(tmp_path):
+    assert len(README.splitlines()) <= 150
+    done = run_blocks(README, tmp_path)
+    assert (tmp_path / "model.onnx").exists()
+    assert min(float(line) for line in done.stdout.splitlines()[:2]) > 0.93
+
+
+# The migration page has a test of its own: each of its scripts begins with the first block.
+@pytest.mark.parametrize(
+    "name", [name for name in PAGES if blocks("python", PAGES[name]) and "migration" not in name]
+)
+def test_pages_run(name, tmp_path):
+    run_blocks(PAGES[name], tmp_path)
+
+
+def test_commands_are_those_of_ci():
+    script = (ROOT / ".ci" / "run").read_text()
+    install, test = blocks("bash")[1].strip().split(" && ")
+    assert install.replace("pip install -e", "pip install --quiet --editable") in script
+    assert script.strip().splitlines()[-1] == test
+
+
+def test_every_benchmark_and_each_of_its_files_of_data_is_listed():
+    text = (ROOT / "benchmarks" / "README.md").read_text()
+    scripts = {path.name for path in (ROOT / "benchmarks").glob("*.py") if "def main(" in path.read_text()}
+    assert set(re.findall(r"^\| `(\w+\.py)", text, re.MULTILINE)) == scripts
+    stems = {source.stem for source in SOURCES.values() if source.missing(None)}
+    # Those of R packages are in the script that writes them.
+    assert stems - set(FURTHER) <= set(re.findall(r"`(\w+)`", text))
+    assert "`Rscript benchmarks/further.R FOLDER`" in text
+
+
+def test_every_page_is_listed():
+    index = set(re.findall(r"\]\((\w+\.md)\)", PAGES["docs/index.md"]))
+    assert {f"docs/{name}" for name in index} == set(PAGES) - {"docs/index.md"}
+    assert {f"docs/{name}" for name in index} == set(re.findall(r"\]\((docs/\w+\.md)\)", README))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_files_that_a_page_names_exist(name):
+    for path in re.findall(
+        r"`((?:examples|benchmarks|docs|rffboost_ext|onnx_export|tests)/[\w./]+)`", TEXTS[name]
+    ):
+        assert (ROOT / path).exists(), path
+    for path in re.findall(r"\]\(([\w./]+)\)", TEXTS[name]):
+        assert ((ROOT / name).parent / path).exists(), path
