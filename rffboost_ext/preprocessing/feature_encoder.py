@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
@@ -25,7 +25,7 @@ NO_FINITE_CHECK = {"ensure_all_finite": False}
 SMALL = 4096
 
 
-class FeatureEncoder(TransformerMixin, BaseEstimator):
+class FeatureEncoder(BaseEstimator):
     """Converts tables to a matrix of numbers and category codes, missing values as NaN.
 
     The only place that knows the names, the categories and the missing values of columns.

@@ -65,7 +65,7 @@ def rounds_beyond_the_best(_):
         (unknown_categories, "none of the categories"),
         (unknown_categories_of_an_average, "none of the categories"),
         (callbacks_left_out, "no part of a model file"),
-        (seen_rows, "may have seen the rows"),
+        (seen_rows, "may have been fitted to the held-out rows"),
     ],
 )
 def test_a_warning_names_the_line_of_the_user(call, message, tmp_path):

@@ -118,13 +118,15 @@ class EarlyStopping:
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint."""
         self._evaluate()
-        raw = {"raw": self._raw, "best_raw": self._best_raw}
+        raw = {"raw": self._raw, "best_raw": self._best_raw, "later": self._later}
         return {"scores": self._scores, "best_round": self._best} | raw
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore the state from a checkpoint."""
         self._scores, self._best = state["scores"], state["best_round"]
-        self._raw, self._best_raw, self._pending, self._later = state["raw"], state["best_raw"], [], []
+        self._raw, self._best_raw, self._pending = state["raw"], state["best_raw"], []
+        # Scores that are evaluated again, in other batches, could differ in the last bit.
+        self._later = list(state.get("later", []))
 
     def _evaluate(self) -> None:
         """Evaluate the pending rounds."""
