@@ -69,7 +69,7 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
 def objective_source(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> ExportSource:
     """The source of a model of scalar trees with one of XGBoost's own objectives."""
     learner = parsed(rxgb.booster_of(model))
-    kind, n_outputs = rxgb.objective_name(learner), number_of_outputs(learner)
+    kind, n_outputs = learner["objective"]["name"], number_of_outputs(learner)
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
     link, is_classifier = OBJECTIVES[kind], isinstance(model, XGBClassifier)

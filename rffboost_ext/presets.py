@@ -1,8 +1,7 @@
-"""The published algorithms, each a composition of the same parts. Names and symbols are the papers'.
+"""The published algorithms as compositions of the same parts, with the names and symbols of the papers.
 
-They compute in float32 unless told otherwise. On more than 520,000 rows GBRFF2 then starts the search of a
-frequency on a part of them (``RFF1(start_rows=...)``). ``precision="float64"`` follows the published
-implementations to rounding.
+The default precision is float32; on more than 520,000 rows GBRFF2 then starts the search of a frequency on a
+sample (``RFF1(start_rows=...)``). ``precision="float64"`` follows the published implementations to rounding.
 
 References
 ----------

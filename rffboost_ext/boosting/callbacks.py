@@ -1,4 +1,4 @@
-"""What happens after each round."""
+"""Callbacks, which are called after each round."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ..core import Round, Term
 from ..utils.param_validation import Functions, Integer, require
 from ..utils.typing import Array
 
-# Largest number of rounds between two lines with verbose=1.
-LONGEST_SILENCE = 50
+# Maximum number of rounds between two lines with verbose=1.
+MAX_INTERVAL = 50
 CALLBACKS = Functions("the progress")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback sees after a round.
+    """The state of a fit after a round, which callbacks receive.
 
     Attributes
     ----------
     round : Round
-        The round as it began: ``round.index`` counts from 0, ``round.raw`` are the scores before it. Its rows
-        are those that are trained on: held-out rows are left out, and equal rows may be merged.
+        The state before the round: ``round.index`` counts from 0, ``round.raw`` are the scores. Its rows are the
+        training rows, without held-out rows; equal rows may be merged.
     n_estimators : int
         The requested number of rounds.
     term : Term
@@ -54,14 +54,14 @@ class Progress:
 Callback: TypeAlias = Callable[[Progress], object]
 """Called after each round; a true result ends the training of the model.
 
-One with methods ``state()`` and ``restore(state)`` is part of checkpoints: ``state`` returns values, arrays or
-storable objects, which ``restore`` gets when the fit is resumed. Estimators call the method ``close()`` of one
-that has it when the fit is over, however it ends.
+Checkpoints include a callback with methods ``state()`` and ``restore(state)``: ``state`` returns values, arrays or
+storable objects, which ``restore`` receives when the fit is resumed. Estimators call a method ``close()`` when the
+fit ends, also if it fails.
 """
 
 
 def stops_training(callback: Callback, progress: Progress) -> bool:
-    """Whether a callback ends the fit, or a TypeError that names it if its answer is neither true nor false."""
+    """Whether a callback ends the fit, or a TypeError if it does not return a truth value."""
     answer = callback(progress)
     try:
         return bool(answer)
@@ -69,13 +69,13 @@ def stops_training(callback: Callback, progress: Progress) -> bool:
         raise TypeError(f"callbacks: {callback!r} must return a truth value or None, got {answer!r}") from error
 
 
-class KeepScores:
-    """Keeps the training scores of the last round, from which a later fit on the same rows can continue.
+class ScoreRecorder:
+    """Stores the training scores of the last round, from which a later fit on the same rows can continue.
 
     Parameters
     ----------
     raw : ndarray of shape (n, C), optional
-        The scores that the fit starts from, if they are known.
+        The scores that the fit starts from, if known.
     """
 
     def __init__(self, raw: Array | None = None) -> None:
@@ -95,7 +95,7 @@ class KeepScores:
 
 @contextmanager
 def closing_callbacks(callbacks: Sequence[Callback]) -> Iterator[None]:
-    """A context at whose end the ``close()`` of callbacks that have this method is called."""
+    """A context manager that calls ``close()`` of all callbacks with this method at the end."""
     try:
         yield
     finally:
@@ -105,15 +105,15 @@ def closing_callbacks(callbacks: Sequence[Callback]) -> Iterator[None]:
 
 
 class ProgressBar:
-    """Shows the rounds of each model of a fit as a bar, with the training loss; needs tqdm.
+    """Shows the rounds and the training loss of each model of a fit as a tqdm progress bar.
 
-    For the ``callbacks`` of an estimator. If a fit trains several models, as early stopping with folds does, each
-    has its own bar, with the maximum number of rounds as its total.
+    For the ``callbacks`` of an estimator. If a fit trains several models, such as folds for early stopping, each
+    has its own bar, whose total is the maximum number of rounds.
 
     Parameters
     ----------
     every : int, default=10
-        Rounds between two updates of the training loss, which take a pass over the rows.
+        Rounds between two updates of the training loss, which is computed on all training rows.
     **options
         Passed to tqdm, such as ``leave=False`` or ``file=sys.stdout``.
 
@@ -139,14 +139,14 @@ class ProgressBar:
         self._next = 0
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProgressBar:
-        # scikit-learn's clone deep-copies callbacks, and a file cannot be copied.
+        # scikit-learn's clone copies callbacks, but a file cannot be copied.
         return type(self)(self.every, **self.options)
 
     def __call__(self, progress: Progress) -> None:
         index = progress.round.index
         if self._bar is None or index != self._next:
             self.close()
-            self._bar = self._begun(index, progress.n_estimators)
+            self._bar = self._open(index, progress.n_estimators)
         self._next = index + 1
         if index % self.every == 0:
             self._bar.set_postfix_str(f"training loss {progress.train_loss():.6g}", refresh=False)
@@ -154,7 +154,7 @@ class ProgressBar:
         if self._next >= progress.n_estimators:
             self.close()
 
-    def _begun(self, index: int, total: int) -> Any:
+    def _open(self, index: int, total: int) -> Any:
         try:
             from tqdm.auto import tqdm
         except ImportError as error:
@@ -164,13 +164,13 @@ class ProgressBar:
         return tqdm(**({"total": total, "initial": index, "unit": " rounds"} | self.options))
 
     def close(self) -> None:
-        """Stop the bar where it is."""
+        """Close the bar."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
-class Printer:
+class ProgressPrinter:
     """Prints the training loss and other metrics to standard error every few rounds.
 
     Parameters
@@ -186,7 +186,7 @@ class Printer:
 
     def __call__(self, progress: Progress) -> None:
         done, total = progress.round.index + 1, progress.n_estimators
-        every = self.verbose if self.verbose > 1 else min(max(1, total // 10), LONGEST_SILENCE)
+        every = self.verbose if self.verbose > 1 else min(max(1, total // 10), MAX_INTERVAL)
         if done % every and done != total:
             return
         numbers = {"training loss": progress.train_loss(), **self.latest()}

@@ -51,16 +51,15 @@ def boost(
 ) -> Ensemble:
     """Boost: one loop for every combination of loss, learner and step.
 
-    In each round the learner fits a term to the derivatives of the loss, the step decides how far to move
-    along it, and the raw scores are updated.
+    In each round the learner fits a term to the derivatives of the loss, the step determines its length, and the
+    raw scores are updated.
 
     Parameters
     ----------
     design : Design or ndarray of shape (n, d)
         The features.
     y : ndarray of shape (n, 1) or (n, C)
-        The target as the loss wants it: class indices or real values. What is minimised is
-        ``loss.prepared(y, weight)``.
+        The target: class indices or real values. The loss ``loss.prepared(y, weight)`` is minimised.
     loss, learner, step : str or instance
         The parts. ``step="auto"`` chooses a step that suits loss and learner.
     n_estimators : int, default=100
@@ -75,10 +74,9 @@ def boost(
     init : Ensemble, optional
         The ensemble to continue from; its rounds come first in the result and count towards `n_estimators`.
     init_raw : ndarray of shape (n, C), optional
-        The final scores of the loop of `init` on these rows, ``Progress.raw``. With them the loop continues bit
-        for bit as if it had never stopped, unless the learner keeps a state across rounds in
-        ``Design.learner_state``, as kernel machines keep their kernel: that starts anew. Without them the loop
-        starts from ``init.raw``, which is the same up to rounding.
+        The final scores of the loop of `init` on these rows, ``Progress.raw``; by default ``init.raw``, which is
+        the same up to rounding. With them the loop continues bit for bit, except that the state which a learner
+        keeps in ``Design.learner_state``, such as the kernel of kernel machines, starts anew.
 
     Returns
     -------
@@ -87,10 +85,10 @@ def boost(
     Raises
     ------
     ValueError, TypeError
-        If a part is unknown or invalid, or two parts do not go together, before any work is done; in a round, if
-        a loss, a learner or a step of the user's returns what cannot be used.
+        If a part is unknown or invalid, or two parts are incompatible, before any work is done; in a round, if a
+        custom loss, learner or step returns an invalid result.
     KeyboardInterrupt
-        If the user interrupts it; its attribute ``ensemble`` has the rounds that were done.
+        If the user interrupts it; its attribute ``ensemble`` holds the completed rounds.
 
     Examples
     --------
@@ -145,7 +143,7 @@ def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None 
 
 
 def build_ensemble(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array]) -> Ensemble:
-    """The ensemble of the rounds that are complete: an interrupt may come between a term and its move."""
+    """The ensemble of the completed rounds: an interrupt may come between a term and its move."""
     return Ensemble(start.baseline, materialized_terms(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
 
 
@@ -175,30 +173,30 @@ def check_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[
 
 
 def check_real_array(name: str, given: Any) -> Array:
-    """A parameter as an array of float64, or of float32 if it is, or a TypeError that names it."""
+    """A parameter as an array of float32 or float64, or a TypeError that names it."""
     values = np.asarray(given)
     if values.dtype.kind not in "biuf":
         raise TypeError(f"boost: {name} must be real numbers, got an array of type {values.dtype}")
-    # Kernels take these two alone; truth values have no differences, whole numbers overflow.
+    # Kernels support only these two types.
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
 def initial_raw(start: Ensemble, design: Design, n_estimators: int, raw: Array | None) -> Array:
-    """The scores that :func:`boost` starts from, given or computed; a ValueError if they or `start` do not fit."""
+    """The scores that :func:`boost` starts from, or a ValueError if they or `start` are incompatible."""
     if len(start) > n_estimators:
         raise ValueError(
-            f"boost: n_estimators must be at least the {len(start)} rounds that init has, got {n_estimators}"
+            f"boost: n_estimators must be at least the {len(start)} rounds of init, got {n_estimators}"
         )
     if raw is None:
         return start.raw(design.original)
-    raw, wanted = check_real_array("init_raw", raw), (design.n_samples, start.n_outputs)
-    if raw.shape != wanted:
-        raise ValueError(f"boost: init_raw must have shape {wanted}, got {raw.shape}")
+    raw, shape = check_real_array("init_raw", raw), (design.n_samples, start.n_outputs)
+    if raw.shape != shape:
+        raise ValueError(f"boost: init_raw must have shape {shape}, got {raw.shape}")
     if not np.isfinite(raw).all():
         raise ValueError("boost: init_raw must be finite, got NaN or infinity")
     return raw
 
 
 def materialized_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """All terms in a form that can be stored."""
+    """All terms as plain arrays."""
     return tuple(term.settled() for term in terms)

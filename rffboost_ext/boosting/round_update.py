@@ -45,23 +45,7 @@ class RoundUpdate:
 
 @dataclass(frozen=True)
 class RoundFitter:
-    """Fits the rounds of a model, and checks what loss, learner and step return.
-
-    Parameters
-    ----------
-    design : Design
-        The features.
-    y : ndarray of shape (n, 1) or (n, C)
-        The target.
-    weight : ndarray of shape (n,)
-        Sample weights.
-    loss : Loss
-        The prepared loss.
-    learner : Learner
-    step : Step
-    seed : int or sequence of int, or None
-        Round t draws from ``SeedSequence(seed, spawn_key=(t,))``.
-    """
+    """Fits the rounds of a model; round t draws from ``SeedSequence(seed, spawn_key=(t,))``."""
 
     design: Design
     y: Array
@@ -72,13 +56,7 @@ class RoundFitter:
     seed: int | Sequence[int] | None
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
-        """Fit round `index` at the raw scores (n, C).
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the loss, the learner or the step returns an invalid result or changes an array that it was given.
-        """
+        """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
         derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.y, raw, index))
         check_derivatives(self.loss, derivatives, raw, index)
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index,)))

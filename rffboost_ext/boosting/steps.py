@@ -1,4 +1,4 @@
-"""Steps: how far to move along the output of a learner's term."""
+"""Steps: the length of the update along the output of a term."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
 RATE = POSITIVE | Function("the round")
 """Allowed learning rates."""
 
-# A step below this share of the first stride is searched for again.
+# If the root is below this fraction of the first stride, the bracket is narrowed.
 SHORT, TINY = 1e-5, 1e-280
-# Keeps the step finite for a term that is right, or wrong, on every row.
+# Keeps the step finite for a term that is right or wrong on every row.
 LARGEST_CORRELATION = 1.0 - 1e-12
-# The number of a round, and the learning rate that it was told: those of no round.
-NEVER = -1, 1.0
+NO_ROUND = -1, 1.0
+"""Index and learning rate before a round has been started."""
 
 
 @STEPS.register("unit")
@@ -36,7 +36,7 @@ class Unit(Step):
 
 @STEPS.register("zero")
 class Zero(Step):
-    """``length = 0``: scores stay, so that every round sees the same residual (independent features)."""
+    """``length = 0``: the scores, and so the residual, stay the same in every round (independent features)."""
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         return 1.0, 0.0
@@ -49,8 +49,8 @@ class ConfidenceRated(Step):
     .. math:: \alpha = \tfrac12 \log \frac{\sum_i w_i (1 + y_i h_i)}{\sum_i w_i (1 - y_i h_i)}
               = \operatorname{artanh}\left( - \frac{\langle g, h \rangle}{\sum H} \right)
 
-    with the gradient g = -w y and the hessian H = w of the exponential loss. The right-hand side needs no
-    labels, only a loss with \|g\| <= H.
+    with the gradient g = -w y and the hessian H = w of the exponential loss. The right-hand side is valid for
+    every loss with \|g\| <= H.
 
     References
     ----------
@@ -70,9 +70,9 @@ class Newton(Step):
     """One Newton step along the output, ``length = -<g, h> / <H, h^2>``; exact for the squared error."""
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        counted = output if round.output_weights is None else round.output_weights * output
-        slope = round.inner(round.gradient, counted)
-        return 1.0, safe_ratio(-slope, round.inner(round.hessian, counted, output))
+        weighted = output if round.output_weights is None else round.output_weights * output
+        slope = round.inner(round.gradient, weighted)
+        return 1.0, safe_ratio(-slope, round.inner(round.hessian, weighted, output))
 
 
 @STEPS.register("line_search")
@@ -84,8 +84,8 @@ class LineSearch(Step):
     tol : float, default=1e-8
         Tolerance on the length, relative to it.
     max_length : float, default=1e6
-        Maximum length, as a multiple of the largest absolute target where that is above 1; reached if the loss has
-        no minimum along the output, as on separable data.
+        Maximum length, as a multiple of the largest absolute target if that exceeds 1. It is reached if the loss
+        has no minimum along the output, as on separable data.
     """
 
     constraints = {"tol": POSITIVE, "max_length": POSITIVE}
@@ -104,18 +104,18 @@ class LineSearch(Step):
         start = slope(0.0)
         if start == 0.0:
             return 1.0, 0.0
-        # The loss is convex, so its slope changes sign once: double the stride until it has.
+        # The slope of a convex loss changes sign once: double the stride until it does.
         near, far = 0.0, -np.sign(start)
         longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
-        # By sign: for extreme scores the product of two slopes may underflow to 0.
+        # Signs are compared because the product of two slopes may underflow to 0.
         while np.sign(slope(far)) == np.sign(start):
             near, far = far, 2.0 * far
             if abs(far) > longest:
                 return 1.0, float(np.sign(far) * longest)
-        # A minimum far below the first stride, as of small targets, is looked for on its own scale.
+        # Small targets have a minimum far below the first stride.
         while near == 0.0 and abs(far) > TINY and np.sign(slope(SHORT * far)) != np.sign(start):
             far = SHORT * far
-        # Where the slope jumps through 0 at a length of 0 the relative tolerance is never met: stop near enough.
+        # If the slope jumps through 0 at length 0, only an absolute tolerance is met.
         return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
 
 
@@ -127,14 +127,14 @@ class Shrunk(Step):
     step : Step
         The step to shorten.
     rate : float or callable
-        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``. A
-        round asks it once.
+        Factor on its length, above 0, or a function that returns it for each round, ``rate(index) -> float``, and
+        is called once per round.
     first : int, default=0
-        The round from which the function counts: the number of rounds of an initial model.
+        The round in which `index` is 0: the number of rounds of an initial model.
     """
 
     constraints = {"rate": RATE, "first": Integer(0)}
-    _asked = NEVER
+    _latest = NO_ROUND
 
     def __init__(self, step: Step, rate: float | Callable[[int], float], first: int = 0) -> None:
         self.step = step
@@ -143,37 +143,37 @@ class Shrunk(Step):
 
     @property
     def needs(self):  # type: ignore[no-untyped-def,override]
-        """What the inner step needs."""
+        """The needs of the inner step."""
         return self.step.needs
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         keep, length = take_step(self.step, round, output)
-        # A function may say something else when it is asked again.
-        (index, rate), self._asked = self._asked, NEVER
+        # A function may return another value in a second call.
+        (index, rate), self._latest = self._latest, NO_ROUND
         return keep, (
             rate if index == round.index else learning_rate_at(self.rate, round.index - self.first)
         ) * length
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a round was told is no part of the step: a checkpoint compares steps by their state.
-        return {name: value for name, value in super().__getstate__().items() if name != "_asked"}
+        # Checkpoints compare steps by their state, which excludes the latest rate.
+        return {name: value for name, value in super().__getstate__().items() if name != "_latest"}
 
     def shrinkage(self, index: int) -> float:
         rate = learning_rate_at(self.rate, index - self.first)
-        self._asked = index, rate
+        self._latest = index, rate
         return rate * self.step.shrinkage(index)
 
 
 def take_step(step: Step, round: Round, output: Array) -> tuple[float, float]:
-    """The result of a step, two finite numbers, or an error that names the step."""
-    found = step.move(round, output)
+    """The result of a step, two finite numbers, or a TypeError or ValueError that names the step."""
+    move = step.move(round, output)
     try:
-        keep, length = found
+        keep, length = move
         finite = math.isfinite(keep) and math.isfinite(length)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {found!r}") from error
+        raise TypeError(f"step {step!r}: move must return two numbers, (keep, length), got {move!r}") from error
     if not finite:
-        raise ValueError(f"step {step!r}: move must return finite numbers, got {found!r} in round {round.index}")
+        raise ValueError(f"step {step!r}: move must return finite numbers, got {move!r} in round {round.index}")
     return keep, length
 
 
@@ -181,18 +181,18 @@ def learning_rate_at(rate: float | Callable[[int], float], index: int) -> float:
     """The learning rate of a round: a number, or the checked result of a function."""
     if not callable(rate):
         return rate
-    found = rate(index)
-    require("learning_rate", f"what the function returns for round {index}", found, POSITIVE)
-    return float(found)
+    value = rate(index)
+    require("learning_rate", f"what the function returns for round {index}", value, POSITIVE)
+    return float(value)
 
 
 def safe_ratio(numerator: float, denominator: float) -> float:
-    """The quotient, or 0 if the denominator is not positive: a perfect fit moves no further."""
+    """The quotient, or 0 if the denominator is not positive, as after a perfect fit."""
     return numerator / denominator if denominator > 0.0 else 0.0
 
 
 def default_step(loss: Loss, learner: Learner) -> Step:
-    """The step that ``step="auto"`` stands for: the learner's own, else the best that the loss allows."""
+    """The step for ``step="auto"``: the learner's own, else the best that the loss allows."""
     if learner.step is not None:
         return STEPS.create(learner.step)
     if loss.bounded_ratio and learner.bounded:

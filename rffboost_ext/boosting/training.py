@@ -15,7 +15,7 @@ from ..preprocessing.scaling import fit_scaling
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .callbacks import Callback, KeepScores
+from .callbacks import Callback, ScoreRecorder
 from .early_stopping.mean_loss import ErrorFunction, MeanLoss
 from .early_stopping.monitor import EarlyStopping
 from .early_stopping.patience import Patience, PatienceLimit
@@ -212,7 +212,7 @@ class Trainer:
         if chances is not None:
             index = done // ROUNDS_PER_SAMPLE
             target, data = min(target, (index + 1) * ROUNDS_PER_SAMPLE), self._sample(data, chances, index)
-        forwarder, scores = CallbackForwarder(state.callbacks, n_estimators), KeepScores(state.raw)
+        forwarder, scores = CallbackForwarder(state.callbacks, n_estimators), ScoreRecorder(state.raw)
         if every is not None:
             target = min(target, (done // every + 1) * every)
         callbacks: list[Callback] = [forwarder] if every is None else [self.recorder.inspect, forwarder, scores]

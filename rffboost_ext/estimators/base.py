@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.callbacks import CALLBACKS, Callback, KeepScores, closing_callbacks
+from ..boosting.callbacks import CALLBACKS, Callback, ScoreRecorder, closing_callbacks
 from ..boosting.evaluation import Evaluation, evaluation_of, evaluation_sets
 from ..boosting.evaluation_history import EvaluationHistory
 from ..boosting.fit_plan import FitPlan, FitResult
@@ -247,7 +247,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         recorder = recorder_for(self, data, evaluation.sets or None, init)
         split_seed, seed = recorder.seeds(self._seeds())
         previous = self._warm_start if self._is_warm_start() else WarmStart()
-        learner_state, scores = previous.copied_learner_state(), KeepScores(previous.training_scores(data))
+        learner_state, scores = previous.copied_learner_state(), ScoreRecorder(previous.training_scores(data))
         keeps_state = bool(self.warm_start) and plan.stopping is None
         with (
             threads(self.n_jobs) as n_jobs,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..boosting.callbacks import Callback, Printer
+from ..boosting.callbacks import Callback, ProgressPrinter
 from ..boosting.evaluation_history import EvaluationHistory
 from ..data.dataset import Dataset
 from ..persistence.checkpoint import Checkpoint
@@ -35,7 +35,7 @@ def combined_callbacks(
     callbacks: list[Callback] = [] if history is None else [history]
     callbacks += [one for one in given or () if not isinstance(one, Checkpoint)]
     if verbose:
-        callbacks.append(Printer(verbose) if history is None else Printer(verbose, history.latest))
+        callbacks.append(ProgressPrinter(verbose) if history is None else ProgressPrinter(verbose, history.latest))
     return callbacks
 
 

@@ -111,10 +111,6 @@ class CosineObjectiveBase(ABC):
         """Some rows of a matrix as the host's trees read them; None if the host does not return them."""
 
     @abstractmethod
-    def _check_host(self, matrix: Any) -> None:
-        """Raise a ValueError if the parameters of a matrix do not allow cosines."""
-
-    @abstractmethod
     def _read_trees(self, booster: Any, training: CosineTraining) -> tuple[list[Term | None], int]:
         """The tree of each round of a booster up to its best, None if it has none; its number of features."""
 
@@ -215,12 +211,11 @@ class CosineObjectiveBase(ABC):
         return fitted(ensemble, training.fitter.loss, n_features, learner=self.learner, names=names)
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
-        self._check_host(matrix)
         X, weight = self._cosine_sum(matrix).X, read_weights(matrix, len(host))
         if (host != host[0]).any():
             raise ValueError(
                 "CosineObjective: the training must start from constant scores, without a base margin or "
-                "init_score per row and without an earlier model; to continue from a model use init_model in fit"
+                "init_score per row and without an earlier model; to continue a model use init_model in fit"
             )
         if not (weight > 0.0).all():
             raise ValueError(

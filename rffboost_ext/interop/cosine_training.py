@@ -38,14 +38,7 @@ class CosineSum:
 class ScoreTrace:
     """The host's scores on some rows before each round, to verify that a booster comes from this training.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (m,)
-        Indices of the rows.
-    X : ndarray of shape (m, d), optional
-        Their features as the host's trees read them; None if the host does not return them.
-    scores : list of ndarray of shape (m, C)
-        One entry for each round that was started.
+    `rows` are indices, `X` their features as the host's trees read them, or None if the host does not return them.
     """
 
     rows: Array
@@ -74,25 +67,9 @@ class ScoreTrace:
 class CosineTraining:
     """The state of one training.
 
-    Attributes
-    ----------
-    fitter : RoundFitter
-        Fits the cosines.
-    start : ndarray of shape (C,)
-        The host's initial score.
-    baseline : ndarray of shape (C,)
-        The loss's baseline, which replaces `start` in the sum of both parts.
-    raw : ndarray of shape (n, C)
-        The sum of the cosines on the training rows.
-    trace : ScoreTrace
-    n_calls : int
-        Rounds that the host has started.
-    last : ndarray of shape (n, C), optional
-        The host's scores before its latest round.
-    terms, lengths : list
-        The cosines and their step lengths.
-    tree_grown : list of bool
-        Whether each completed round has changed the host's scores.
+    The host starts from the score `start`, (C,), which `baseline` replaces in the sum of both parts. `raw`, (n,
+    C), is the sum of the cosines on the training rows, `last` the host's scores before its latest round.
+    `tree_grown` says for each completed round whether it has changed the host's scores.
     """
 
     fitter: RoundFitter
@@ -148,14 +125,9 @@ class CosineTraining:
 def assign_trees(trees: Sequence[Term], tree_grown: Sequence[bool], best: int | None) -> list[Term | None]:
     """The tree of each round up to the best, None for a round that the host has dropped for lack of a split.
 
-    Parameters
-    ----------
-    trees : sequence of Term
-        The rounds that a booster has kept, or the first few of them. The first round is always kept.
-    tree_grown : sequence of bool
-        Whether each round but the last has changed the host's scores.
-    best : int, optional
-        Number of rounds up to the best after early stopping.
+    `trees` are the rounds that a booster has kept, or the first few of them: the first round is always kept.
+    `tree_grown` says for each round but the last whether it has changed the host's scores. `best` is the number of
+    rounds up to the best after early stopping.
     """
     n_calls = len(tree_grown) + 1
     if len(trees) >= n_calls:

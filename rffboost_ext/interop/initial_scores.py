@@ -18,14 +18,8 @@ from .score_conversion import slope_of
 class PreviousModel:
     """A model that a fit continues.
 
-    Attributes
-    ----------
-    name : str
-        The parameter that it was passed as.
-    start : ndarray of shape (C,)
-        Its initial score, in the host's units.
-    response : callable, optional
-        From its scores, the start included, to probabilities or means; None if unknown.
+    `name` is the parameter that it was passed as, `start` its initial score, (C,), in the host's units, `response`
+    the function from its scores, the start included, to probabilities or means, None if unknown.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Our losses and cosines in LightGBM's training loop, and its models as our ensembles."""
+"""Losses and cosines in LightGBM's training loop, and its models as ensembles."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
-    """The callable that makes ``lightgbm.train`` minimise one of our losses, as ``params["objective"]``.
+    """One of our losses as ``params["objective"]`` of ``lightgbm.train``.
 
-    LightGBM does not fit an intercept for a callable, it starts from 0: see :func:`intercept`.
+    LightGBM fits no intercept for a callable and starts from 0: see :func:`intercept`.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def objective(loss: str | Loss) -> MatrixObjective:
 
 @dataclass(frozen=True)
 class LightGBMMetric:
-    """A metric for ``feval``: name, value, and False, as lower is better."""
+    """A metric for ``feval`` of ``lightgbm.train``."""
 
     metric: MatrixMetric
 
     def __call__(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
-        """The triple."""
+        """Name, value, and False: lower is better."""
         return *self.metric(scores, data), False
 
 
@@ -138,7 +138,7 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
 
 
 def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> Ensemble:
-    """A LightGBM model as an ensemble of ours: the same raw scores, with one term per boosting round.
+    """A LightGBM model as an :class:`~rffboost_ext.Ensemble` of the same raw scores, one term per boosting round.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     Returns
     -------
     Ensemble
-        Raw scores equal ``predict(raw_score=True)``, missing values (NaN) included. Those of a random forest
-        ("rf") are the mean over its trees, as ``predict()`` takes them.
+        Raw scores equal ``predict(raw_score=True)``, also for missing values (NaN). For a random forest ("rf")
+        they are the mean over its trees, as in LightGBM.
 
     Raises
     ------
@@ -180,10 +180,10 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     booster : lightgbm.Booster
         The trained booster.
     loss : str or Loss
-        The loss that it was trained with; files do not record functions. A UserWarning tells where they record
-        an objective of LightGBM's whose scores are read otherwise.
+        The loss that it was trained with, which files do not record. A UserWarning is issued if the booster
+        records an objective of LightGBM's with another link.
     baseline : ndarray of shape (C,)
-        What :func:`intercept` returned, which files do not record; 0, for each output, if that was not called.
+        The result of :func:`intercept`, which files do not record; 0 for each output if it was not called.
 
     Returns
     -------
@@ -210,8 +210,8 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
 
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
-    """The baseline of a booster, (C,), float64, or a ValueError or TypeError that names it."""
-    allowed = f"bind: baseline must be what intercept() returned, finite numbers of shape ({n_outputs},), or 0"
+    """The baseline of a booster, (C,), as float64, or a ValueError or TypeError."""
+    allowed = f"bind: baseline must be the result of intercept(), finite numbers of shape ({n_outputs},), or 0"
     given = np.asarray(baseline, dtype=object)
     if not all(isinstance(value, Real) and not isinstance(value, bool) for value in given.ravel()):
         raise TypeError(f"{allowed}, got {baseline!r}")
@@ -228,8 +228,7 @@ class CosineObjective(CosineObjectiveBase):
     Notes
     -----
     Pass it as ``params["objective"]``; ``feval=hybrid.metric`` evaluates the sum of both parts. LightGBM frees the
-    features of its data: construct each Dataset with ``free_raw_data=False``, or provide the features by
-    ``attach(data, X)``.
+    features of a Dataset: construct it with ``free_raw_data=False``, or provide them by ``attach(data, X)``.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
@@ -269,11 +268,12 @@ class CosineObjective(CosineObjectiveBase):
         # A table with non-numeric columns has dtype object.
         return None if found.dtype.kind == "O" else found
 
-    def _check_host(self, matrix: Dataset) -> None:
+    def _start_training(self, host: Array, matrix: Dataset) -> CosineTraining:
         # train() passes its parameters to a Dataset that was not constructed before; bind() checks the others.
         params = matrix.params or {}
         for spelling in BOOSTING & {*params}:
             require_unchanging_trees(params[spelling])
+        return super()._start_training(host, matrix)
 
     def _read_trees(self, booster: Booster, training: CosineTraining) -> tuple[list[Term | None], int]:
         model = booster.model_to_string()
@@ -293,7 +293,7 @@ def dense(data: Any) -> Array:
 
 
 def require_unchanging_trees(boosting: str) -> None:
-    """Raise a ValueError for a kind of boosting whose scores are not the sum of the trees of earlier rounds."""
+    """Raise a ValueError unless the scores of a kind of boosting are the sum of the trees of all rounds."""
     if boosting in CHANGING:
         raise ValueError(
             f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose {CHANGING[boosting]}"
@@ -311,20 +311,20 @@ def booster_of(model: Any) -> Booster:
 
 
 def names_of(booster: Booster) -> Array | None:
-    """Names of its columns, with underscores for spaces; None if all are LightGBM's own or column indices."""
+    """Names of the columns, with underscores for spaces; None if all are LightGBM's defaults or indices."""
     names = booster.feature_name()
     known = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
     return np.array(names, dtype=object) if known else None
 
 
 def certain_names_of(booster: Booster) -> Array | None:
-    """Those names, unless one has an underscore, which may be a space in the user's table."""
+    """The names of the columns, or None if one has an underscore, which may be a space in the user's table."""
     names = names_of(booster)
     return None if names is None or any("_" in name for name in names) else names
 
 
 def response_of(model: Booster | LGBMModel) -> Any:
-    """The model's inverse link; None where only its user knows it, as for a callable objective."""
+    """The model's inverse link; None if it is unknown, as for a callable objective."""
     if isinstance(model, LGBMClassifier | LGBMRegressor):
         return model.loss_.inverse_link
     text = parse_model(booster_of(model).model_to_string(num_iteration=1))
@@ -336,7 +336,7 @@ def response_of(model: Booster | LGBMModel) -> Any:
 
 
 def init_model(model: Any) -> InitModel:
-    """A model of LightGBM, which has its classes unless it is a Booster."""
+    """A LightGBM model as an initial model; a Booster has no classes."""
     booster, classes = booster_of(model), getattr(model, "classes_", None)
     ensemble, response = to_ensemble(model), response_of(model)
     names = names_of(booster)

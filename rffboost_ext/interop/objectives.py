@@ -40,14 +40,16 @@ class PreparedLossCache:
     def __init__(self) -> None:
         self._entries: WeakKeyDictionary[Any, tuple[Any, Loss]] = WeakKeyDictionary()
 
-    def get(self, loss: Loss, y: Array, weight: Array, n_outputs: int, matrix: Any) -> Loss:
-        """The loss prepared for the current labels and weights of `matrix` and for `n_outputs` outputs."""
+    def prepare(self, loss: Loss, scores: Array, matrix: Any) -> tuple[Loss, Array, Array, Array]:
+        """The prepared loss, labels, raw scores (n, C) and weights for the scores on a matrix."""
+        raw = as_columns(scores)
+        y, weight, n_outputs = read_labels(matrix), read_weights(matrix, len(raw)), raw.shape[1]
         data: tuple[Any, ...] = y, weight, n_outputs
         cached, prepared = self._entries.get(matrix, (None, loss))
         if cached is None or not all(map(np.array_equal, cached, data)):
             prepared = prepare_for_labels(loss, y.reshape(len(weight), -1), weight, n_outputs)
             self._entries[matrix] = data, prepared
-        return prepared
+        return prepared, y, raw, weight
 
     def __reduce__(self) -> tuple[type[PreparedLossCache], tuple[()]]:
         # Matrices can neither be pickled nor copied.
@@ -58,9 +60,8 @@ class PreparedLossCache:
 class MatrixObjective:
     """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
 
-    Instances can be pickled, and one may serve many boosters at once. Sample weights of the matrix are applied.
-    Hessians are bounded below by 1e-16 times the weight. What a loss estimates from its targets, such as a scale,
-    is estimated from the labels of the matrix.
+    Instances can be pickled, and one may serve many boosters at once. Sample weights of the matrix are applied,
+    hessians are bounded below by 1e-16 times the weight, and the loss is prepared for the labels of the matrix.
 
     Parameters
     ----------
@@ -68,33 +69,21 @@ class MatrixObjective:
         The loss to minimise. A classification loss expects labels 0 .. K-1.
     unset : float, optional
         The host's initial score if no baseline was set; the objective warns if it is far from the baseline.
+
+    Raises
+    ------
+    ValueError
+        In a call: if the matrix has no labels or labels that the loss does not accept, or the loss returns invalid
+        derivatives.
     """
 
     loss: Loss
     unset: float | None = None
-    _prepared: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False, compare=False)
+    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False, compare=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
-        """Derivatives at raw `scores`, (n,) or (n, C), for the labels and weights of a matrix.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,) or (n, C)
-        matrix : xgboost.DMatrix or lightgbm.Dataset
-
-        Returns
-        -------
-        gradient, hessian : ndarray of the shape of `scores`
-
-        Raises
-        ------
-        ValueError
-            If the matrix has no labels or labels that the loss does not accept, or the loss returns invalid
-            derivatives.
-        """
-        raw = as_columns(scores)
-        y, weight = read_labels(matrix), read_weights(matrix, len(raw))
-        loss = self._prepared.get(self.loss, y, weight, raw.shape[1], matrix)
+        """Derivatives at raw `scores`, of their shape, (n,) or (n, C), for the labels and weights of a matrix."""
+        loss, y, raw, weight = self._cache.prepare(self.loss, scores, matrix)
         if self.unset is not None and np.all(scores == self.unset):
             warn_of_start(self.unset, loss, check_labels(loss, y, raw), weight)
         gradient, hessian = weighted_derivatives(loss, y, raw, weight)
@@ -110,34 +99,25 @@ class MatrixMetric:
     Parameters
     ----------
     loss : Loss
-        The loss, evaluated at raw scores. Parameters that it estimates from its targets, such as Huber's delta
-        unless that is a number, are estimated from the labels of each matrix.
+        The loss, evaluated at raw scores and prepared for the labels of each matrix.
     name : str
         The name of the metric in the host.
     """
 
     loss: Loss
     name: str
-    _prepared: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False, compare=False)
+    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False, compare=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[str, float]:
         """Name and value, as ``xgboost.train(custom_metric=...)`` expects them."""
-        raw = as_columns(scores)
-        y, weight = read_labels(matrix), read_weights(matrix, len(raw))
-        loss = self._prepared.get(self.loss, y, weight, raw.shape[1], matrix)
-        return self.name, mean_loss(loss, y, raw, weight)
+        return self.name, mean_loss(*self._cache.prepare(self.loss, scores, matrix))
 
 
 @dataclass(frozen=True)
 class ArrayObjective:
-    """A loss for the scikit-learn interface: ``objective(y, scores, weight) -> gradient, hessian``.
+    """A prepared loss for the scikit-learn interface: ``objective(y, scores, weight) -> gradient, hessian``.
 
-    Parameters
-    ----------
-    loss : Loss
-        The prepared loss to minimise.
-    conversion : ScoreConversion
-        From the host's scores to raw scores. Derivatives are with respect to the host's.
+    `conversion` maps the host's scores to raw scores; derivatives are with respect to the host's.
     """
 
     loss: Loss
@@ -152,16 +132,9 @@ class ArrayObjective:
 
 @dataclass(frozen=True)
 class ArrayMetric:
-    """The weighted mean of a loss for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
+    """The weighted mean of a prepared loss for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
 
-    Parameters
-    ----------
-    loss : Loss
-        The prepared loss.
-    name : str
-        The name of the metric in the host.
-    conversion : ScoreConversion
-        From the host's scores to raw scores.
+    `conversion` maps the host's scores to raw scores; `name` is the name of the metric in the host.
     """
 
     loss: Loss
@@ -184,19 +157,7 @@ def metric_on_predictions(
 ) -> Callable[..., Any]:
     """Wrap a user's metric of predictions for a host that passes scores, as with a callable objective.
 
-    Parameters
-    ----------
-    metric : callable
-        ``metric(y, predictions, ...)``, with further arguments as the host passes them.
-    loss : Loss
-        The prepared loss, whose link maps raw scores to predictions.
-    conversion : ScoreConversion
-        From the host's scores to raw scores.
-
-    Returns
-    -------
-    callable
-        Of the same name and signature, which hosts inspect.
+    The result has the name and signature of `metric`, which hosts inspect.
     """
 
     @wraps(metric)
@@ -255,11 +216,10 @@ def read_labels(matrix: Any) -> Array:
 def read_weights(matrix: Any, n_samples: int) -> Array:
     """The sample weights of a matrix, (n,), 1 if it has none."""
     weight = matrix.get_weight()
-    if weight is None or not len(weight):
-        return np.ones(n_samples)
+    weight = float_weights(weight if weight is not None and len(weight) else None, n_samples)
     if not np.any(weight):
         raise ValueError("the weights of the matrix must not all be 0")
-    return np.asarray(weight, dtype=np.float64)
+    return weight
 
 
 def float_weights(weight: Array | None, n_samples: int) -> Array:

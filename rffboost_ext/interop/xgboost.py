@@ -1,4 +1,4 @@
-"""Our losses and cosines in XGBoost's training loop, and its models as our ensembles."""
+"""Losses and cosines in XGBoost's training loop, and its models as ensembles."""
 
 from __future__ import annotations
 
@@ -57,19 +57,18 @@ __all__ = [
 
 CATEGORIES = (
     "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, such as "
-    "one-hot, or train on an array of codes with feature_types and hand that over by attach(matrix, codes)"
+    "one-hot, or train on an array of codes with feature_types and pass it by attach(matrix, codes)"
 )
-"""Error message for categorical columns: one table cannot give trees categories and cosines numbers."""
+"""Error message for categorical columns."""
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
-    """The callable that makes ``xgboost.train`` minimise one of our losses.
+    """One of our losses as ``obj`` of ``xgboost.train``.
 
-    XGBoost does not fit an intercept for a callable, it starts from 0.5: add :func:`intercept` to the
-    parameters. Margins are raw scores of the loss: its ``inverse_link`` maps them to probabilities, or see
-    :func:`bind`. Those of the exponential loss are half the log-odds, where reg_lambda and min_child_weight have a
-    quarter of the effect that they have for XGBoost's logistic loss, and the learning rate twice;
-    :class:`XGBClassifier` grows on log-odds instead.
+    XGBoost fits no intercept for a callable and starts from 0.5: add :func:`intercept` to the parameters. Margins
+    are raw scores of the loss; its ``inverse_link``, or :func:`bind`, maps them to probabilities. For the
+    exponential loss they are half the log-odds: compared with XGBoost's logistic loss, reg_lambda and
+    min_child_weight have a quarter of the effect, the learning rate twice. :class:`XGBClassifier` uses log-odds.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def objective(loss: str | Loss) -> MatrixObjective:
 
 
 def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
-    """Parameters that start ``xgboost.train`` from the loss's baseline, and leave evaluation to :func:`metric`.
+    """Parameters by which ``xgboost.train`` starts from the loss's baseline and evaluates only :func:`metric`.
 
     Parameters
     ----------
@@ -129,23 +128,21 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
 
 
 def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> Ensemble:
-    """An XGBoost model as an ensemble of ours: the same raw scores, with one term per boosting round.
+    """An XGBoost model as an :class:`~rffboost_ext.Ensemble` of the same raw scores, one term per boosting round.
 
     Parameters
     ----------
     model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
-        Trees of any objective with a known link; gbtree or dart, with scalar leaves. Where it splits on
-        categories, the ensemble acts on their codes, as XGBoost does on arrays.
+        Trees of any objective with a known link; gbtree or dart, with scalar leaves. For categorical splits the
+        ensemble acts on codes, as XGBoost does on arrays.
     n_rounds : int, optional
-        Rounds to take, at most all; by default up to the best after early stopping, else all. A Booster's own
-        predict uses all, and continued training keeps the earlier best round: a UserWarning tells if rounds of a
-        Booster are left out.
+        Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
+        of a Booster are left out, as its own predict uses all.
 
     Returns
     -------
     Ensemble
-        Raw scores equal the model's ``predict(output_margin=True)`` of these rounds up to round-off, missing
-        values included.
+        Raw scores equal ``predict(output_margin=True)`` of these rounds up to round-off, also for missing values.
 
     Raises
     ------
@@ -169,7 +166,15 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     start = initial_score(learner)
     rounds = read_rounds(learner)
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
-    terms = tuple(rounds[: rounds_of(model, booster, len(rounds)) if n_rounds is None else n_rounds])
+    if n_rounds is None:
+        total = len(rounds)
+        n_rounds = best_round(booster, total)
+        if model is booster and n_rounds < total:
+            warn_user(
+                f"{n_rounds} of {total} rounds of the Booster are used, up to the best of early stopping; its own "
+                f"predict uses all. Pass n_rounds={n_rounds} or n_rounds={total} to to_ensemble() or bind()"
+            )
+    terms = tuple(rounds[:n_rounds])
     ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
     require_equal(ensemble, booster)
     if isinstance(model, XGBClassifier | XGBRegressor):
@@ -185,21 +190,21 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     booster : xgboost.Booster
         The trained booster.
     loss : str or Loss
-        The loss that it was trained with; files do not record functions. A UserWarning tells where they record
-        an objective of XGBoost's whose scores are read otherwise.
+        The loss that it was trained with, which files do not record. A UserWarning is issued if the booster
+        records an objective of XGBoost's with another link.
     n_rounds : int, optional
         Rounds to take, as in :func:`to_ensemble`.
 
     Returns
     -------
     RFFBoostClassifier or RFFBoostRegressor
-        Fitted: ``predict_proba``, pickle, ONNX export. It takes tables with the booster's columns and categories;
-        where it was trained on codes, it takes codes.
+        Fitted: ``predict_proba``, pickle, ONNX export. It takes tables with the booster's columns and categories,
+        or codes if the booster was trained on codes.
     """
     ensemble, coding = sorted_codes(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
     loss = prepare_for_outputs(LOSSES.create(loss), ensemble.n_outputs)
-    objective = objective_name(parsed(booster))
-    # XGBoost's default says nothing: it stands in the place of a function.
+    objective = parsed(booster)["objective"]["name"]
+    # A booster trained with a callable names the default objective.
     if objective != "reg:squarederror":
         warn_if_objective_differs(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
     return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), categories=coding)
@@ -222,9 +227,6 @@ class CosineObjective(CosineObjectiveBase):
     def metric(self, scores: Array, matrix: DMatrix) -> tuple[str, float]:
         """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
         return self.evaluate(scores, matrix)
-
-    def _check_host(self, matrix: DMatrix) -> None:
-        """Nothing: XGBoost's parameters are not known here, :meth:`bind` checks the booster."""
 
     def _check_attached(self, matrix: DMatrix, X: Array) -> None:
         if not matrix.get_categories().empty():
@@ -277,7 +279,7 @@ def require_no_missing(n_missing: int) -> None:
 
 
 def dense_with_nan(sparse: Any) -> Array:
-    """A sparse matrix of XGBoost's as an array, NaN where it has no entry."""
+    """A sparse matrix as an array, NaN for missing entries."""
     entries = sparse.tocoo()
     found = np.full(entries.shape, np.nan)
     found[entries.row, entries.col] = entries.data
@@ -289,7 +291,7 @@ def booster_of(model: Any) -> Booster:
     if isinstance(model, XGBModel):
         check_is_fitted(model)
         if not np.isnan(model.missing):
-            raise ValueError(f"missing must be NaN, got {model.missing!r}: trees here know no other")
+            raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
         return model.get_booster()
     if not isinstance(model, Booster):
         raise TypeError(f"model must be a Booster or a scikit-learn estimator of XGBoost, got {model!r}")
@@ -297,15 +299,10 @@ def booster_of(model: Any) -> Booster:
 
 
 def names_of(booster: Booster) -> Array | None:
-    """Names of its columns; None if it has none or only column indices."""
+    """Names of the columns; None if there are none or only column indices."""
     names = booster.feature_names
     known = names is not None and any(name != str(j) for j, name in enumerate(names))
     return np.array(names, dtype=object) if known else None
-
-
-def objective_name(learner: dict[str, Any]) -> str:
-    """The objective that a model names, with which it was trained unless that was a callable."""
-    return str(learner["objective"]["name"])
 
 
 def best_round(booster: Booster, n_rounds: int) -> int:
@@ -314,45 +311,30 @@ def best_round(booster: Booster, n_rounds: int) -> int:
     return n_rounds if best is None else min(int(best) + 1, n_rounds)
 
 
-def rounds_of(model: Booster | XGBModel, booster: Booster, n_rounds: int) -> int:
-    """The default number of rounds, with a warning for a Booster whose own predict uses more."""
-    best = best_round(booster, n_rounds)
-    if best < n_rounds and not isinstance(model, XGBModel):
-        warn_user(
-            f"{best} of {n_rounds} rounds of the Booster are taken, up to the best where its training, or one "
-            f"that it goes on from, has stopped early; its own predict takes all. Give n_rounds={best} or "
-            f"n_rounds={n_rounds} to to_ensemble() or bind()"
-        )
-    return best
-
-
 def require_equal(ensemble: Ensemble, booster: Booster) -> None:
-    """Raise unless XGBoost gives the same raw score for one row, so that no base score is ever misread."""
+    """Raise a ValueError unless XGBoost returns the same raw score for one row."""
     row = np.zeros((1, booster.num_features()))
     rounds = (0, len(ensemble)) if len(ensemble) else (0, 0)
     wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
     found = ensemble.raw(row)
-    # XGBoost sums in float32: where large terms cancel, the round-off is that of all that was added.
+    # XGBoost sums in float32: the tolerance is relative to the magnitude of all terms.
     added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
     close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
     if not (np.isfinite(found).all() and close):
         raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
 
 
-Response = Callable[[Array], Array]
-
-
-def response_of(model: Booster | XGBModel) -> Response | None:
-    """The model's inverse link; None where only its user knows it, as for a callable objective."""
+def response_of(model: Booster | XGBModel) -> Callable[[Array], Array] | None:
+    """The model's inverse link; None if it is unknown, as for a callable objective."""
     if isinstance(model, XGBClassifier | XGBRegressor):
         return model.loss_.inverse_link
     if isinstance(model, XGBModel) and callable(model.objective):
         return None
-    return link_of(XGBOOST, objective_name(parsed(booster_of(model))), "XGBoost").inverse
+    return link_of(XGBOOST, parsed(booster_of(model))["objective"]["name"], "XGBoost").inverse
 
 
 def init_model(model: Any) -> InitModel:
-    """A model of XGBoost, whose classes are always 0 .. K-1: the user has encoded them."""
+    """An XGBoost model as an initial model; its classes are 0 .. K-1."""
     booster = booster_of(model)
     ensemble, coding = sorted_codes(to_ensemble(model), categories_of(parsed(booster)))
     response, names = response_of(model), names_of(booster)

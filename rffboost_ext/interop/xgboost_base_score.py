@@ -42,13 +42,7 @@ BASE_SCORE_TO_RAW: dict[str, Callable[[Array], Array]] = {
 
 
 class SetObjective(TrainingCallback):
-    """Sets the objective that a booster names before training with a callable.
-
-    Parameters
-    ----------
-    objective : str
-        The objective whose link applies to ``base_score``.
-    """
+    """Sets the objective of a booster that is trained with a callable; its link applies to ``base_score``."""
 
     def __init__(self, objective: str) -> None:
         self.objective = objective

@@ -108,7 +108,7 @@ def test_baselines_that_cannot_be_are_named(baseline, error, words):
     from rffboost_ext.interop import lightgbm as rlgb
 
     booster = lgb.train(SMALL | {"objective": "binary"}, lgb.Dataset(X, BINARY), 2)
-    with pytest.raises(error, match=rf"baseline must be what intercept\(\) returned, .* \(1,\), or 0, {words}"):
+    with pytest.raises(error, match=rf"baseline must be the result of intercept\(\), .* \(1,\), or 0, {words}"):
         rlgb.bind(booster, "log_loss", baseline)
     raw = booster.predict(X, raw_score=True)
     for start in (2, np.float32(2.0), [2.0], np.array([2])):

@@ -83,7 +83,7 @@ def test_the_best_iteration_is_respected():
         warnings.simplefilter("error")
         ensemble = rxgb.to_ensemble(model)
         same = rxgb.to_ensemble(model.get_booster(), n_rounds=rounds)
-    with pytest.warns(UserWarning, match=f"{rounds} of {rounds + 2} rounds of the Booster are taken"):
+    with pytest.warns(UserWarning, match=f"{rounds} of {rounds + 2} rounds of the Booster are used"):
         told = rxgb.to_ensemble(model.get_booster())
     for read in (ensemble, same, told):
         assert len(read) == rounds
