@@ -146,7 +146,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         size = self._calibration_size(len(y))
         parts = calibration_split(missing_entries(values), size, random)
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
-        self.estimator_ = self._fit_regressor(regressor, X, y, size)
+        self.estimator_ = regressor.fit(X, y)
         target, predicted = target.astype(np.float64), self.estimator_.predict(held)
         values, rank = self._check_predictions(predicted, size), margin_rank(self.alpha, size)
         if not np.isfinite(values).all():
@@ -168,19 +168,6 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         validate_data(self, X, skip_check_array=True)
         values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
         return values, y
-
-    def _fit_regressor(self, regressor: Any, X: Any, y: Any, size: int) -> Any:
-        """The regressor, fitted to the other rows; a ValueError names the size if this is a single row."""
-        try:
-            return regressor.fit(X, y)
-        except ValueError as error:
-            if len(y) > 1:
-                raise
-            raise ValueError(
-                f"{type(self).__name__}: X must have more than {size + 1} rows, of which {size} calibrate with "
-                f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
-                f"n_samples={size + 1}: estimator cannot be fitted to a single row ({error})"
-            ) from error
 
     def _calibration_size(self, n_samples: int) -> int:
         """The number of calibration rows; a ValueError unless there are more rows."""

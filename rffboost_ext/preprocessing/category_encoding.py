@@ -22,7 +22,7 @@ from .tables import (
     numeric_array,
     select_columns,
 )
-from .unknown_categories import require_kind, require_precision, warn_of_unknown
+from .unknown_categories import require_category_kind, require_category_precision, warn_of_unknown
 
 ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names of columns'
 
@@ -96,9 +96,9 @@ class CategoryEncoding:
         without_code = values[np.isnan(codes)].tolist()
         unknown = [value for value in without_code if not is_missing(value)]
         if known and unknown:
-            require_precision(name, unknown, list(known))
+            require_category_precision(name, unknown, list(known))
         if known and unknown and len(without_code) == len(values):
-            require_kind(name, unknown, next(iter(known)))
+            require_category_kind(name, unknown, next(iter(known)))
             warn_of_unknown(name, unknown)
         return codes, len(unknown) < len(without_code)
 

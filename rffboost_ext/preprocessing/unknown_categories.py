@@ -10,7 +10,7 @@ import numpy as np
 from ..utils.warnings import warn_user
 
 
-def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
+def require_category_kind(column: str, values: Sequence[Any], known: Any) -> None:
     """Raise a ValueError if all values of a column are text and a known category is a number, or vice versa."""
     kinds = {isinstance(value, str) for value in values}
     if kinds == {not isinstance(known, str)}:
@@ -21,7 +21,7 @@ def require_kind(column: str, values: Sequence[Any], known: Any) -> None:
         )
 
 
-def require_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
+def require_category_precision(column: str, values: Sequence[Any], known: Sequence[Any]) -> None:
     """Raise a ValueError if a value equals a known category in single precision only, as 0.1 may do."""
     categories = {as_float32(one): one for one in known if is_fraction(one)}
     value = next(
