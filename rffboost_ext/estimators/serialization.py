@@ -74,6 +74,7 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
             )
     fitted |= {name: getattr(encoder, attribute) for name, attribute in ENCODER.items()}
     fitted |= {name: getattr(warm_start, attribute) for name, attribute in WARM_START.items()}
+    fitted["_loss_given"] = warm_start.loss.replace("LabelRegression(", "Signed(")
     fitted["_scores"] = None if warm_start.data_key is None else (warm_start.data_key, warm_start.raw)
     names = [name for name in ORDER if name in fitted]
     return state | {"fitted": {name: fitted[name] for name in dict.fromkeys([*names, *fitted])}}
@@ -102,6 +103,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
     columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
     warm_start = {attribute: fitted.pop(name) for name, attribute in WARM_START.items() if name in fitted}
+    warm_start["loss"] = warm_start.get("loss", "").replace("Signed(", "LabelRegression(")
     warm_start["data_key"], warm_start["raw"] = fitted.pop("_scores", None) or (None, None)
     built: BaseRFFBoost = with_fitted(model, fitted, wrong)
     built.encoder_ = restored_encoder(cls.__name__, model.get_params(deep=False), columns)
