@@ -20,6 +20,7 @@ from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
+from .signatures import parameters_of
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -84,32 +85,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         verbose: int = 0,
         class_weight: Any = None,
     ) -> None:
-        super().__init__(
-            loss,
-            learner,
-            step=step,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            standardize=standardize,
-            extrapolation=extrapolation,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            n_folds=n_folds,
-            refit=refit,
-            quality=quality,
-            eval_metric=eval_metric,
-            callbacks=callbacks,
-            warm_start=warm_start,
-            random_state=random_state,
-            precision=precision,
-            categorical_features=categorical_features,
-            missing=missing,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
+        params = parameters_of(locals())
+        self.class_weight = params.pop("class_weight")
+        super().__init__(**params)
 
     @atomic_fit
     def fit(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import FunctionType
+from typing import Any
 
 from ..utils.param_validation import R
 
@@ -15,3 +17,8 @@ def with_own_init(cls: R) -> R:
     own.__qualname__ = f"{cls.__qualname__}.{init.__name__}"
     cls.__init__ = own
     return cls
+
+
+def parameters_of(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an ``__init__``, from its ``locals()``."""
+    return {name: value for name, value in scope.items() if name not in ("self", "__class__")}
