@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from rffboost_ext.experiments.compare.plots import COLOURS, MARKERS
-from rffboost_ext.inspection.plot_style import tidy
+from rffboost_ext.inspection.plot_style import style_axes
 
 from .systems import SYSTEMS, Array, Fit, figure_data
 from .timing import seconds
@@ -78,7 +78,7 @@ def draw(found: dict[str, Curve], threads: int, format: str = "png") -> bytes:
     axes.set_ylabel("seconds per fit")
     axes.set_title(f"Time of a fit of 100 rounds or trees of depth 5, threads: {threads}", fontsize=10)
     axes.legend(frameon=False)
-    tidy(axes, "both")
+    style_axes(axes, "both")
     buffer = BytesIO()
     figure.savefig(buffer, format=format)
     return buffer.getvalue()

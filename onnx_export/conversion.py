@@ -63,7 +63,7 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
         x = graph.node("Sub", x, graph.constant(center, "center"))
     if term.clipping is not None:
         # Bounds relative to the center are as precise as the centered features.
-        x = clip_nodes(term.clipping if center is None else term.clipping.moved(-center), graph, x)
+        x = clip_nodes(term.clipping if center is None else term.clipping.translate(-center), graph, x)
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
     # ONNX Runtime before 1.29 has no float64 Cos, but has Sin.
     wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
@@ -75,12 +75,12 @@ def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
     """x clipped to a range per feature and log-transformed; the operator Clip has one range for all features."""
     x = graph.node("Max", x, graph.constant(clipping.low, "low"))
     x = graph.node("Min", x, graph.constant(clipping.high, "high"))
-    return x if clipping.bend is None else log_nodes(clipping, clipping.bend, graph, x)
+    return x if clipping.log_scale is None else log_nodes(clipping, clipping.log_scale, graph, x)
 
 
 def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:
     """Clipped x with logarithms of the columns that are log-transformed."""
-    is_bent, (columns, ends, _) = bend != 0.0, clipping.bent
+    is_bent, (columns, ends, _) = bend != 0.0, clipping.log_columns
     anchor = np.zeros(len(bend))
     anchor[columns] = ends
     past = graph.node("Sub", x, graph.constant(anchor, "anchor"))

@@ -33,11 +33,11 @@ def relative_to_center(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, 
     cosines, expansion = term.term, term.expansion
     if not isinstance(cosines, Cosines) or cosines.center is None or center_and_bias(cosines, dtype)[0] is None:
         return term, None
-    p = len(expansion.numbers)
+    p = len(expansion.numeric)
     origin = cosines.center[:p].astype(dtype).astype(np.float64)
     shift = np.append(origin, np.zeros(expansion.n_expanded - p))
-    clipping = None if cosines.clipping is None else cosines.clipping.moved(-shift)
-    near = replace(expansion, fill=expansion.fill - origin)
+    clipping = None if cosines.clipping is None else cosines.clipping.translate(-shift)
+    near = replace(expansion, means=expansion.means - origin)
     return Expanded(replace(cosines, center=cosines.center - shift, clipping=clipping), near), origin
 
 
@@ -50,15 +50,15 @@ def require_opset(graph: Graph, lowest: int, what: str) -> None:
 def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
     """The columns of an expansion, (n, e), with numbers relative to `origin` (p,)."""
     parts = []
-    if len(expansion.numbers):
-        numbers = graph.node("Gather", x, graph.constant(expansion.numbers, "numbers"), axis=1)
+    if len(expansion.numeric):
+        numbers = graph.node("Gather", x, graph.constant(expansion.numeric, "numbers"), axis=1)
         if origin is not None:
             numbers = graph.node("Sub", numbers, graph.constant(origin, "origin"))
         parts.append(impute(expansion, graph, numbers))
-    if len(expansion.gaps):
-        gaps = graph.node("Gather", x, graph.constant(expansion.gaps, "gaps"), axis=1)
+    if len(expansion.indicators):
+        gaps = graph.node("Gather", x, graph.constant(expansion.indicators, "gaps"), axis=1)
         parts.append(graph.cast(graph.node("IsNaN", gaps, dtype=BOOL), graph.dtype))
-    for i, (column, table) in enumerate(zip(expansion.coded, expansion.tables, strict=True)):
+    for i, (column, table) in enumerate(zip(expansion.categorical, expansion.one_hot, strict=True)):
         size = len(table) - 1
         code = graph.node("Gather", x, graph.constant(column, f"coded{i}"), axis=1)
         at = graph.cast(where_else(graph, is_valid_code(graph, code, size), code, size), INT64)
@@ -68,9 +68,9 @@ def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: 
 
 def impute(expansion: ImputeAndEncode, graph: Graph, numbers: str) -> str:
     """Numbers (n, p) with missing values imputed."""
-    gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.fill, "fill")
+    gap, fill = graph.node("IsNaN", numbers, dtype=BOOL), graph.constant(expansion.means, "fill")
     out = graph.node("Where", gap, fill, numbers, dtype=graph.dtype)
-    for i, sweep in enumerate(expansion.sweeps):
+    for i, sweep in enumerate(expansion.regressions):
         told = graph.node("MatMul", graph.node("Sub", out, fill), graph.constant(sweep, f"sweep{i}"))
         out = graph.node("Where", gap, graph.node("Add", fill, told), out, dtype=graph.dtype)
     return out

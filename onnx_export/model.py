@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import DTypeLike
 from onnx import ModelProto, ValueInfoProto, helper
 
-from rffboost_ext.utils.files import path_of, require_regular, write_atomically
+from rffboost_ext.utils.files import check_path, require_regular, write_atomically
 
 from .graph import ML, Graph
 
@@ -63,7 +63,7 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
     if isinstance(model, bytes):
         content, name = model, "the bytes"
     else:
-        content, name = Path(path_of(model)).read_bytes(), str(model)
+        content, name = Path(check_path(model)).read_bytes(), str(model)
     try:
         proto = onnx.load_model_from_string(content)
     except DecodeError as error:
@@ -87,7 +87,7 @@ def check_target_path(path: str | os.PathLike[str]) -> Path:
     IsADirectoryError
         If it is a folder itself.
     """
-    target = Path(path_of(path))
+    target = Path(check_path(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "the path to write to is a folder", str(path))
     if not target.parent.is_dir():

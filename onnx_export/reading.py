@@ -13,7 +13,7 @@ from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardized
-from rffboost_ext.terms.validation import check_sound, require_range, require_shape
+from rffboost_ext.terms.validation import check_term, require_range, require_shape
 from rffboost_ext.utils.typing import Array
 
 from .metadata import Metadata, read_metadata
@@ -125,7 +125,7 @@ def read_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     require_shape("baseline", baseline, (metadata.n_outputs,))
     terms = tuple(read_term(StoredTerm(scope, constants, nodes, metadata.terms, width)) for scope in outer)
     for term in terms:
-        check_sound(term, metadata.n_features, metadata.n_outputs)
+        check_term(term, metadata.n_features, metadata.n_outputs)
     return Ensemble(baseline, terms, np.ones((len(terms), 2)))
 
 
@@ -149,7 +149,7 @@ def read_cosines(parts: StoredTerm) -> Cosines:
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
     center, low, high, bend = (parts.array(name) for name in ("center", "low", "high", "bend"))
-    clipping = None if low is None else ClipAndLog(low, high, bend).moved(0.0 if center is None else center)
+    clipping = None if low is None else ClipAndLog(low, high, bend).translate(0.0 if center is None else center)
     return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, clipping)
 
 
@@ -192,7 +192,7 @@ def read_expanded(parts: StoredTerm) -> Expanded:
     numbers, gaps = parts.array("numbers", none), parts.array("gaps", none)
     coded, tables = np.array(parts.arrays("coded"), dtype=np.int64), tuple(parts.arrays("table"))
     fill, sweeps = parts.array("fill", np.empty(0)), tuple(parts.arrays("sweep"))
-    expansion = ImputeAndEncode(parts.n_features, numbers, fill, gaps, coded, tables, sweeps=sweeps)
+    expansion = ImputeAndEncode(parts.n_features, numbers, fill, gaps, coded, tables, regressions=sweeps)
     term = replace(parts, n_features=expansion.n_expanded).inner("inner")
     origin = parts.array("origin")
     if origin is None or not isinstance(term, Cosines):
@@ -200,9 +200,9 @@ def read_expanded(parts: StoredTerm) -> Expanded:
     # Numbers are relative to the origin.
     center = np.zeros(expansion.n_expanded) if term.center is None else term.center
     shift = np.append(origin, np.zeros(expansion.n_expanded - len(origin)))
-    clipping = None if term.clipping is None else term.clipping.moved(shift)
+    clipping = None if term.clipping is None else term.clipping.translate(shift)
     cosines = replace(term, center=center + shift, clipping=clipping)
-    return Expanded(cosines, replace(expansion, fill=expansion.fill + origin))
+    return Expanded(cosines, replace(expansion, means=expansion.means + origin))
 
 
 def single_leaf(value: Array) -> Trees:

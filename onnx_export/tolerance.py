@@ -60,7 +60,7 @@ def _(term: Standardized, X: Array, eps: float) -> float:
 def _(term: Expanded, X: Array, eps: float) -> float:
     seen, inner = term.expansion(X), term.term
     bound = rounding_error(inner, seen, eps)
-    if not term.expansion.sweeps or not isinstance(inner, Cosines):
+    if not term.expansion.regressions or not isinstance(inner, Cosines):
         return bound
     # In Python imputed values are rounded at their own magnitude, before the cosines' center is subtracted.
     return bound + rounding_error(replace(inner, center=None), seen, EPS["float64"])
@@ -75,14 +75,14 @@ def largest_argument(term: Cosines, X: Array) -> float:
     """``max|z|`` of the arguments z of the cosines, and of the summands of z, which may cancel."""
     if not X.size or not term.omega.size:
         return 0.0
-    X = term.held(X)
+    X = term.clip_and_log(X)
     centered = X if term.center is None else X - term.center
     arguments = (np.abs(rows @ term.omega.T - term.phase) for rows in row_blocks(centered))
     whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
     size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
-    if term.clipping is not None and term.clipping.bend is not None:
+    if term.clipping is not None and term.clipping.log_scale is not None:
         # Rounding errors of logarithms are relative to the scale of the log transform.
-        size = np.maximum(size, np.abs(term.clipping.bend))
+        size = np.maximum(size, np.abs(term.clipping.log_scale))
     reach = size * np.abs(term.omega).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
 

@@ -103,7 +103,7 @@ READERS["Placed"] = read_output_projection
 def concatenate_outputs(ensembles: Sequence[Ensemble]) -> Ensemble:
     """Ensembles of one output each, combined into one of several outputs."""
     columns = np.eye(len(ensembles))
-    flat = [ensemble.flat() for ensemble in ensembles]
+    flat = [ensemble.to_weighted_sum() for ensemble in ensembles]
     terms = [project_outputs(term, columns[[k]]) for k, ensemble in enumerate(flat) for term in ensemble.terms]
     moves = np.concatenate([ensemble.moves for ensemble in flat])
     return Ensemble(np.concatenate([ensemble.baseline for ensemble in flat]), tuple(terms), moves).compact()

@@ -226,7 +226,7 @@ class Term(ABC):
         """The same function with fewer parts, where some of them can be joined; asked of the sum of many terms."""
         return self
 
-    def settled(self) -> Term:
+    def materialized(self) -> Term:
         """Materialise as plain arrays that can be stored; learners may return a lazy term."""
         return self
 

@@ -199,4 +199,4 @@ def initial_raw(start: Ensemble, design: Design, n_estimators: int, raw: Array |
 
 def materialized_terms(terms: Sequence[Term]) -> tuple[Term, ...]:
     """All terms as plain arrays."""
-    return tuple(term.settled() for term in terms)
+    return tuple(term.materialized() for term in terms)

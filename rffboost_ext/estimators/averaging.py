@@ -13,7 +13,7 @@ from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.category_recoding import category_kinds, joint_encoding, recoding_of
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
-from ..terms.recoding import recoded_ensemble, recoded_tables
+from ..terms.recoding import recode_ensemble, recode_one_hot
 from .base import BaseRFFBoost
 from .composition import compose
 from .quantile import RFFBoostQuantileRegressor
@@ -94,9 +94,9 @@ def recode_model(model: E, categories: CategoryEncoding) -> E:
     assert encoder.categories is not None
     assert encoder.expansion is not None
     recoding = recoding_of(encoder.categories, categories)
-    encoder.categories, encoder.expansion = categories, recoded_tables(encoder.expansion, recoding)
+    encoder.categories, encoder.expansion = categories, recode_one_hot(encoder.expansion, recoding)
     importances = getattr(model, "feature_importances_", None)
-    return model.with_ensemble(recoded_ensemble(model.ensemble_, recoding), importances, encoder)
+    return model.with_ensemble(recode_ensemble(model.ensemble_, recoding), importances, encoder)
 
 
 def average_quantile_models(models: Sequence[Any]) -> Any:

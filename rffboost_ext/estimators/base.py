@@ -22,7 +22,7 @@ from ..boosting.training import Trainer
 from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
-from ..inspection.importance import sampled_importances
+from ..inspection.importance import defer_importances
 from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.feature_encoder import FeatureEncoder
@@ -279,7 +279,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
         self._store_result(result, plan, history)
         self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
-        self._importances = sampled_importances(result.ensemble, data, seed, parts.loss)
+        self._importances = defer_importances(result.ensemble, data, seed, parts.loss)
 
     def _store_result(self, result: FitResult, plan: FitPlan, history: EvaluationHistory | None) -> None:
         """Set the attributes of this fit, and remove those of an earlier one."""

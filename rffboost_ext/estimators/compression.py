@@ -171,7 +171,7 @@ def compress_group(
         return 0.0, group
     shift = unit * (target_mean - np.einsum("km,kmc->c", wave_mean[:, chosen], weight))
     # With one output a cosine and a sine are merged into one cosine with a phase.
-    term = candidates.with_pairs(candidates.omega[chosen], unit * weight).merged()
+    term = candidates.with_cos_sin_weights(candidates.omega[chosen], unit * weight).merged()
     return shift, replace(group, cosines=[term])
 
 
@@ -189,7 +189,7 @@ def candidate_frequencies(sums: Sequence[Cosines], unit: Array) -> Cosines:
 
 def log_scale_key(term: Cosines) -> Hashable:
     """Equal for cosines whose ranges have a union: ranges without logarithms, or equal ones."""
-    return None if term.clipping is None or term.clipping.bend is None else term.clipping.key
+    return None if term.clipping is None or term.clipping.log_scale is None else term.clipping.key
 
 
 def range_union(one: ClipAndLog | None, other: ClipAndLog | None) -> ClipAndLog | None:

@@ -13,7 +13,17 @@ from ..preprocessing.tables import categorical_columns, column_values, is_missin
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
-from .plot_style import ACCENT, MAIN, QUIET, axes_or_new, coded_columns, feature_index, label, labels, tidy
+from .plot_style import (
+    ACCENT,
+    MAIN,
+    QUIET,
+    encoded_columns,
+    feature_index,
+    get_axes,
+    label,
+    labels,
+    style_axes,
+)
 
 # Characters that fit side by side below the axes, and the style of labels that do not.
 ROOM = 70
@@ -110,11 +120,11 @@ class EffectDisplay:
         names = style.feature_names(estimator, feature_names)
         index = feature_index(feature, names)
         require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
-        X, observed = complete_rows(cls.__name__, X, index, names)
-        of_categories = not are_numbers(observed) or index in coded_columns(estimator)
+        X, observed = drop_missing_rows(cls.__name__, X, index, names)
+        of_categories = not all_numbers(observed) or index in encoded_columns(estimator)
         coded = [index] if of_categories or index in categorical_columns(X) else None
-        X = X if coded else with_real(X, index)
-        values = None if coded else {index: grid_of(observed.astype(np.float64), grid_resolution)}
+        X = X if coded else with_float_feature(X, index)
+        values = None if coded else {index: feature_grid(observed.astype(np.float64), grid_resolution)}
         found = partial_dependence(
             estimator, X, [index], categorical_features=coded, kind="individual", custom_values=values
         )
@@ -133,9 +143,9 @@ class EffectDisplay:
     def plot(self, ax: Any = None, *, n_curves: int = 40, **kwargs: Any) -> EffectDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`, of the mean."""
         of_categories = self.grid.dtype == object
-        self.ax_ = axes_or_new(ax, min(max(WIDTH, SLOT * len(self.grid)), WIDEST) if of_categories else WIDTH)
+        self.ax_ = get_axes(ax, min(max(WIDTH, SLOT * len(self.grid)), WIDEST) if of_categories else WIDTH)
         self.figure_ = self.ax_.figure
-        rows = self.curves[spread_rows(self.curves, n_curves)]
+        rows = self.curves[evenly_spread_rows(self.curves, n_curves)]
         at = np.arange(len(self.grid)) if of_categories else self.grid
         # A constant feature has one value, and no line.
         dots = {"marker": "o", "linestyle": "none"} if of_categories or len(at) == 1 else {}
@@ -156,7 +166,7 @@ class EffectDisplay:
         # right, since a power of ten that all ticks share stands on the left.
         shape = {"ncols": 3, "fontsize": 8, "handlelength": 1.2, "columnspacing": 1.0}
         self.ax_.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.02, 0.99), **shape)
-        tidy(self.ax_)
+        style_axes(self.ax_)
         return self
 
     def _mark_categories(self) -> None:
@@ -173,7 +183,7 @@ class EffectDisplay:
         self.ax_.vlines(inside, 0.0, 0.04, transform=self.ax_.get_xaxis_transform(), **looks)
 
 
-def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
+def drop_missing_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
     """The rows in which a feature is not missing, and its values there."""
     if is_table(X) and not hasattr(X, "iloc"):
         raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
@@ -189,7 +199,7 @@ def complete_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple
     return X, values[there]
 
 
-def grid_of(values: Array, resolution: int) -> Array:
+def feature_grid(values: Array, resolution: int) -> Array:
     """The values of a numeric feature, (n,), for which predictions are drawn, in order."""
     from scipy.stats.mstats import mquantiles
 
@@ -203,12 +213,12 @@ def grid_of(values: Array, resolution: int) -> Array:
     return np.linspace(low, high, resolution)
 
 
-def are_numbers(values: Array) -> bool:
+def all_numbers(values: Array) -> bool:
     """Whether all of some values are numbers, also where they are Python objects."""
     return values.dtype != object or all(isinstance(value, Real) for value in values.tolist())
 
 
-def with_real(X: Any, index: int) -> Any:
+def with_float_feature(X: Any, index: int) -> Any:
     """X with an integer, boolean or object feature as float: scikit-learn's grid has values in between."""
     if not is_table(X):
         return X.astype(np.float64) if X.dtype.kind in "biu" else X
@@ -219,7 +229,7 @@ def with_real(X: Any, index: int) -> Any:
     return real
 
 
-def spread_rows(curves: Array, number: int) -> Array:
+def evenly_spread_rows(curves: Array, number: int) -> Array:
     """The indices of some rows, evenly spread in the order of their mean."""
     order = np.argsort(curves.mean(axis=1), kind="stable")
     return order[np.unique(np.linspace(0, len(order) - 1, min(number, len(order))).astype(np.intp))]

@@ -12,7 +12,7 @@ from ..terms import Cosines, Expanded
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from . import plot_style as style
-from .plot_style import axes_or_new, check_booster, coded_columns, feature_pair, few_digits, label, tidy
+from .plot_style import check_booster, encoded_columns, feature_pair, get_axes, label, limit_ticks, style_axes
 
 # The areas of the largest and the smallest dot, in square points.
 LARGEST, SMALLEST = 110.0, 4.0
@@ -91,7 +91,7 @@ class FrequencyDisplay:
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
         for column in pair:
-            if column in coded_columns(estimator):
+            if column in encoded_columns(estimator):
                 raise ValueError(f"{cls.__name__}: features must be numbers, got {names[column]!r} of categories")
         omega, amplitude, round = frequencies(estimator.ensemble_)
         display = cls(omega[:, pair], amplitude, round, (names[pair[0]], names[pair[1]]))
@@ -101,7 +101,7 @@ class FrequencyDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
         from matplotlib.ticker import MaxNLocator
 
-        self.ax_ = axes_or_new(ax, 5.4, 4.4)
+        self.ax_ = get_axes(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
         area = np.maximum(LARGEST * self.amplitude / (self.amplitude.max() or 1.0), SMALLEST)
         # Small dots last, so that large ones do not hide them.
@@ -120,10 +120,10 @@ class FrequencyDisplay:
         # A feature that no cosine uses has an axis too.
         reach[reach == 0.0] = 1.0
         self.ax_.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
-        few_digits(self.ax_)
+        limit_ticks(self.ax_)
         self.ax_.set_xlabel(f"frequency in {label(self.names[0])} (radians per unit)")
         self.ax_.set_ylabel(f"frequency in {label(self.names[1])} (radians per unit)")
-        tidy(self.ax_)
+        style_axes(self.ax_)
         return self
 
 
@@ -131,38 +131,40 @@ def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
     """The distinct frequencies (M, d) except 0, amplitudes (M,) over all outputs, first rounds (M,), from 1."""
     found: dict[Hashable, list[tuple[int, Term, float]]] = {}
     for t, (term, length) in enumerate(zip(ensemble.terms, ensemble.lengths, strict=True), 1):
-        if isinstance(cosines_in(term), Cosines):
+        if isinstance(without_expansion(term), Cosines):
             found.setdefault(term.family, []).append((t, term, length))
-    parts = [joined(rounds) for rounds in found.values()]
+    parts = [merge_frequencies(rounds) for rounds in found.values()]
     if not any(len(omega) for omega, _, _ in parts):
         raise ValueError("FrequencyDisplay: estimator must have rounds of cosines, got none")
     omega, amplitude, round = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return omega, amplitude, round
 
 
-def joined(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:
-    """Frequencies, amplitudes and first rounds of terms of one family with their rounds and lengths."""
-    terms = [cosines_in(term).scaled(length).centered(None) for _, term, length in rounds]
-    omega, pairs = np.concatenate([term.omega for term in terms]), np.hstack([term.pairs for term in terms])
+def merge_frequencies(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:
+    """Frequencies, amplitudes and first rounds of (round, term, length) of one family."""
+    terms = [without_expansion(term).scaled(length).centered(None) for _, term, length in rounds]
+    omega = np.concatenate([term.omega for term in terms])
+    weights = np.hstack([term.cos_sin_weights for term in terms])
     round = np.repeat([t for t, _, _ in rounds], [len(term.omega) for term in terms])
-    distinct, first, place = np.unique(omega, axis=0, return_index=True, return_inverse=True)
-    sums = np.zeros((len(distinct), 2, pairs.shape[2]))
-    np.add.at(sums, place.ravel(), pairs.swapaxes(0, 1))
+    distinct, first, inverse = np.unique(omega, axis=0, return_index=True, return_inverse=True)
+    sums = np.zeros((len(distinct), 2, weights.shape[2]))
+    np.add.at(sums, inverse.ravel(), weights.swapaxes(0, 1))
     order = np.argsort(first)
     order = order[distinct[order].any(axis=1)]
-    return of_numbers(distinct[order], rounds[0][1]), np.linalg.norm(sums, axis=(1, 2))[order], round[first[order]]
+    omega = to_original_columns(distinct[order], rounds[0][1])
+    return omega, np.linalg.norm(sums, axis=(1, 2))[order], round[first[order]]
 
 
-def cosines_in(term: Term) -> Any:
-    """A term, or that behind an expansion."""
+def without_expansion(term: Term) -> Any:
+    """The term, or the inner term of an :class:`Expanded`."""
     return term.term if isinstance(term, Expanded) else term
 
 
-def of_numbers(omega: Array, term: Term) -> Array:
-    """Frequencies in the numeric columns of the data, of those of the columns that a term sees."""
+def to_original_columns(omega: Array, term: Term) -> Array:
+    """Frequencies in the columns of X, 0 for categorical ones, from those in the columns of a term."""
     if not isinstance(term, Expanded):
         return omega
     expansion = term.expansion
-    found = np.zeros((len(omega), expansion.n_features))
-    found[:, expansion.numbers] = omega[:, : len(expansion.numbers)]
-    return found
+    out = np.zeros((len(omega), expansion.n_features))
+    out[:, expansion.numeric] = omega[:, : len(expansion.numeric)]
+    return out

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .plot_style import CYCLE, LONGEST, axes_or_new, label, labels, tidy
+from .plot_style import CYCLE, LONGEST, get_axes, label, labels, style_axes
 from .rounds_display import rounds_of
 
 
@@ -83,7 +83,7 @@ class HistoryDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
         from matplotlib.ticker import MaxNLocator
 
-        self.ax_ = axes_or_new(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
         for number, (name, curve) in enumerate(zip(labels(self.curves), self.curves.values(), strict=True)):
@@ -97,5 +97,5 @@ class HistoryDisplay:
         self.ax_.set_xlabel(self.rounds)
         self.ax_.set_ylabel(label(self.metric, 2 * LONGEST))
         self.ax_.legend(frameon=False, fontsize=9)
-        tidy(self.ax_)
+        style_axes(self.ax_)
         return self

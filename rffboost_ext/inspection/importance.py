@@ -103,7 +103,7 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
     # A column is credited with its indicator and its one-hot columns too.
-    return term.expansion.to_source(variances(term.term, term.expansion(X), weight))
+    return term.expansion.sum_by_source(variances(term.term, term.expansion(X), weight))
 
 
 def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
@@ -132,7 +132,7 @@ def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
     from ..kernels.leaves import add_to_leaves
 
     cover = np.zeros(len(trees.left))
-    add_to_leaves(trees.rows(X), weight, *trees.splits, cover)
+    add_to_leaves(trees.check_X(X), weight, *trees.splits, cover)
     total = cover[:, None] * trees.value
     for level in reversed(list(inner_levels(trees))):
         for sums in (cover, total):
@@ -198,7 +198,7 @@ def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
 
 
 @dataclass(frozen=True)
-class Pending:
+class DeferredImportances:
     """Importances that are not computed yet, and the rows to compute them over.
 
     Parameters
@@ -218,7 +218,7 @@ class Pending:
     weight: Array
     output_weights: Array | None = None
 
-    def found(self) -> Array | None:
+    def compute(self) -> Array | None:
         """:func:`importances`; None where a type of term has no rule."""
         try:
             return importances(self.ensemble, self.X, self.weight, self.output_weights)
@@ -226,10 +226,10 @@ class Pending:
             return None
 
 
-def sampled_importances(ensemble: Ensemble, rows: Dataset, seed: int, loss: Loss) -> Pending:
+def defer_importances(ensemble: Ensemble, rows: Dataset, seed: int, loss: Loss) -> DeferredImportances:
     """:func:`importances` over at most 1,000 of the rows of a fit, which are copied: X may change after it."""
     n, chosen = len(rows), np.arange(len(rows))
     if n > MOST_ROWS:
         chosen = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
     counts = None if np.ndim(loss.unit) == 0 else 1.0 / np.asarray(loss.unit)
-    return Pending(ensemble, rows.X[chosen], rows.weight[chosen], counts)
+    return DeferredImportances(ensemble, rows.X[chosen], rows.weight[chosen], counts)

@@ -10,7 +10,7 @@ import numpy as np
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
-from .plot_style import MAIN, QUIET, axes_or_new, check_booster, labels, tidy
+from .plot_style import MAIN, QUIET, check_booster, get_axes, labels, style_axes
 
 
 class ImportanceDisplay:
@@ -75,7 +75,7 @@ class ImportanceDisplay:
     def plot(self, ax: Any = None, **kwargs: Any) -> ImportanceDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.barh`."""
         values, names, n_others = self._rows()
-        self.ax_ = axes_or_new(ax, height=1.0 + 0.26 * len(values))
+        self.ax_ = get_axes(ax, height=1.0 + 0.26 * len(values))
         self.figure_ = self.ax_.figure
         colours = [MAIN] * (len(values) - (n_others > 0)) + [QUIET] * (n_others > 0)
         self.bars_ = self.ax_.barh(np.arange(len(values)), values, **{"height": 0.72, "color": colours, **kwargs})
@@ -88,7 +88,7 @@ class ImportanceDisplay:
             self.ax_.set_xlim(0.0, 1.0)
         self.ax_.xaxis.set_major_formatter("{x:.0%}")
         self.ax_.set_xlabel("share of the explained variance")
-        tidy(self.ax_, "x")
+        style_axes(self.ax_, "x")
         return self
 
     def _rows(self) -> tuple[Array, list[str], int]:

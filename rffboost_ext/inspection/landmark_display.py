@@ -14,7 +14,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
-from .plot_style import axes_or_new, check_booster, feature_pair, few_digits, tidy
+from .plot_style import check_booster, feature_pair, get_axes, limit_ticks, style_axes
 
 # Contour levels: an odd number of bands, of which the middle one is white.
 LEVELS = 18
@@ -126,7 +126,7 @@ class LandmarkDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
         from matplotlib.ticker import MaxNLocator
 
-        self.ax_ = axes_or_new(ax, 5.4, 4.4)
+        self.ax_ = get_axes(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
         reach = float(np.abs(self.score - self.middle).max())
         # A score that is constant but for rounding is white.
@@ -142,19 +142,19 @@ class LandmarkDisplay:
         ticks = MaxNLocator(8)
         self.figure_.colorbar(self.contours_, ax=self.ax_, label="raw score", pad=0.02, ticks=ticks)
         self.ax_.set_xlim(self.grid[0][0], self.grid[0][-1])
-        few_digits(self.ax_)
+        limit_ticks(self.ax_)
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
         self.ax_.set_xlabel(style.label(self.names[0]))
         self.ax_.set_ylabel(style.label(self.names[1]))
         # On the right, since a power of ten that all ticks share stands on the left.
         self.ax_.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99))
-        tidy(self.ax_)
+        style_axes(self.ax_)
         return self
 
 
 def landmarks(ensemble: Ensemble) -> Array:
     """The landmark of each round whose cosines have one, (T, d): the point where all their phases are 0."""
-    terms = [of_the_same_columns(term) for term in ensemble.terms]
+    terms = [without_imputation(term) for term in ensemble.terms]
     found = [landmark(term) for term in terms if isinstance(term, Cosines)]
     points = [point for point in found if point is not None]
     if not points:
@@ -165,11 +165,11 @@ def landmarks(ensemble: Ensemble) -> Array:
     return np.array(points)
 
 
-def of_the_same_columns(term: Term) -> Term:
+def without_imputation(term: Term) -> Term:
     """A term, or that of an expansion which only imputes missing values."""
     if not isinstance(term, Expanded):
         return term
-    if len(term.expansion.gaps) or len(term.expansion.coded):
+    if len(term.expansion.indicators) or len(term.expansion.categorical):
         raise ValueError(
             "LandmarkDisplay: estimator must be fitted to numbers without gaps, got one of gaps or categories"
         )

@@ -17,7 +17,7 @@ LONGEST = 23
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def axes_or_new(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
+def get_axes(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
     """`ax`, or the axes of a new figure of that size in inches."""
     if ax is not None:
         return ax
@@ -26,14 +26,14 @@ def axes_or_new(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def tidy(axes: Any, grid: str = "both") -> None:
+def style_axes(axes: Any, grid: str = "both") -> None:
     """A light grid and no frame."""
     axes.grid(axis=grid, which="major", color="0.9", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def few_digits(axes: Any) -> None:
+def limit_ticks(axes: Any) -> None:
     """Few ticks of few digits below the axes: side by side there is no room for more."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
@@ -58,11 +58,11 @@ def labels(names: Iterable[Any]) -> list[str]:
     alike: dict[str, set[str]] = {}
     for text in texts:
         alike.setdefault(label(text), set()).add(text)
-    starts = {short: length_shared(group) if len(group) > 1 else 0 for short, group in alike.items()}
+    starts = {short: common_prefix_length(group) if len(group) > 1 else 0 for short, group in alike.items()}
     return [label(f"…{text[start:]}" if (start := starts[label(text)]) else text) for text in texts]
 
 
-def length_shared(texts: Iterable[str]) -> int:
+def common_prefix_length(texts: Iterable[str]) -> int:
     """The number of characters with which all texts begin alike."""
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
 
@@ -83,17 +83,17 @@ def check_booster(owner: str, estimator: Any) -> None:
     if not hasattr(estimator, "ensemble_"):
         raise TypeError(
             f"{owner}: estimator must be an RFFBoostClassifier or RFFBoostRegressor, got a "
-            f"{type(estimator).__name__}{consists_of(estimator)}"
+            f"{type(estimator).__name__}{component_hint(estimator)}"
         )
 
 
-def consists_of(estimator: Any) -> str:
+def component_hint(estimator: Any) -> str:
     """A hint at the attribute with the estimators that another one consists of."""
     held = [name for name in ("estimators_", "estimator_", "best_estimator_", "steps") if hasattr(estimator, name)]
     return f"; what it consists of is in {held[0]}" if held else ""
 
 
-def coded_columns(estimator: Any) -> list[int]:
+def encoded_columns(estimator: Any) -> list[int]:
     """The columns that hold categories in the fit of an estimator of ours, by index."""
     encoder = getattr(estimator, "encoder_", None)
     return [] if encoder is None or encoder.categories is None else encoder.categories.coded

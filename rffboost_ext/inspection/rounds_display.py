@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.metrics import name_and_direction
 from ..utils.typing import Array
-from .plot_style import ACCENT, MAIN, axes_or_new, consists_of, tidy
+from .plot_style import ACCENT, MAIN, component_hint, get_axes, style_axes
 
 
 class RoundsDisplay:
@@ -76,7 +76,7 @@ class RoundsDisplay:
         if not hasattr(estimator, "validation_scores_"):
             raise ValueError(
                 f"RoundsDisplay: estimator must be fitted with early stopping, which keeps validation_scores_, "
-                f"got {estimator!r}{consists_of(estimator)}"
+                f"got {estimator!r}{component_hint(estimator)}"
             )
         shown = estimator.validation_scores_, watched_name(estimator), estimator.tol, rounds_of(estimator)
         return cls(*shown).plot(ax, **kwargs)
@@ -85,7 +85,7 @@ class RoundsDisplay:
         """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`."""
         from matplotlib.ticker import MaxNLocator
 
-        self.ax_ = axes_or_new(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.best_round_ = best_round(self.scores.tolist(), self.tol)
         best = self.scores[self.best_round_]
@@ -109,7 +109,7 @@ class RoundsDisplay:
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_.set_xlabel(self.rounds)
         self.ax_.set_ylabel(self.label)
-        tidy(self.ax_)
+        style_axes(self.ax_)
         return self
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..core import Term
 from ..terms import Cosines, Expanded, Standardized, Trees
-from ..terms.ensemble import Ensemble, matrix
+from ..terms.ensemble import Ensemble, check_matrix
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
 from .importance import inner_levels
@@ -55,11 +55,11 @@ def shapley(term: Term, X: Array, background: Array) -> Array:
 
 @shapley.register
 def _(term: Cosines, X: Array, background: Array) -> Array:
-    return grouped(term, X, background, np.arange(X.shape[1]), X.shape[1])
+    return grouped_shapley(term, X, background, np.arange(X.shape[1]), X.shape[1])
 
 
 @singledispatch
-def grouped(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
+def grouped_shapley(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
     """The Shapley values of d features where column j of X (n, e) belongs to feature ``source[j]``: (n, C, d).
 
     The columns of one feature, such as its one-hot columns, are one player: they come from the same row. Term
@@ -72,24 +72,24 @@ def grouped(term: Term, X: Array, background: Array, source: Array, n_features: 
     """
     raise TypeError(
         f"Shapley values: there is no rule for a {type(term).__name__} of columns that belong together; register "
-        f"one with rffboost_ext.inspection.shapley.grouped.register"
+        f"one with rffboost_ext.inspection.shapley.grouped_shapley.register"
     )
 
 
-@grouped.register
+@grouped_shapley.register
 def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int) -> Array:
     from ..kernels.shapley import add_products
 
     require_columns(X, term.omega.shape[1])
     center = 0.0 if term.center is None else term.center
-    rows, others = (term.held(part) - center for part in (X, background))
+    rows, others = (term.clip_and_log(part) - center for part in (X, background))
     out = np.zeros((len(X), term.weight.shape[1], n_features))
     for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
         columns = np.flatnonzero(omega)
         used, place = np.unique(source[columns], return_inverse=True)
         sums = np.zeros((len(X), len(used)), dtype=np.complex128)
         angles = (part[:, columns] * omega[columns] for part in (rows, others))
-        ours, theirs = (np.exp(1j * summed(part, place)) for part in angles)
+        ours, theirs = (np.exp(1j * sum_columns(part, place)) for part in angles)
         add_products(ours, theirs, *quadrature(max(1, -(-len(used) // 2))), sums)
         values = (np.exp(-1j * phase) / len(background) * sums).real
         out[:, :, used] += weight[:, None] * values[:, None, :]
@@ -108,9 +108,9 @@ def _(term: Trees, X: Array, background: Array) -> Array:
     from ..kernels.shapley import add_paths
 
     depth = sum(1 for _ in inner_levels(term))
-    shares = gains(min(depth, X.shape[1]))
+    shares = path_weights(min(depth, X.shape[1]))
     out = np.zeros((len(X), term.value.shape[1], X.shape[1]))
-    add_paths(term.rows(X), term.rows(background), *term.splits, term.value, shares, depth, out)
+    add_paths(term.check_X(X), term.check_X(background), *term.splits, term.value, shares, depth, out)
     return out / len(background)
 
 
@@ -120,11 +120,11 @@ def _(term: Expanded, X: Array, background: Array) -> Array:
     expansion = term.expansion
     rows, others = expansion(X), expansion(background)
     if len(np.unique(expansion.source)) == expansion.n_expanded:
-        return expansion.to_source(shapley(term.term, rows, others))
-    return np.asarray(grouped(term.term, rows, others, expansion.source, expansion.n_features))
+        return expansion.sum_by_source(shapley(term.term, rows, others))
+    return np.asarray(grouped_shapley(term.term, rows, others, expansion.source, expansion.n_features))
 
 
-def summed(values: Array, place: Array) -> Array:
+def sum_columns(values: Array, place: Array) -> Array:
     """Sums over the columns of values (n, s) that have the same place, (n, p)."""
     if len(np.unique(place)) == len(place):
         return values[:, np.argsort(place)]
@@ -137,7 +137,7 @@ def _(term: Standardized, X: Array, background: Array) -> Array:
     return np.asarray(shapley(term.term, *shifted))
 
 
-def gains(most: int) -> Array:
+def path_weights(most: int) -> Array:
     """``(p - 1)! q! / (p + q)!`` for p and q up to `most`, 0 for p = 0."""
     sizes = range(most + 1)
     return np.array([[1.0 / (p * comb(p + q, p)) if p else 0.0 for q in sizes] for p in sizes])
@@ -167,7 +167,7 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
     TypeError
         If there is a term of a type for which no rule is registered.
     """
-    X, background = matrix(X), matrix(background)
+    X, background = check_matrix(X), check_matrix(background)
     if len(background) == 0 or background.shape[1] != X.shape[1]:
         raise ValueError(f"background must have shape (m, {X.shape[1]}) with m >= 1, got {background.shape}")
     out = np.zeros((len(X), ensemble.n_outputs, X.shape[1]))

@@ -105,7 +105,7 @@ class CosineTraining:
             step = self.fitter.step
             raise ValueError(f"CosineObjective: step {step!r} shortens earlier rounds, which are the host's")
         self.raw = self.raw + update.length * update.output
-        self.terms.append(update.term.settled())
+        self.terms.append(update.term.materialized())
         self.lengths.append(update.length)
 
     def ensemble(self, trees: Sequence[Term | None], every: int) -> Ensemble:

@@ -87,7 +87,7 @@ class Design:
     def imputed(self) -> Array:
         """The features in original units, imputed, one-hot encoded and bent, (n, d) or (n, e)."""
         filled = self.original if self.expansion is None else self.expansion(self.original)
-        if self.clipping is None or self.clipping.bend is None:
+        if self.clipping is None or self.clipping.log_scale is None:
             return filled
         return self.clipping(filled.astype(np.float64, copy=False))
 
@@ -151,7 +151,7 @@ class Design:
             term = restore(term, self.center, self.scale)
         term = self._sharing(term)
         if self.clipping is not None:
-            if self.clipping.bend is not None and isinstance(term, Standardized):
+            if self.clipping.log_scale is not None and isinstance(term, Standardized):
                 raise TypeError(
                     f"a {type(term.term).__name__} is no function of bent features: its learner must have "
                     f"bends=False, or the estimator standardize=True"

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core import Learner, Round, Term
 from ..losses.validation import describe_returned, is_finite, require_unchanged
-from ..terms.validation import check_sound
+from ..terms.validation import check_term
 from ..utils.typing import Array
 
 OWNED = "y", "raw", "gradient", "hessian", "weight"
@@ -25,7 +25,7 @@ def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {describe_returned(fitted)}")
     design = round.design
     try:
-        check_sound(fitted, design.n_features, round.raw.shape[1])
+        check_term(fitted, design.n_features, round.raw.shape[1])
     except ValueError as error:
         raise ValueError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     output = design.output(fitted)

@@ -121,17 +121,17 @@ class CheckpointRecorder(FitRecorder):
 
     def _find(self) -> None:
         """Load the contents of the file, if it is there and belongs to this fit."""
-        from ..utils.files import leftovers, place_of
+        from ..utils.files import resolve_target, temporary_files
 
-        if place_of(self.path).exists():
+        if resolve_target(self.path).exists():
             self._read()
-        for file in leftovers(self.path):
+        for file in temporary_files(self.path):
             file.unlink(missing_ok=True)
 
     def _read(self) -> None:
         from . import document
 
-        found = document.read(self.path, KIND)
+        found = document.read_value(self.path, KIND)
         differing = sorted(
             name for name in self.fit.keys() | found["fit"] if self.fit.get(name) != found["fit"].get(name)
         )
@@ -162,7 +162,7 @@ class CheckpointRecorder(FitRecorder):
         if not self._tried:
             from .values import Packer
 
-            Packer().pack(progress.term.settled(), "the term of the first round")
+            Packer().pack(progress.term.materialized(), "the term of the first round")
             if not self.models:
                 self._write()
             self._tried = True
@@ -182,7 +182,7 @@ class CheckpointRecorder(FitRecorder):
         from . import document
 
         held = {"fit": self.fit, "seeds": self._seeds, "models": self.models, "finished": self._finished}
-        document.write(self.path, KIND, held, "the checkpoint")
+        document.write_value(self.path, KIND, held, "the checkpoint")
 
 
 def recorder_for(model: Any, rows: Dataset, held: Any, init: Ensemble | None) -> FitRecorder:

@@ -42,7 +42,7 @@ UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 
 
-def packed(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
+def encode(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
     """The file that holds `contents`, JSON that refers to `arrays` by index."""
     from .._version import __version__
 
@@ -54,7 +54,7 @@ def packed(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
     return body + hashlib.sha256(body).digest()
 
 
-def unpacked(kind: str, data: bytes) -> tuple[Any, list[Array]]:
+def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     """Contents and arrays of a file.
 
     Raises
@@ -62,7 +62,7 @@ def unpacked(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     ValueError
         If the bytes are not such a file, incomplete, or of a later version; the message continues the file's name.
     """
-    version, text, raw = sections(data)
+    version, text, raw = split_sections(data)
     header = json.loads(text)
     for earlier in range(version, VERSION):
         header = UPGRADES[earlier](header)
@@ -71,7 +71,7 @@ def unpacked(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     return header["contents"], read_arrays(header["arrays"], raw)
 
 
-def sections(data: bytes) -> tuple[int, bytes, memoryview]:
+def split_sections(data: bytes) -> tuple[int, bytes, memoryview]:
     """Version, header and arrays of a file whose checksum is right."""
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError("was not written by rffboost_ext, or its beginning is damaged")

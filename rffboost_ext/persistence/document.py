@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..utils.files import path_of, write_atomically
+from ..utils.files import check_path, write_atomically
 from . import container
 from .values import Packer, Unpacker
 
@@ -13,16 +13,16 @@ from .values import Packer, Unpacker
 VERBS = ("is ", "was ", "has ", "holds ", "speaks ")
 
 
-def write(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
+def write_value(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
     """Write `value`, called `name` in messages, to a file of some kind, atomically."""
     from . import parts  # noqa: F401
 
     packer = Packer()
     contents = packer.pack(value, name)
-    write_atomically(path, container.packed(kind, contents, packer.arrays))
+    write_atomically(path, container.encode(kind, contents, packer.arrays))
 
 
-def read(path: str | os.PathLike[str], kind: str) -> Any:
+def read_value(path: str | os.PathLike[str], kind: str) -> Any:
     """Read the value in a file of some kind.
 
     Raises
@@ -34,11 +34,11 @@ def read(path: str | os.PathLike[str], kind: str) -> Any:
     """
     from . import parts  # noqa: F401
 
-    path = path_of(path)
+    path = check_path(path)
     with open(path, "rb") as file:
         data = file.read()
     try:
-        contents, arrays = container.unpacked(kind, data)
+        contents, arrays = container.decode(kind, data)
         return Unpacker(arrays).unpack(contents)
     except Exception as error:
         raise ValueError(f"{path!r} {_reason(error)}") from error

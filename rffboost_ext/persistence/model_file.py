@@ -107,7 +107,7 @@ def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -
     if isinstance(model, ModelFileMixin):
         check_is_fitted(model)
         warn_of_what_is_left_out(model)
-    document.write(path, KIND, model, type(model).__name__)
+    document.write_value(path, KIND, model, type(model).__name__)
 
 
 def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
@@ -139,7 +139,7 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
     A file is data: no class is imported for it and no code from it is run. Registered classes are called with the
     values in the file, as if you had written the call yourself.
     """
-    model = document.read(path, KIND)
+    model = document.read_value(path, KIND)
     if isinstance(model, ModelFileMixin) and is_unfitted(model):
         raise ValueError(f"{os.fspath(path)!r} holds a {type(model).__name__} that is not fitted")
     if not isinstance(model, cls or ModelFileMixin | Ensemble):

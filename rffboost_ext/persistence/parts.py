@@ -1,8 +1,8 @@
-"""How objects of this package are stored: parts outside the registries, fitted functions, ensembles."""
+"""Storage of objects of this package: parts outside the registries, fitted terms, ensembles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -16,35 +16,56 @@ from ..losses import LabelRegression, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, Standardized, Trees
 from ..terms.ensemble import Ensemble
-from ..terms.validation import check_expansion, check_sound, require_shape
+from ..terms.validation import check_expansion, check_term, require_shape
 from ..utils.typing import Array
-from .values import params_of, storable
+from .values import params_from_stored, storable
 
-INTEGERS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
+# Kinds of the dtypes of arrays, by their names in files; other arrays hold floats.
+KINDS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
     "subset": "i",
     "members": "u",
     **dict.fromkeys(("numbers", "gaps", "coded"), "i"),
 }
 
+# Fields of dataclasses with another name in files: names in files do not change.
+COSINES_FIELDS = {"clipping": "extent"}
+CLIPPING_FIELDS = {"log_scale": "bend"}
+EXPANSION_FIELDS = {
+    "numeric": "numbers",
+    "means": "fill",
+    "indicators": "gaps",
+    "categorical": "coded",
+    "one_hot": "tables",
+    "imputes_trees": "fills_trees",
+    "regressions": "sweeps",
+}
 
-def checked_part(cls: type[Spec]) -> Any:
-    """How a part is built from its hyperparameters: validated, as by its registry."""
+
+def state_of(names: Mapping[str, str]) -> Callable[[Any], dict[str, Any]]:
+    """The function from a dataclass to its fields by their names in files."""
+    return lambda part: {
+        names.get(field.name, field.name): getattr(part, field.name) for field in fields(part) if field.init
+    }
+
+
+def fields_from(state: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Fields by their names in Python."""
+    inverse = {stored: name for name, stored in names.items()}
+    return {inverse.get(name, name): value for name, value in state.items()}
+
+
+def part_builder(cls: type[Spec]) -> Callable[[dict[str, Any]], Spec]:
+    """The function from hyperparameters to a validated part, as a registry creates it."""
 
     def build(params: dict[str, Any]) -> Spec:
-        part = cls(**params_of(params))
+        part = cls(**params_from_stored(params))
         part.validate()
         return part
 
     return build
 
 
-def cosines_state(term: Cosines) -> dict[str, Any]:
-    """The fields of cosines by their names in files."""
-    values = {field.name: getattr(term, field.name) for field in fields(term) if field.init}
-    return {"extent" if name == "clipping" else name: value for name, value in values.items()}
-
-
-def built_cosines(state: dict[str, Any]) -> Cosines:
+def build_cosines(state: dict[str, Any]) -> Cosines:
     """Cosines from real arrays of matching shapes."""
     # Files of earlier versions have no extent.
     clipping = state.pop("extent", None)
@@ -52,44 +73,40 @@ def built_cosines(state: dict[str, Any]) -> Cosines:
         raise ValueError(f"extent must be a ClipAndLog, got {clipping!r}")
     term = Cosines(**require_arrays(state, optional=("center",)), clipping=clipping)
     require_shape("weight", term.weight, (len(term.omega), *np.shape(term.weight)[1:2]))
-    check_sound(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
+    check_term(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
     return term
 
 
-def built_extent(state: dict[str, Any]) -> ClipAndLog:
-    """A range of numbers, with bends or without."""
-    # Files of earlier versions have no bends.
-    return ClipAndLog(**require_arrays(state, optional=("bend",)))
+def build_clipping(state: dict[str, Any]) -> ClipAndLog:
+    """A clipping range, with or without log scales, which files of earlier versions lack."""
+    return ClipAndLog(**fields_from(require_arrays(state, optional=("bend",)), CLIPPING_FIELDS))
 
 
-def built_trees(state: dict[str, Any]) -> Trees:
+def build_trees(state: dict[str, Any]) -> Trees:
     """Trees without cycles, with indices in range."""
     term = Trees(**require_arrays(state, optional=("subset", "members")))
-    check_sound(term, int(term.feature.max(initial=-1)) + 1, *np.shape(term.value)[1:])
+    check_term(term, int(term.feature.max(initial=-1)) + 1, *np.shape(term.value)[1:])
     return term
 
 
-def built_expansion(state: dict[str, Any]) -> ImputeAndEncode:
-    """An expansion of matching columns and tables."""
-    # Files of earlier versions have no sweeps.
-    tables, sweeps = state["tables"], state.get("sweeps", ())
+def build_expansion(state: dict[str, Any]) -> ImputeAndEncode:
+    """An expansion with consistent arrays."""
     require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
-    if type(state["n_features"]) is not int or not isinstance(tables, tuple):
-        raise ValueError(
-            f"tables must be a tuple, for a number of columns, got {tables!r}, {state['n_features']!r}"
-        )
-    if not isinstance(sweeps, tuple):
-        raise ValueError(f"sweeps must be a tuple, got {sweeps!r}")
-    for name, arrays in (("tables", tables), ("sweeps", sweeps)):
+    if type(state["n_features"]) is not int:
+        raise ValueError(f"n_features must be an integer, got {state['n_features']!r}")
+    # Files of earlier versions have no sweeps.
+    for name, arrays in (("tables", state["tables"]), ("sweeps", state.get("sweeps", ()))):
+        if not isinstance(arrays, tuple):
+            raise ValueError(f"{name} must be a tuple, got {arrays!r}")
         for array in arrays:
             require_arrays({name: array})
-    expansion = ImputeAndEncode(**state)
+    expansion = ImputeAndEncode(**fields_from(state, EXPANSION_FIELDS))
     check_expansion(expansion)
     return expansion
 
 
-def built_expanded(state: dict[str, Any]) -> Expanded:
-    """A term of as many columns as the expansion yields."""
+def build_expanded(state: dict[str, Any]) -> Expanded:
+    """A term with as many features as the expansion has columns."""
     term = Expanded(**state)
     if not isinstance(term.expansion, ImputeAndEncode):
         raise ValueError(f"expansion must be an ImputeAndEncode, got {term.expansion!r}")
@@ -97,7 +114,7 @@ def built_expanded(state: dict[str, Any]) -> Expanded:
     return term
 
 
-def built_coding(state: dict[str, Any]) -> CategoryEncoding:
+def build_category_encoding(state: dict[str, Any]) -> CategoryEncoding:
     """The categories of columns."""
     categories = state["categories"]
     known = [entry for entry in categories if entry is not None] if isinstance(categories, tuple) else [None]
@@ -107,9 +124,9 @@ def built_coding(state: dict[str, Any]) -> CategoryEncoding:
 
 
 def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """`state` itself, if its values are arrays of the expected kinds of dtype; else a ValueError."""
+    """`state` itself; raise a ValueError unless its values are arrays of the expected kinds of dtype."""
     for name, value in state.items():
-        kind = INTEGERS.get(name, "f")
+        kind = KINDS.get(name, "f")
         if not (isinstance(value, np.ndarray) and value.dtype.kind in kind) and (
             name not in optional or value is not None
         ):
@@ -117,30 +134,30 @@ def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dic
     return state
 
 
-def built_ensemble(state: dict[str, Any]) -> Ensemble:
-    """An ensemble of terms, as many as there are moves."""
+def build_ensemble(state: dict[str, Any]) -> Ensemble:
+    """An ensemble with one move per term."""
     ensemble = Ensemble(**state)
     require_shape("baseline", ensemble.baseline, (np.size(ensemble.baseline),))
     require_shape("moves", ensemble.moves, (len(ensemble.terms), 2))
     for term in ensemble.terms:
         if not isinstance(term, Term):
-            raise ValueError(f"terms must hold fitted functions, got {term!r}")
+            raise ValueError(f"terms must hold terms, got {term!r}")
         require_outputs(term, ensemble.n_outputs)
     return ensemble
 
 
 def require_outputs(term: Term, n_outputs: int) -> None:
-    """Raise a ValueError if a built-in term and its ensemble differ in the number of outputs."""
+    """Raise a ValueError if a term of this package does not have the outputs of its ensemble."""
     while isinstance(term, Standardized | Expanded):
         term = term.term
-    values = {Cosines: "weight", Trees: "value"}.get(type(term))
-    if values is not None:
-        found: Array = getattr(term, values)
-        require_shape(values, found, (len(found), n_outputs))
+    name = {Cosines: "weight", Trees: "value"}.get(type(term))
+    if name is not None:
+        values: Array = getattr(term, name)
+        require_shape(name, values, (len(values), n_outputs))
 
 
 def require_features(term: Term, n_features: int) -> None:
-    """Raise a ValueError if a built-in term and its estimator differ in the number of columns."""
+    """Raise a ValueError if a term of this package does not have the features of its estimator."""
     while isinstance(term, Standardized):
         term = term.term
     if isinstance(term, Expanded) and term.expansion.n_features != n_features:
@@ -151,18 +168,16 @@ def require_features(term: Term, n_features: int) -> None:
         raise ValueError(f"trees must split on {n_features} features, got feature {term.feature.max()}")
 
 
-def random_state(generator: np.random.RandomState) -> Mapping[str, Any]:
-    """The state of a generator of NumPy's legacy kind, or a TypeError if it has another source of bits."""
+def random_state_to_dict(generator: np.random.RandomState) -> Mapping[str, Any]:
+    """The state of a RandomState; a TypeError if its bit generator is not MT19937."""
     kind = generator.get_state(legacy=False)["bit_generator"]
     if kind != "MT19937":
-        raise TypeError(
-            f"random_state must be a number or a RandomState of MT19937 to be saved, got one of {kind}"
-        )
+        raise TypeError(f"random_state must be an integer or a RandomState of MT19937 to be saved, got {kind}")
     return {"position": tuple(generator.get_state(legacy=True))}
 
 
-def built_random_state(state: dict[str, Any]) -> np.random.RandomState:
-    """A generator in that state."""
+def build_random_state(state: dict[str, Any]) -> np.random.RandomState:
+    """A RandomState in a stored state."""
     generator = np.random.RandomState()
     if not 0 <= state["position"][2] <= 624:
         raise ValueError(f"the position of a generator must be from 0 to 624, got {state['position'][2]}")
@@ -170,14 +185,14 @@ def built_random_state(state: dict[str, Any]) -> np.random.RandomState:
     return generator
 
 
-def earnings(gains: Array) -> FeatureGains:
-    """FeatureGains with the given gains per feature."""
-    made = FeatureGains(len(gains))
-    made.gains[:] = gains
-    return made
+def build_feature_gains(state: dict[str, Any]) -> FeatureGains:
+    """FeatureGains with stored gains per feature."""
+    instance = FeatureGains(len(state["gains"]))
+    instance.gains[:] = state["gains"]
+    return instance
 
 
-# The names on the left are those in files; they do not change with those of classes and attributes.
+# Names in files do not change with those of classes.
 PARTS: dict[str, type[Spec]] = {
     "Signed": LabelRegression,
     "MultinomialLogLoss": MultinomialLogLoss,
@@ -185,14 +200,14 @@ PARTS: dict[str, type[Spec]] = {
     "Decay": Decay,
 }
 for _name, _part in PARTS.items():
-    storable(_name, build=checked_part(_part))(_part)
-storable("Cosines", cosines_state, built_cosines)(Cosines)
-storable("Extent", build=built_extent)(ClipAndLog)
-storable("Trees", build=built_trees)(Trees)
+    storable(_name, build=part_builder(_part))(_part)
+storable("Cosines", state_of(COSINES_FIELDS), build_cosines)(Cosines)
+storable("Extent", state_of(CLIPPING_FIELDS), build_clipping)(ClipAndLog)
+storable("Trees", build=build_trees)(Trees)
 storable("Standardized")(Standardized)
-storable("Expansion", build=built_expansion)(ImputeAndEncode)
-storable("Expanded", build=built_expanded)(Expanded)
-storable("Coding", build=built_coding)(CategoryEncoding)
-storable("Ensemble", build=built_ensemble)(Ensemble)
-storable("RandomState", random_state, built_random_state)(np.random.RandomState)
-storable("Earnings", lambda made: {"gains": made.gains}, lambda state: earnings(**state))(FeatureGains)
+storable("Expansion", state_of(EXPANSION_FIELDS), build_expansion)(ImputeAndEncode)
+storable("Expanded", build=build_expanded)(Expanded)
+storable("Coding", build=build_category_encoding)(CategoryEncoding)
+storable("Ensemble", build=build_ensemble)(Ensemble)
+storable("RandomState", random_state_to_dict, build_random_state)(np.random.RandomState)
+storable("Earnings", lambda gains: {"gains": gains.gains}, build_feature_gains)(FeatureGains)

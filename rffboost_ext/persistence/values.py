@@ -209,7 +209,7 @@ def stored_params(part: Spec) -> dict[str, Any]:
     return dict(sorted(params.items()))
 
 
-def params_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+def params_from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Hyperparameters by their names in Python."""
     names = {old: name for name, old in NAMES_IN_FILES.items()}
     return {names.get(name, name): value for name, value in stored.items()}
@@ -219,7 +219,7 @@ def _registered(table: Registry[Any], name: str) -> StorageRule:
     cls = table.get(name)
 
     def build(state: dict[str, Any]) -> Any:
-        return table.create(name, **params_of(state))
+        return table.create(name, **params_from_stored(state))
 
     kind = NAMES_IN_FILES.get(table.kind, table.kind)
     return StorageRule(f"{kind}:{name}", cls, stored_params, build)

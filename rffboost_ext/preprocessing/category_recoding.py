@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from ..terms.ensemble import Ensemble
-from ..terms.recoding import Recoding, recoded_ensemble
+from ..terms.recoding import Recoding, recode_ensemble
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, category_array, category_lists
 
@@ -27,7 +27,7 @@ def sorted_codes(ensemble: Ensemble, known: Sequence[Array | None]) -> tuple[Ens
         return ensemble, None
     codes = {j: np.argsort(np.argsort(entry)) for j, entry in enumerate(known) if entry is not None}
     encoding = CategoryEncoding(tuple(None if entry is None else np.sort(entry) for entry in known))
-    return recoded_ensemble(ensemble, Recoding(codes, {j: len(entry) for j, entry in codes.items()})), encoding
+    return recode_ensemble(ensemble, Recoding(codes, {j: len(entry) for j, entry in codes.items()})), encoding
 
 
 def joint_encoding(encodings: Sequence[CategoryEncoding]) -> CategoryEncoding:

@@ -15,7 +15,7 @@ NO_COLUMNS = np.empty(0, dtype=np.int64)
 
 
 def fit_feature_expansion(
-    X: Array, weight: Array, coded: list[int], missing: Array, fills_trees: bool
+    X: Array, weight: Array, coded: list[int], missing: Array, imputes_trees: bool
 ) -> ImputeAndEncode | None:
     """The imputation and encoding of training data; None if learners are fitted to the data themselves.
 
@@ -35,10 +35,10 @@ def fit_feature_expansion(
         The columns of codes.
     missing : ndarray of shape (d,), bool
         The columns that have missing values in training.
-    fills_trees : bool
+    imputes_trees : bool
         Whether missing numbers are imputed for trees too, in columns that have none in training.
     """
-    if not (coded or fills_trees or missing.any()):
+    if not (coded or imputes_trees or missing.any()):
         return None
     is_number = np.ones(X.shape[1], dtype=bool)
     is_number[coded] = False
@@ -48,7 +48,7 @@ def fit_feature_expansion(
     indicators = np.flatnonzero(is_number & missing)
     codes = np.array(coded, dtype=np.int64)
     regressions = imputation_regressions(X[:, numbers], weight, fill)
-    return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, fills_trees, regressions)
+    return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, imputes_trees, regressions)
 
 
 def one_hot(codes: Array, weight: Array, missing: bool) -> Array:

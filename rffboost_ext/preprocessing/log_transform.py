@@ -65,7 +65,7 @@ def choose_log_transform(
         return clipping
     best, (least, place) = clipping, loo_error(few, target, clipping, expansion)
     for scales in [mild, strong] if (mild != strong).any() else [mild]:
-        candidate = replace(clipping, bend=scales)
+        candidate = replace(clipping, log_scale=scales)
         # A logarithm hardly changes the best kernel: the search starts from the last one.
         error, candidate_place = loo_error(few, target, candidate, expansion, place)
         if error < (1.0 - MIN_GAIN) * least:
@@ -75,7 +75,7 @@ def choose_log_transform(
 
 def numeric_columns(X: Array, expansion: ImputeAndEncode | None) -> Array:
     """The numeric columns, imputed, (n, p): the first of the expanded columns."""
-    return (X if expansion is None else expansion.imputed(X[:, expansion.numbers])).astype(np.float64)
+    return (X if expansion is None else expansion.impute(X[:, expansion.numeric])).astype(np.float64)
 
 
 def candidate_log_scales(
@@ -89,7 +89,7 @@ def candidate_log_scales(
     analysis of transformations, Journal of the Royal Statistical Society B 1964), is chosen by skewness, as is
     common in applied statistics: for a free shift their likelihood has no maximum.
     """
-    size, numbers = X.shape[1], clipping.first(X.shape[1])
+    size, numbers = X.shape[1], clipping.head(X.shape[1])
     skew = skewness(X, weight)
     # A few distant values hardly change the mean distance, unlike the standard deviation.
     unit = weight @ X / weight.sum() - np.where(skew > 0.0, numbers.low, numbers.high)
@@ -98,7 +98,7 @@ def candidate_log_scales(
     for strengths in groups:
         for strength in strengths:
             trial = np.where(skew == 0.0, 0.0, strength * unit)
-            remaining = np.abs(skewness(replace(numbers, bend=trial)(X), weight))
+            remaining = np.abs(skewness(replace(numbers, log_scale=trial)(X), weight))
             # The skewness of a binary column does not change, but for rounding.
             scales = np.where(remaining < least - ROUNDING, trial, scales)
             least = np.minimum(remaining, least)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..terms import ClipAndLog, ImputeAndEncode
-from ..terms.expanded import positions
+from ..terms.expanded import one_hot_rows
 from ..utils.typing import Array
 from .column_statistics import column_ranges, mean_and_scale
 from .feature_expansion import NO_COLUMNS
@@ -29,18 +29,18 @@ def fit_scaling(
     """
     numeric = X if expansion is None else without_categories(expansion)(X)
     center, scale = mean_and_scale(numeric, weight, np.inf)
-    if clipping is not None and clipping.bend is not None:
-        rows, columns = slice(None, None, -(-len(X) // MAX_LOG_ROWS)), clipping.bent[0]
-        logs = clipping.first(len(center))(numeric[rows].astype(np.float64))
+    if clipping is not None and clipping.log_scale is not None:
+        rows, columns = slice(None, None, -(-len(X) // MAX_LOG_ROWS)), clipping.log_columns[0]
+        logs = clipping.head(len(center))(numeric[rows].astype(np.float64))
         log_center, log_scale = mean_and_scale(logs, weight[rows], np.inf)
         center[columns], scale[columns] = log_center[columns], log_scale[columns]
     if expansion is None:
         return center, scale
-    indicators = scale[len(expansion.numbers) :]
+    indicators = scale[len(expansion.numeric) :]
     indicators[np.isfinite(indicators)] = INDICATOR_SCALE
     centers = [center]
-    for column, table in zip(expansion.coded, expansion.tables, strict=True):
-        share = np.bincount(positions(X[:, column], len(table) - 1), weight, len(table)) / weight.sum()
+    for column, table in zip(expansion.categorical, expansion.one_hot, strict=True):
+        share = np.bincount(one_hot_rows(X[:, column], len(table) - 1), weight, len(table)) / weight.sum()
         centers.append(share @ table)
     center = np.concatenate(centers)
     return center, np.append(scale, np.ones(len(center) - len(scale)))
@@ -57,4 +57,4 @@ def fit_clipping(X: Array, expansion: ImputeAndEncode | None = None) -> ClipAndL
 
 def without_categories(expansion: ImputeAndEncode) -> ImputeAndEncode:
     """The imputation and the missing indicators of an expansion."""
-    return replace(expansion, coded=NO_COLUMNS, tables=())
+    return replace(expansion, categorical=NO_COLUMNS, one_hot=())

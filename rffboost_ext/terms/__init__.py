@@ -1,4 +1,4 @@
-"""Terms: the fitted functions that an ensemble is a sum of."""
+"""Terms: the fitted functions that an ensemble sums."""
 
 from .batch_evaluation import outputs_of_each
 from .clipping import ClipAndLog, clip

@@ -1,4 +1,4 @@
-"""Separate outputs of many terms, with shared work done once."""
+"""Outputs of many terms, term by term, with shared work done once."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Outputs: TypeAlias = Callable[[Sequence[T]], Sequence[Array] | Array]
 
 def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
     """Outputs of each of T terms with the same number of outputs, on the rows of X (n, d): (T, n, C)."""
-    return np.stack(in_groups(terms, type, lambda group: TOGETHER.get(type(group[0]), one_by_one)(group, X)))
+    return np.stack(map_groups(terms, type, lambda group: BATCHED.get(type(group[0]), one_by_one)(group, X)))
 
 
-def in_groups(terms: Sequence[T], key: Callable[[T], Hashable], outputs: Outputs[T]) -> list[Array]:
-    """Outputs (n, C) of several terms in their order, those of equal `key` together by ``outputs(terms)``."""
+def map_groups(terms: Sequence[T], key: Callable[[T], Hashable], outputs: Outputs[T]) -> list[Array]:
+    """Outputs (n, C) of terms in their order, from one call of ``outputs(group)`` for all terms of equal `key`."""
     groups: dict[Hashable, list[int]] = {}
-    for place, term in enumerate(terms):
-        groups.setdefault(key(term), []).append(place)
-    found: list[Any] = [None] * len(terms)
-    for places in groups.values():
-        for place, output in zip(places, outputs([terms[place] for place in places]), strict=True):
-            found[place] = output
-    return found
+    for index, term in enumerate(terms):
+        groups.setdefault(key(term), []).append(index)
+    results: list[Any] = [None] * len(terms)
+    for indices in groups.values():
+        for index, output in zip(indices, outputs([terms[i] for i in indices]), strict=True):
+            results[index] = output
+    return results
 
 
 def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
@@ -42,59 +42,61 @@ def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
     return [term(X) for term in terms]
 
 
-def cosines_together(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
-    """In one pass over the rows."""
+def cosine_outputs(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
+    """Outputs (n, C) of each of several terms, from one pass over the rows."""
     from ..kernels.cosine_prediction import BLOCK, each_pass
 
     if len({term.family for term in terms}) > 1:
         return one_by_one(terms, X)
     require_columns(X, terms[0].omega.shape[1])
-    if share_frequencies(terms):
-        return np.split(side_by_side(terms)(X), len(terms), axis=1)
-    whole = Cosines.stack(terms)
+    if have_equal_frequencies(terms):
+        return np.split(concatenate_outputs(terms)(X), len(terms), axis=1)
+    stacked = Cosines.stack(terms)
     X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-    term = np.repeat(np.arange(len(terms)), [len(one.phase) for one in terms])
-    out = np.zeros((len(terms), len(X), whole.weight.shape[1]))
-    over_tiles(each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *whole.prepared(X.dtype.char), term, out)
+    owner = np.repeat(np.arange(len(terms)), [len(term.phase) for term in terms])
+    out = np.zeros((len(terms), len(X), stacked.weight.shape[1]))
+    arrays = stacked.kernel_arrays(X.dtype.char)
+    over_tiles(each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, owner, out)
     return list(out)
 
 
-def share_frequencies(terms: Sequence[Cosines]) -> bool:
-    """Whether several terms differ in nothing but their phases and weights, each having several cosines."""
+def have_equal_frequencies(terms: Sequence[Cosines]) -> bool:
+    """Whether several terms, of several cosines each, differ in their phases and weights only."""
     first = terms[0]
     return len(terms) > 1 < len(first.omega) and all(
         same(term.omega, first.omega) and same(term.center, first.center) for term in terms[1:]
     )
 
 
-def side_by_side(terms: Sequence[Cosines]) -> Cosines:
-    """The outputs of terms that share their frequencies as those of one term, in their order."""
+def concatenate_outputs(terms: Sequence[Cosines]) -> Cosines:
+    """One term with the outputs of all `terms`, which have equal frequencies."""
     first = terms[0]
     if all(same(term.phase, first.phase) for term in terms):
         return replace(first, weight=np.hstack([term.weight for term in terms]))
-    return first.with_pairs(first.omega, np.concatenate([term.pairs for term in terms], axis=2))
+    weights = np.concatenate([term.cos_sin_weights for term in terms], axis=2)
+    return first.with_cos_sin_weights(first.omega, weights)
 
 
-def trees_together(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
-    """In one pass over the rows."""
+def tree_outputs(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
+    """Outputs (n, C) of each of several terms, from one pass over the rows."""
     if len({term.family for term in terms}) > 1:
         return one_by_one(terms, X)
-    place = np.repeat(np.arange(len(terms)), [len(term.roots) for term in terms])
-    return list(Trees.stack(terms).sums(X, place, len(terms)))
+    owner = np.repeat(np.arange(len(terms)), [len(term.roots) for term in terms])
+    return list(Trees.stack(terms).group_outputs(X, owner, len(terms)))
 
 
-def expanded_together(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
-    """On rows that are imputed and encoded once for all terms of an expansion."""
+def expanded_outputs(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
+    """Outputs (n, C) of each of several terms, with X expanded once per distinct expansion."""
 
     def outputs(group: Sequence[Expanded]) -> Array:
         return outputs_of_each([term.term for term in group], group[0].expansion(X))
 
-    # Terms from a file have equal ones of their own: they must take the same way, to the same bits.
-    return in_groups(terms, lambda term: term.expansion.key, outputs)
+    # Grouped by value: terms from a file do not share one expansion object, but must give the same bits.
+    return map_groups(terms, lambda term: term.expansion.key, outputs)
 
 
-TOGETHER: dict[type, Callable[[Sequence[Any], Array], Sequence[Array]]] = {
-    Cosines: cosines_together,
-    Trees: trees_together,
-    Expanded: expanded_together,
+BATCHED: dict[type, Callable[[Sequence[Any], Array], Sequence[Array]]] = {
+    Cosines: cosine_outputs,
+    Trees: tree_outputs,
+    Expanded: expanded_outputs,
 }

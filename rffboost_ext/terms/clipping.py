@@ -1,4 +1,4 @@
-"""What cosines see of the features: held in the range of the fit, and bent where they are skewed."""
+"""Clip features to their training range and log-transform skewed ones, before cosines."""
 
 from __future__ import annotations
 
@@ -14,43 +14,44 @@ from ..utils.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class ClipAndLog:
-    r"""``x -> min(max(x, low), high)``, feature by feature, and then a logarithm where there is a bend b:
+    r"""Clip each feature, ``x -> min(max(x, low), high)``, then log-transform features with a log scale s:
 
-    .. math:: x \mapsto a + b \log\left(1 + \frac{x - a}{b}\right)
+    .. math:: x \mapsto a + s \log\left(1 + \frac{x - a}{s}\right)
 
-    from the end a on, which is `low` where b > 0 and `high` where b < 0. There the slope is 1; it falls to a half
-    at a distance of |b|. NaN stays NaN.
+    The anchor a is `low` if s > 0 and `high` if s < 0. The slope is 1 at the anchor and 1/2 at the distance |s|.
+    NaN stays NaN.
 
-    A cosine that was fitted on some range of a feature keeps oscillating beyond it, without support in the data.
-    With the feature clipped to the range it is constant there, as a tree is. Where a feature is skewed,
-    frequencies that suit the many values near one end are too high for the few far from it; bent, one suits all.
+    A cosine keeps oscillating beyond the range on which it was fitted, without support in the data. With clipped
+    features it is constant there, as a tree is. In a skewed feature, frequencies that suit the dense region are
+    too high for the sparse one; after the log transform one frequency suits both.
 
     Parameters
     ----------
     low, high : ndarray of shape (d,), float64
-        The least and the largest value of each feature; infinite where there is no end.
-    bend : ndarray of shape (d,), float64, optional
-        In units of the features, 0 where there is none; elsewhere that end is finite. None if there are no bends.
+        Range of each feature; infinite for an unbounded end.
+    log_scale : ndarray of shape (d,), float64, optional
+        Scale s of each feature, in its units, 0 for features that are not transformed; the anchor must be finite
+        elsewhere. None if no feature is transformed.
     """
 
     low: Array
     high: Array
-    bend: Array | None = None
+    log_scale: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        """X (n, d) clipped, in its own precision, whole numbers as float64, and bent, in float64.
+        """Clip and log-transform X (n, d), in its own precision or, with a log transform, in float64.
 
-        Values of a bent feature that are apart in single precision may be as near to each other as not to be.
+        Integers become float64.
         """
-        if self.bend is None:
-            return self.clipped(X)
-        X = self.clipped(X.astype(np.float64, copy=False))
-        columns, anchor, bend = self.bent
-        X[:, columns] = anchor + bend * np.log1p(self.past(X))
+        if self.log_scale is None:
+            return self.clip_values(X)
+        X = self.clip_values(X.astype(np.float64, copy=False))
+        columns, anchor, scale = self.log_columns
+        X[:, columns] = anchor + scale * np.log1p(self._scaled_distance(X))
         return X
 
-    def clipped(self, X: Array) -> Array:
-        """A copy of X (n, d) clipped to the range."""
+    def clip_values(self, X: Array) -> Array:
+        """A copy of X (n, d), clipped to the range."""
         X = X if X.dtype.kind == "f" else X.astype(np.float64)
         # Bounds beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
@@ -58,56 +59,64 @@ class ClipAndLog:
         return np.clip(X, low, high)
 
     @cached_property
-    def bent(self) -> tuple[Array, Array, Array]:
-        """The columns that are bent, the ends from which they are, and their bends, (k,) each."""
-        bend = np.zeros(len(self.low)) if self.bend is None else self.bend
-        columns = np.flatnonzero(bend)
-        return columns, np.where(bend > 0.0, self.low, self.high)[columns], bend[columns]
+    def log_columns(self) -> tuple[Array, Array, Array]:
+        """The log-transformed columns, their anchors and their scales, (k,) each."""
+        scale = np.zeros(len(self.low)) if self.log_scale is None else self.log_scale
+        columns = np.flatnonzero(scale)
+        return columns, np.where(scale > 0.0, self.low, self.high)[columns], scale[columns]
 
-    def past(self, X: Array) -> Array:
-        """How far clipped X (n, d) is past the ends of columns that are bent, in units of their bends, (n, k)."""
-        columns, anchor, bend = self.bent
+    def _scaled_distance(self, X: Array) -> Array:
+        """``(x - a) / s`` for each log-transformed column of clipped X (n, d): (n, k)."""
+        columns, anchor, scale = self.log_columns
         # In single precision an end may be rounded outwards.
-        return np.maximum((X[:, columns].astype(np.float64) - anchor) / bend, 0.0)
+        return np.maximum((X[:, columns].astype(np.float64) - anchor) / scale, 0.0)
 
-    def slopes(self, X: Array) -> Array:
-        """The derivative of each feature at X (n, d), (n, d): 0 beyond the range, at its ends as within it."""
-        clipped = self.clipped(X)
+    def derivative(self, X: Array) -> Array:
+        """The derivative of each feature at X (n, d), (n, d); 0 outside the range, one-sided at its ends."""
+        clipped = self.clip_values(X)
         slopes = np.asarray(clipped == X, dtype=np.float64)
-        slopes[:, self.bent[0]] /= 1.0 + self.past(clipped)
+        slopes[:, self.log_columns[0]] /= 1.0 + self._scaled_distance(clipped)
         return slopes
 
-    def moved(self, shift: Array | float) -> ClipAndLog:
-        """That of the features plus `shift` (d,)."""
-        return ClipAndLog(self.low + shift, self.high + shift, self.bend)
+    def translate(self, shift: Array | float) -> ClipAndLog:
+        """The same for features plus `shift` (d,)."""
+        return ClipAndLog(self.low + shift, self.high + shift, self.log_scale)
 
-    def stretched(self, scale: Array) -> ClipAndLog:
-        """That of the features times `scale` (d,), positive."""
-        return ClipAndLog(self.low * scale, self.high * scale, None if self.bend is None else self.bend * scale)
+    def rescale(self, factor: Array) -> ClipAndLog:
+        """The same for features times `factor` (d,), positive."""
+        return ClipAndLog(
+            self.low * factor, self.high * factor, None if self.log_scale is None else self.log_scale * factor
+        )
 
-    def first(self, size: int) -> ClipAndLog:
-        """That of the first features."""
-        return ClipAndLog(self.low[:size], self.high[:size], None if self.bend is None else self.bend[:size])
+    def head(self, size: int) -> ClipAndLog:
+        """The same for the first `size` features."""
+        return ClipAndLog(
+            self.low[:size], self.high[:size], None if self.log_scale is None else self.log_scale[:size]
+        )
 
-    def within(self, other: ClipAndLog) -> ClipAndLog:
-        """What clipping to `other` and then to this range amounts to; neither may have bends."""
-        self._require_straight(other)
+    def after(self, other: ClipAndLog) -> ClipAndLog:
+        """The range that is equivalent to clipping to `other`, then to this one; without log transforms."""
+        self._require_no_log(other)
         return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0])
 
     def union(self, other: ClipAndLog) -> ClipAndLog:
-        """The least range that holds this one and another; neither may have bends."""
-        self._require_straight(other)
+        """The smallest range that contains both ranges; without log transforms."""
+        self._require_no_log(other)
         return ClipAndLog(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
-    def _require_straight(self, other: ClipAndLog) -> None:
-        """Raise a ValueError if this range or another has bends."""
-        if self.bend is not None or other.bend is not None:
-            raise ValueError("ranges with bends cannot be combined")
+    def _require_no_log(self, other: ClipAndLog) -> None:
+        """Raise a ValueError if either of two has a log transform."""
+        if self.log_scale is not None or other.log_scale is not None:
+            raise ValueError("ranges with a log transform cannot be combined")
 
     @cached_property
     def key(self) -> Hashable:
-        """Equal for equal ranges and bends."""
-        return self.low.tobytes(), self.high.tobytes(), None if self.bend is None else self.bend.tobytes()
+        """Equal for equal ranges and log scales."""
+        return (
+            self.low.tobytes(),
+            self.high.tobytes(),
+            None if self.log_scale is None else self.log_scale.tobytes(),
+        )
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -115,9 +124,9 @@ class ClipAndLog:
 
 @singledispatch
 def clip(term: Term, clipping: ClipAndLog) -> Term:
-    """The term held constant beyond a range of the features on which it acts, and of bent features.
+    """The function ``x -> term(clipping(x))``, for terms that are not constant outside the training range.
 
-    Types of terms that are not constant beyond their training range register here, as
-    :class:`~rffboost_ext.Cosines` do; any other, such as trees, stays as it is, and sees no bends.
+    Such types of terms register a rule here, as :class:`~rffboost_ext.Cosines` do. Any other term is returned
+    unchanged: trees are neither clipped nor log-transformed.
     """
     return term

@@ -18,10 +18,9 @@ from ..utils.typing import Array
 class Ensemble:
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
-    Ensembles are values: ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a``
-    scale them, ``a[:50]`` is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several
-    seeds or folds, as :func:`mean_ensemble` does, and is exported as one graph like any ensemble. All act on
-    features in their original units.
+    ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a`` scale them, ``a[:50]``
+    is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several seeds or folds, as does
+    :func:`mean_ensemble`. Features are in their original units.
 
     Parameters
     ----------
@@ -30,14 +29,14 @@ class Ensemble:
     terms : tuple of Term
         One term per round.
     moves : ndarray of shape (T, 2)
-        (keep, length) of each round, as its step decided.
+        (keep, length) of each round, from its step.
     """
 
     baseline: Array
     terms: tuple[Term, ...]
     moves: Array
 
-    # Makes NumPy scalars leave products with an ensemble to the ensemble.
+    # NumPy scalars then defer to __rmul__.
     __array_ufunc__ = None
 
     def __len__(self) -> int:
@@ -55,14 +54,14 @@ class Ensemble:
 
     @property
     def lengths(self) -> Array:
-        """Factor on each term in the final sum, (T,): its length, times the keeps of later rounds."""
+        """Factor of each term in the final sum, (T,): its length, times the keeps of later rounds."""
         keeps, lengths = self.moves.T
         kept = np.append(np.cumprod(keeps[::-1])[::-1], 1.0)
         return lengths * kept[1:]
 
     def raw(self, X: Array) -> Array:
         """Raw scores of X (n, d): (n, C)."""
-        X = matrix(X)
+        X = check_matrix(X)
         baseline, blocks = self._blocks
         out = np.empty((len(X), len(baseline)))
         out[:] = baseline
@@ -72,35 +71,35 @@ class Ensemble:
 
     def staged(self, X: Array) -> Iterator[Array]:
         """Raw scores after 0, 1, 2, ... rounds, each (n, C)."""
-        X = matrix(X)
+        X = check_matrix(X)
         raw = np.tile(self.baseline, (len(X), 1))
         yield raw.copy()
         for keep, length, term in self.rounds:
             raw = keep * raw + length * term(X)
-            # A copy: what a caller does with a stage must not reach the next one.
+            # The caller may change the array.
             yield raw.copy()
 
     def outputs(self, X: Array) -> Array:
-        """The learned representation, (n, p): what each round has learned, cosines of a shared frequency once."""
-        X = matrix(X)
-        # A cosine and a sine of one round stay two features; many rounds of one frequency do not.
-        joined = {
+        """The learned representation, (n, p): features of each term, with cosines of a shared frequency merged."""
+        X = check_matrix(X)
+        # Merged only if this halves their number: a cosine and a sine of one round stay two features.
+        merged = {
             family: block
-            for (family, terms), block in zip(families(self.terms).items(), self._blocks[1], strict=True)
-            if 2 * width(block, X) < sum(width(term, X) for term in terms)
+            for (family, terms), block in zip(group_by_family(self.terms).items(), self._blocks[1], strict=True)
+            if 2 * n_features_learned(block, X) < sum(n_features_learned(term, X) for term in terms)
         }
-        parts = [*joined.values(), *(term for term in self.terms if term.family not in joined)]
+        parts = [*merged.values(), *(term for term in self.terms if term.family not in merged)]
         return np.hstack([term.features(X) for term in parts]) if parts else np.empty((len(X), 0))
 
     def gradient(self, X: Array) -> Array:
-        """The derivative of each raw score with respect to each feature, per unit of the feature.
+        """The derivative of each raw score with respect to each feature.
 
-        Exact for cosines, in double precision. Trees are piecewise constant and contribute no gradient.
+        Exact for cosines, in float64. Trees are piecewise constant and contribute no gradient.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            Where the derivatives are taken.
+            Rows.
 
         Returns
         -------
@@ -109,35 +108,37 @@ class Ensemble:
         Raises
         ------
         TypeError
-            If there is a term of a type without a derivative; one can be registered with
+            If no rule is registered for the type of a term, with
             ``rffboost_ext.terms.gradients.gradient.register``.
         """
         from .gradients import gradient
 
-        X = matrix(X)
+        X = check_matrix(X)
         out = np.zeros((len(X), self.n_outputs, X.shape[1]))
         for block in self._blocks[1]:
             out += gradient(block, X)
         return out
 
     def truncated(self, n_rounds: int) -> Ensemble:
-        """The ensemble as it was after `n_rounds` rounds, at most as many as it has."""
+        """The ensemble of the first `n_rounds` rounds."""
         require("Ensemble.truncated", "n_rounds", n_rounds, Integer(0, len(self)))
         return replace(self, terms=self.terms[:n_rounds], moves=self.moves[:n_rounds])
 
     def compact(self) -> Ensemble:
-        """The same function with one term per family of terms, each ready to be evaluated or exported."""
+        """The same function with one term per family of terms, for evaluation and export."""
         baseline, blocks = self._blocks
         return Ensemble(baseline, blocks, np.ones((len(blocks), 2)))
 
     @cached_property
     def _blocks(self) -> tuple[Array, tuple[Term, ...]]:
         scaled = [term.scaled(float(length)) for term, length in zip(self.terms, self.lengths, strict=True)]
-        return self._kept, tuple(type(terms[0]).stack(terms).merged() for terms in families(scaled).values())
+        return self._scaled_baseline, tuple(
+            type(terms[0]).stack(terms).merged() for terms in group_by_family(scaled).values()
+        )
 
     @property
-    def _kept(self) -> Array:
-        """The baseline times the keeps of all rounds."""
+    def _scaled_baseline(self) -> Array:
+        """The baseline in the final sum: times the keeps of all rounds."""
         return np.asarray(self.baseline * np.prod(self.moves[:, 0]))
 
     def __getitem__(self, rounds: slice) -> Ensemble:
@@ -150,7 +151,7 @@ class Ensemble:
             return NotImplemented
         if self.n_outputs != other.n_outputs:
             raise ValueError(f"ensembles of {self.n_outputs} and {other.n_outputs} outputs cannot be added")
-        first, second = self.flat(), other.flat()
+        first, second = self.to_weighted_sum(), other.to_weighted_sum()
         moves = np.concatenate([first.moves, second.moves])
         return Ensemble(first.baseline + second.baseline, first.terms + second.terms, moves)
 
@@ -165,7 +166,7 @@ class Ensemble:
     __rmul__ = __mul__
 
     def __radd__(self, other: int) -> Ensemble:
-        # sum() begins with 0.
+        # sum() starts with 0.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __neg__(self) -> Ensemble:
@@ -187,27 +188,27 @@ class Ensemble:
     def __getstate__(self) -> dict[str, object]:
         return {name: self.__dict__[name] for name in ("baseline", "terms", "moves")}
 
-    def flat(self) -> Ensemble:
-        """The same function with every keep equal to 1: a plain weighted sum of terms."""
+    def to_weighted_sum(self) -> Ensemble:
+        """The same function with all keeps equal to 1."""
         moves = np.column_stack([np.ones(len(self)), self.lengths])
-        return replace(self, baseline=self._kept, moves=moves)
+        return replace(self, baseline=self._scaled_baseline, moves=moves)
 
 
-def families(terms: Sequence[Term]) -> dict[Hashable, list[Term]]:
-    """Terms that can be stacked, in their order, by family."""
-    found: dict[Hashable, list[Term]] = {}
+def group_by_family(terms: Sequence[Term]) -> dict[Hashable, list[Term]]:
+    """Terms by family, in their order; terms of one family can be stacked."""
+    groups: dict[Hashable, list[Term]] = {}
     for term in terms:
-        found.setdefault(term.family, []).append(term)
-    return found
+        groups.setdefault(term.family, []).append(term)
+    return groups
 
 
-def width(term: Term, X: Array) -> int:
-    """Number of features that a term has learned."""
+def n_features_learned(term: Term, X: Array) -> int:
+    """Number of columns of ``term.features(X)``."""
     return int(term.features(X[:1]).shape[1])
 
 
-def matrix(X: Array) -> Array:
-    """X as a matrix of floats; float32 stays float32."""
+def check_matrix(X: Array) -> Array:
+    """X as a float32 or float64 array of shape (n, d)."""
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have shape (n, d), got {X.shape}")
@@ -217,9 +218,8 @@ def matrix(X: Array) -> Array:
 def mean_ensemble(ensembles: Sequence[Ensemble]) -> Ensemble:
     """The average of several ensembles, such as of different seeds or folds.
 
-    Rounds are interleaved, so that the first rounds of the average are the first ones of each ensemble. Leading
-    rounds that all share, as those of a common initial model, are kept once if they are the same objects; in
-    models loaded from files they are not.
+    Rounds are interleaved: the first rounds of the average are the first rounds of each ensemble. Leading rounds
+    of a common initial model are included once if they are the same objects, unlike those of loaded models.
     """
     if not ensembles:
         raise ValueError("mean: ensembles must hold at least one ensemble, got none")
@@ -227,25 +227,25 @@ def mean_ensemble(ensembles: Sequence[Ensemble]) -> Ensemble:
 
 
 def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
-    """The sum of ensembles times weights (m,); shared leading rounds are kept once, others interleaved."""
+    """The sum of ensembles times weights (m,), with common leading rounds once and other rounds interleaved."""
     if len(ensembles) == 1 and weight[0] == 1.0:
         return ensembles[0]
     outputs = {ensemble.n_outputs for ensemble in ensembles}
     if len(outputs) > 1:
         raise ValueError(f"ensembles of {' and '.join(map(str, sorted(outputs)))} outputs cannot be added")
-    flat = [ensemble.flat() for ensemble in ensembles]
-    shared, total = common_rounds(flat), float(np.sum(weight))
-    parts = [list(zip(e.terms, w * e.moves[:, 1], strict=True)) for e, w in zip(flat, weight, strict=True)]
-    rounds = list(zip(flat[0].terms[:shared], total * flat[0].moves[:shared, 1], strict=True))
-    for t in range(shared, max(map(len, flat))):
+    sums = [ensemble.to_weighted_sum() for ensemble in ensembles]
+    shared, total = n_common_rounds(sums), float(np.sum(weight))
+    parts = [list(zip(e.terms, w * e.moves[:, 1], strict=True)) for e, w in zip(sums, weight, strict=True)]
+    rounds = list(zip(sums[0].terms[:shared], total * sums[0].moves[:shared, 1], strict=True))
+    for t in range(shared, max(map(len, sums))):
         rounds += [part[t] for part in parts if t < len(part)]
-    baseline = sum(w * ensemble.baseline for ensemble, w in zip(flat, weight, strict=True))
+    baseline = sum(w * ensemble.baseline for ensemble, w in zip(sums, weight, strict=True))
     moves = np.array([[1.0, length] for _, length in rounds]).reshape(-1, 2)
     return Ensemble(np.asarray(baseline), tuple(term for term, _ in rounds), moves)
 
 
-def common_rounds(ensembles: Sequence[Ensemble]) -> int:
-    """The number of leading rounds that all flat ensembles share: same terms, by identity, and lengths."""
+def n_common_rounds(ensembles: Sequence[Ensemble]) -> int:
+    """The number of leading rounds with identical terms and equal lengths in all weighted sums."""
     if len(ensembles) < 2:
         return 0
     count = 0

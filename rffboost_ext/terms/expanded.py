@@ -1,4 +1,4 @@
-"""Imputation and encoding: from missing values and categories to the numbers that cosines see."""
+"""Imputation of missing values and one-hot encoding of categories, and terms of the result."""
 
 from __future__ import annotations
 
@@ -16,72 +16,72 @@ from ..utils.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class ImputeAndEncode:
-    """Imputation and encoding of columns with missing values (NaN) or category codes, for learners.
+    """Imputation of missing values (NaN) and one-hot encoding of category codes.
 
-    Its result has three parts, side by side: numeric columns, imputed; for some columns a missing indicator, 1
-    where a value is missing and 0 elsewhere; and for each column of codes a row of a table.
+    The result has three blocks of columns: numeric columns, imputed; a missing indicator, 1 for missing values and
+    0 otherwise, for some columns; and the one-hot columns of each categorical column.
 
-    A missing number is imputed by `fill` first. Each matrix B of `sweeps` then replaces that by a linear
-    prediction from the row's numbers x: ``x <- fill + (x - fill) B`` where values are missing, all of them at
-    once.
+    Missing numbers are imputed by `means` first. Each matrix B of `regressions` then replaces these by a linear
+    prediction from all numbers x of the row: ``x <- means + (x - means) B`` for missing values, all at once.
 
     Parameters
     ----------
     n_features : int
         Columns of X, d.
-    numbers : ndarray of shape (p,), int64
-        The columns that are numbers, by index.
-    fill : ndarray of shape (p,), float64
-        Their values for imputation; NaN leaves missing values as they are.
-    gaps : ndarray of shape (g,), int64
-        The columns that have an indicator.
-    coded : ndarray of shape (c,), int64
-        The columns of codes 0 .. K-1.
-    tables : tuple of ndarray of shape (K + 1, k), float64
-        For each of these the encoding of each code, and in the last row of a missing or unknown one.
-    fills_trees : bool, default=False
-        Whether missing numbers are imputed for trees too, in columns without an indicator. Else trees see NaN.
-    sweeps : tuple of ndarray of shape (p, p), float64, default=()
-        Column j of each matrix predicts number j from all numbers, measured from `fill`.
+    numeric : ndarray of shape (p,), int64
+        Indices of the numeric columns.
+    means : ndarray of shape (p,), float64
+        Imputed values of the numeric columns; NaN leaves missing values as they are.
+    indicators : ndarray of shape (g,), int64
+        Indices of the columns with a missing indicator.
+    categorical : ndarray of shape (c,), int64
+        Indices of the columns of category codes 0 .. K-1.
+    one_hot : tuple of ndarray of shape (K + 1, k), float64
+        For each categorical column the encoding of each code; the last row is that of a missing or unknown code.
+    imputes_trees : bool, default=False
+        Whether trees get imputed numbers too, in columns without an indicator; by default trees get NaN.
+    regressions : tuple of ndarray of shape (p, p), float64, default=()
+        Column j of each matrix predicts number j from all numbers, relative to `means`.
     """
 
     n_features: int
-    numbers: Array
-    fill: Array
-    gaps: Array
-    coded: Array
-    tables: tuple[Array, ...]
-    fills_trees: bool = False
-    sweeps: tuple[Array, ...] = ()
+    numeric: Array
+    means: Array
+    indicators: Array
+    categorical: Array
+    one_hot: tuple[Array, ...]
+    imputes_trees: bool = False
+    regressions: tuple[Array, ...] = ()
 
     def __call__(self, X: Array) -> Array:
-        """X (n, d) expanded, (n, e), in its own precision."""
+        """X (n, d) imputed and encoded, (n, e), in its own precision."""
         require_columns(X, self.n_features)
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        p, g = len(self.numbers), len(self.gaps)
-        out[:, :p] = self.imputed(X[:, self.numbers])
-        out[:, p : p + g] = np.isnan(X[:, self.gaps])
+        p, g = len(self.numeric), len(self.indicators)
+        out[:, :p] = self.impute(X[:, self.numeric])
+        out[:, p : p + g] = np.isnan(X[:, self.indicators])
         start = p + g
-        for column, table in zip(self.coded, self.tables, strict=True):
+        for column, table in zip(self.categorical, self.one_hot, strict=True):
             stop = start + table.shape[1]
-            out[:, start:stop] = table[positions(X[:, column], len(table) - 1)]
+            out[:, start:stop] = table[one_hot_rows(X[:, column], len(table) - 1)]
             start = stop
         return out
 
-    def imputed(self, numbers: Array) -> Array:
-        """Numbers (n, p), imputed."""
-        gap = np.isnan(numbers)
-        out = np.where(gap, self.fill, numbers)
-        if gap.any():
-            for sweep in self.sweeps:
-                out = np.where(gap, self.fill + (out - self.fill) @ sweep, out)
+    def impute(self, numbers: Array) -> Array:
+        """The numeric columns (n, p), imputed."""
+        missing = np.isnan(numbers)
+        out = np.where(missing, self.means, numbers)
+        if missing.any():
+            for regression in self.regressions:
+                out = np.where(missing, self.means + (out - self.means) @ regression, out)
         return out
 
     @cached_property
     def source(self) -> Array:
-        """The column of X that each column of the result comes from, (e,)."""
-        widths = [table.shape[1] for table in self.tables]
-        return np.concatenate([self.numbers, self.gaps, np.repeat(self.coded, widths)]).astype(np.int64)
+        """The column of X that each column of the result is computed from, (e,)."""
+        widths = [table.shape[1] for table in self.one_hot]
+        columns = self.numeric, self.indicators, np.repeat(self.categorical, widths)
+        return np.concatenate(columns).astype(np.int64)
 
     @property
     def n_expanded(self) -> int:
@@ -89,24 +89,25 @@ class ImputeAndEncode:
         return len(self.source)
 
     @cached_property
-    def of_trees(self) -> ImputeAndEncode | None:
-        """The expansion for trees, None if they see X itself: the same columns, some of them imputed."""
-        if not self.fills_trees:
+    def for_trees(self) -> ImputeAndEncode | None:
+        """Imputation for trees, with the same columns as X; None if trees get X itself."""
+        if not self.imputes_trees:
             return None
-        fill = np.full(self.n_features, np.nan)
-        fill[self.numbers] = self.fill
-        fill[self.gaps] = np.nan
-        every, none = np.arange(self.n_features), np.empty(0, dtype=np.int64)
-        return ImputeAndEncode(self.n_features, every, fill, none, none, ())
+        means = np.full(self.n_features, np.nan)
+        means[self.numeric] = self.means
+        means[self.indicators] = np.nan
+        columns, none = np.arange(self.n_features), np.empty(0, dtype=np.int64)
+        return ImputeAndEncode(self.n_features, columns, means, none, none, ())
 
     @cached_property
     def key(self) -> Hashable:
         """Equal for expansions that are the same function."""
-        arrays = self.numbers, self.fill, self.gaps, self.coded, *self.tables, *self.sweeps
+        columns = self.numeric, self.means, self.indicators, self.categorical
+        arrays = *columns, *self.one_hot, *self.regressions
         return self.n_features, tuple((array.shape, array.tobytes()) for array in arrays)
 
-    def to_source(self, values: Array) -> Array:
-        """Sums of `values` (..., e) over the columns that come from the same column of X: (..., d)."""
+    def sum_by_source(self, values: Array) -> Array:
+        """Sums of `values` (..., e) over the result's columns of each column of X: (..., d)."""
         flat = values.reshape(-1, self.n_expanded)
         out = np.zeros((self.n_features, len(flat)))
         np.add.at(out, self.source, flat.T)
@@ -116,8 +117,8 @@ class ImputeAndEncode:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def positions(codes: Array, size: int) -> Array:
-    """Row of each code in a table of `size` codes and a last row for missing and unknown ones."""
+def one_hot_rows(codes: Array, size: int) -> Array:
+    """Row of each code in a table of `size` codes; the last row is that of missing and unknown codes."""
     return np.where((codes >= 0) & (codes < size), codes, size).astype(np.intp)
 
 
@@ -129,9 +130,9 @@ class Expanded(Term):
     Parameters
     ----------
     term : Term
-        A function of the expanded columns.
+        A function of the imputed and encoded columns.
     expansion : ImputeAndEncode
-        From the columns of X to those.
+        Imputation and encoding of X.
     """
 
     term: Term
@@ -157,15 +158,15 @@ class Expanded(Term):
     def merged(self) -> Expanded:
         return replace(self, term=self.term.merged())
 
-    def settled(self) -> Expanded:
-        return replace(self, term=self.term.settled())
+    def materialized(self) -> Expanded:
+        return replace(self, term=self.term.materialized())
 
 
 @singledispatch
 def expand(term: Term, expansion: ImputeAndEncode) -> Term:
-    """The function ``x -> term(expansion(x))`` as a term in the user's own columns.
+    """The function ``x -> term(expansion(x))`` as a term of the original columns.
 
-    A type of term that handles these itself, as the trees that XGBoost grows do, registers its own rule here; any
-    other is wrapped in :class:`Expanded`.
+    Types of terms that handle missing values and categories themselves, such as the trees that XGBoost grows,
+    register a rule here. Any other term is wrapped in :class:`Expanded`.
     """
     return Expanded(term, expansion)

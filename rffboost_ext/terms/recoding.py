@@ -1,4 +1,4 @@
-"""The same functions of categories that have other codes, or of which there are more."""
+"""Ensembles under new category codes, as of a table with additional categories."""
 
 from __future__ import annotations
 
@@ -22,53 +22,53 @@ class Recoding:
     Parameters
     ----------
     codes : dict of int to ndarray of int
-        The new code of each old one, by column.
+        By column, the new code of each old code.
     sizes : dict of int to int
-        How many new codes each column has; those that no old one becomes are of categories not known before.
+        By column, the number of new codes, including those of additional categories.
     """
 
     codes: Mapping[int, Array]
     sizes: Mapping[int, int]
 
     def unknown(self, column: int) -> Array:
-        """The new codes of categories that were not known, ascending."""
+        """The new codes of additional categories, ascending."""
         return np.setdiff1d(np.arange(self.sizes[column]), self.codes[column])
 
 
 @singledispatch
 def recode(term: Term, recoding: Recoding) -> Term:
-    """The term as a function of columns with new codes; categories that it does not know count as missing.
+    """The term as a function of the new codes; additional categories count as missing.
 
-    Types of terms that act on codes register their own rule here, as trees do.
+    Types of terms that act on codes register a rule here, as trees do.
 
     Raises
     ------
     TypeError
-        If there is no rule for this type of term.
+        If no rule is registered for the type of `term`.
     """
     raise TypeError(
-        f"categories cannot be given other codes in a {type(term).__name__}: register a rule with "
-        f"rffboost_ext.terms.recoding.recode"
+        f"new category codes: there is no rule for a {type(term).__name__}; register one with "
+        f"rffboost_ext.terms.recoding.recode.register"
     )
 
 
 @recode.register
 def _(term: Expanded, recoding: Recoding) -> Term:
-    if len(term.expansion.coded):
-        return replace(term, expansion=recoded_tables(term.expansion, recoding))
-    # What imputes numbers for trees leaves the codes in their columns.
+    if len(term.expansion.categorical):
+        return replace(term, expansion=recode_one_hot(term.expansion, recoding))
+    # Imputation for trees leaves the codes in their columns.
     return replace(term, term=recode(term.term, recoding))
 
 
-def recoded_tables(expansion: ImputeAndEncode, recoding: Recoding) -> ImputeAndEncode:
-    """An expansion whose tables have a row for each new code, and that of missing values for unknown ones."""
+def recode_one_hot(expansion: ImputeAndEncode, recoding: Recoding) -> ImputeAndEncode:
+    """The expansion of the new codes; additional categories have the encoding of missing values."""
     tables = []
-    for column, table in zip(expansion.coded.tolist(), expansion.tables, strict=True):
+    for column, table in zip(expansion.categorical.tolist(), expansion.one_hot, strict=True):
         wide = np.tile(table[-1], (recoding.sizes[column] + 1, 1))
-        # A table ends with the largest code that its rows had.
+        # A table has rows up to the largest code in training.
         wide[recoding.codes[column][: len(table) - 1]] = table[:-1]
         tables.append(wide)
-    return replace(expansion, tables=tuple(tables))
+    return replace(expansion, one_hot=tuple(tables))
 
 
 @recode.register
@@ -81,13 +81,13 @@ def _(term: Trees, recoding: Recoding) -> Term:
     for row, node in enumerate(nodes):
         column = int(term.feature[node])
         new[row, recoding.codes[column][np.flatnonzero(old[term.subset[node]])]] = True
-        # Members go right, as missing values do here.
+        # Additional categories go the way of missing values; members go right.
         new[row, recoding.unknown(column)] = not term.missing_left[node]
     subset = np.full_like(term.subset, -1)
     subset[nodes] = np.arange(len(nodes))
     return replace(term, subset=subset, members=np.packbits(new, axis=1, bitorder="little"))
 
 
-def recoded_ensemble(ensemble: Ensemble, recoding: Recoding) -> Ensemble:
-    """The ensemble as a function of columns with new codes."""
+def recode_ensemble(ensemble: Ensemble, recoding: Recoding) -> Ensemble:
+    """The ensemble as a function of the new codes."""
     return replace(ensemble, terms=tuple(recode(term, recoding) for term in ensemble.terms))

@@ -1,4 +1,4 @@
-"""From the standardised features that learners see back to the original units."""
+"""Terms of standardised features as terms in the original units."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class Standardized(Term):
     def merged(self) -> Standardized:
         return replace(self, term=self.term.merged())
 
-    def settled(self) -> Standardized:
-        return replace(self, term=self.term.settled())
+    def materialized(self) -> Standardized:
+        return replace(self, term=self.term.materialized())
 
 
 @singledispatch
 def restore(term: Term, center: Array, scale: Array) -> Term:
     """The function ``x -> term((x - center) / scale)`` as a term in the original units.
 
-    Term types with a closed form register it here; any other is wrapped in :class:`Standardized`.
+    Types of terms with a closed form register it here. Any other term is wrapped in :class:`Standardized`.
     """
     return Standardized(term, center, scale)
 

@@ -1,4 +1,4 @@
-"""A sum of regression trees."""
+"""Sums of regression trees."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..core import Term
 from ..utils.parallel import N_JOBS, over_tiles
 from ..utils.typing import Array
 
-# From this number of rows on it is worth its time to fold trees, of at most so many inner nodes for each level.
-FOLDING, FOLDED = 1_000, 12
+# Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.
+MIN_ROWS, MAX_NODES_PER_LEVEL = 1_000, 12
 
 
 @final
@@ -23,14 +23,14 @@ FOLDING, FOLDED = 1_000, 12
 class Trees(Term):
     """The sum of binary regression trees, as XGBoost and LightGBM grow them, in flat arrays over all nodes.
 
-    A row goes to the left child where ``x < threshold``, x rounded to the precision of the thresholds, or
-    where x is missing (NaN) and ``missing_left``. Children are indices into the same arrays; a leaf has -1 for
-    both, and no node is reached in two ways. XGBoost compares like this in float32. LightGBM's ``x <= t`` in
-    float64 is ``x < nextafter(t, inf)``.
+    A row goes to the left child if ``x < threshold``, with x rounded to the precision of the thresholds, or if x
+    is missing (NaN) and ``missing_left``. Children are indices into the same arrays. A leaf has -1 for both, and
+    each node has one parent. XGBoost compares in float32; LightGBM's ``x <= t`` in float64 is
+    ``x < nextafter(t, inf)``.
 
-    A node may instead test membership in a set of categories, x being a code 0, 1, ...: a row goes to the right
-    child where x is a member, to the left one where it is not, and where it is missing as above. Codes outside the
-    table are not members. XGBoost splits on categories in this way.
+    A node may instead test whether the code x = 0, 1, ... is a member of a set of categories. Members go to the
+    right child, all other codes to the left child, and missing values as above. XGBoost's categorical splits are
+    of this form.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class Trees(Term):
     value : ndarray of shape (nodes, C), float64
         Leaf values; 0 at inner nodes.
     subset : ndarray of shape (nodes,), int32, optional
-        The set that a node tests, a row of `members`; -1 at nodes with a threshold, and at leaves. By default no
-        node has any.
+        The row of `members` with the set that a node tests; -1 at leaves and nodes with a threshold. By default
+        all nodes have thresholds.
     members : ndarray of shape (S, B), uint8, optional
-        The sets, as bits: category c is a member of set s where bit ``c % 8`` of ``members[s, c // 8]`` is 1.
+        The sets, as bits: category c is a member of set s if bit ``c % 8`` of ``members[s, c // 8]`` is 1.
     """
 
     roots: Array
@@ -62,92 +62,92 @@ class Trees(Term):
     members: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        return self.sums(X, np.zeros(len(self.roots), dtype=np.int64), 1)[0]
+        return self.group_outputs(X, np.zeros(len(self.roots), dtype=np.int64), 1)[0]
 
-    def sums(self, X: Array, place: Array, count: int) -> Array:
-        """Several sums of trees, (count, n, C), on the rows of X (n, d); tree t is part of sum ``place[t]``."""
+    def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
+        """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
         from ..kernels.tree_traversal import BLOCK, add_trees
 
-        rows = self.rows(X)
-        out = np.zeros((count, len(rows), self.value.shape[1]))
-        known = self.prepared, self.folded if len(rows) >= FOLDING else self._walked
-        over_tiles(add_trees, -(-len(rows) // BLOCK), N_JOBS.get(), rows, *known, place, out)
+        X = self.check_X(X)
+        out = np.zeros((n_groups, len(X), self.value.shape[1]))
+        arrays = self.level_order, self.bottom_up if len(X) >= MIN_ROWS else self._top_down
+        over_tiles(add_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
         return out
 
-    def rows(self, X: Array) -> Array:
-        """X (n, d) in the precision of the thresholds, as kernels take it, which do not check its columns."""
+    def check_X(self, X: Array) -> Array:
+        """X (n, d) in the precision of the thresholds, with enough columns: kernels do not check bounds."""
         needed = int(self.feature.max(initial=-1)) + 1
         if X.ndim != 2 or X.shape[1] < needed:
             raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
-        # What is beyond the range of float32 is on the same side of any threshold as infinity.
+        # Values beyond the range of float32 become infinite, which is on the same side of any threshold.
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(X, dtype=self.threshold.dtype)
 
     @cached_property
-    def prepared(self) -> tuple[Any, ...]:
-        """The trees as predictions take them: nodes level by level, siblings side by side.
+    def level_order(self) -> tuple[Any, ...]:
+        """The trees with nodes in level order and siblings adjacent.
 
-        The root and the depth of each tree; child, feature, threshold, where missing values go and set of each
-        node, and the sets; and the values.
+        Root and depth of each tree, (T,) each; a tuple of child, feature, threshold, missing_right and subset of
+        each node, and members; and the values.
         """
         from ..kernels.tree_traversal import arrange
 
         first, levels = np.empty((2, len(self.roots)), dtype=np.int32)
-        given, child = np.empty((2, len(self.left)), dtype=np.int32)
-        count = arrange(self.roots, self.left, self.right, first, levels, given, child)
+        order, child = np.empty((2, len(self.left)), dtype=np.int32)
+        count = arrange(self.roots, self.left, self.right, first, levels, order, child)
         if count < 0:
-            raise ValueError("nodes of trees must be reached in one way, got several for one of them")
-        given, child = given[:count], child[:count]
-        inner = self.left[given] >= 0
-        subset, members = self._sets
+            raise ValueError("each node of trees must have one parent, got a node with several")
+        order, child = order[:count], child[:count]
+        inner = self.left[order] >= 0
+        subset, members = self.category_sets
         nodes = (
             child,
-            np.where(inner, self.feature[given], 0).astype(np.int32),
-            np.where(inner, self.threshold[given], np.nan).astype(self.threshold.dtype),
-            inner & ~self.missing_left[given],
-            subset[given],
+            np.where(inner, self.feature[order], 0).astype(np.int32),
+            np.where(inner, self.threshold[order], np.nan).astype(self.threshold.dtype),
+            inner & ~self.missing_left[order],
+            subset[order],
             members,
         )
-        return first, levels, nodes, self.value[given]
+        return first, levels, nodes, self.value[order]
 
     @cached_property
-    def folded(self) -> tuple[Any, ...]:
-        """The inner nodes that are evaluated for all rows, from the leaves up, of trees that have few of them.
+    def bottom_up(self) -> tuple[Any, ...]:
+        """The inner nodes of small trees, which are evaluated for all rows from the leaves up.
 
-        Where each tree begins among them, (T + 1,); their features, by place among those used, thresholds, where
-        missing values go, operands and slots; the features used, (u,); and the number of slots. There are none if
-        some nodes have sets.
+        The first of these nodes of each tree, (T + 1,); a tuple of their features (as indices into the used ones),
+        thresholds, missing_right, operands and slots; the used features, (u,); and the number of slots. There are
+        no such nodes if any node tests a set.
         """
         from ..kernels.tree_evaluation_bottom_up import order_nodes
 
-        first, levels, (child, *splits, _, members), _ = self.prepared
+        first, levels, (child, *splits, _, members), _ = self.level_order
         if len(members):
-            return self._walked
+            return self._top_down
         begin, size = np.zeros(len(first) + 1, dtype=np.int32), len(child)
         node, left, right, into = np.empty((4, size), dtype=np.int32)
         work = np.empty((int(levels.max(initial=0)) + 1, 4), dtype=np.int32), np.zeros(size, dtype=np.int32)
-        slots = order_nodes(first, levels, child, FOLDED, begin, node, left, right, into, *work)
-        node, left, right, into = (given[: begin[-1]] for given in (node, left, right, into))
-        feature, threshold, missing_right = (given[node] for given in splits)
+        slots = order_nodes(first, levels, child, MAX_NODES_PER_LEVEL, begin, node, left, right, into, *work)
+        node, left, right, into = (array[: begin[-1]] for array in (node, left, right, into))
+        feature, threshold, missing_right = (array[node] for array in splits)
         used, column = np.unique(feature, return_inverse=True)
         return begin, (column.astype(np.int32), threshold, missing_right, left, right, into), used, slots
 
     @cached_property
-    def _walked(self) -> tuple[Any, ...]:
-        """The same without any: rows go down from node to node."""
+    def _top_down(self) -> tuple[Any, ...]:
+        """``bottom_up`` without any nodes: rows descend from node to node in all trees."""
         none = np.empty(0, dtype=np.int32)
         values = none, np.empty(0, dtype=self.threshold.dtype), np.empty(0, dtype=bool)
         return np.zeros(len(self.roots) + 1, dtype=np.int32), (*values, none, none, none), none, 1
 
     @cached_property
     def splits(self) -> tuple[Array, ...]:
-        """All arrays that decide where rows go, as the kernels with sets take them."""
+        """All arrays that determine the leaf of a row: arguments of the kernels that support sets."""
         nodes = self.roots, self.left, self.right, self.feature, self.threshold, self.missing_left
-        return *nodes, *self._sets
+        return *nodes, *self.category_sets
 
     @property
-    def _sets(self) -> tuple[Array, Array]:
-        """Set of each node, and the sets; without any, -1 for each node and an empty table."""
+    def category_sets(self) -> tuple[Array, Array]:
+        """``subset`` and ``members``; -1 for each node and an empty table if there are none."""
         if self.subset is None or self.members is None:
             return np.full(len(self.left), -1, dtype=np.int32), np.zeros((0, 1), dtype=np.uint8)
         return self.subset, self.members
@@ -157,7 +157,7 @@ class Trees(Term):
 
     @property
     def family(self) -> Hashable:
-        """Trees that compare in the same precision can be stacked."""
+        """Trees with thresholds of the same precision can be stacked."""
         return Trees, self.threshold.dtype.char
 
     def scaled(self, factor: float) -> Trees:
@@ -169,46 +169,48 @@ class Trees(Term):
             return np.concatenate([getattr(t, name) for t in terms])
 
         sizes = np.array([len(t.left) for t in terms])
-        before = np.cumsum(sizes) - sizes
-        roots = join("roots") + np.repeat(before, [len(t.roots) for t in terms])
-        shift = np.repeat(before, sizes).astype(np.int32)
-        left, right = (np.where(link < 0, link, link + shift) for link in map(join, ("left", "right")))
-        joined = map(join, ("feature", "threshold", "missing_left", "value"))
-        term = cls(roots, left, right, *joined)
-        if all(one.subset is None for one in terms):
-            return term
-        subset, members = stacked_sets([one.splits[6:] for one in terms])
-        return replace(term, subset=subset, members=members)
+        offsets = np.cumsum(sizes) - sizes
+        roots = join("roots") + np.repeat(offsets, [len(t.roots) for t in terms])
+        shift = np.repeat(offsets, sizes).astype(np.int32)
+        left, right = (np.where(child < 0, child, child + shift) for child in map(join, ("left", "right")))
+        stacked = cls(roots, left, right, *map(join, ("feature", "threshold", "missing_left", "value")))
+        if all(t.subset is None for t in terms):
+            return stacked
+        subset, members = stack_sets([t.category_sets for t in terms])
+        return replace(stacked, subset=subset, members=members)
 
     def split(self, counts: Sequence[int] | Array) -> list[Trees]:
-        """Consecutive trees as terms, so many each; the nodes of a tree must follow its root, before the next."""
+        """Terms of ``counts[0]``, ``counts[1]``, ... consecutive trees.
+
+        The nodes of each tree must be contiguous, in the order of the roots.
+        """
         trees = np.append(0, np.cumsum(counts))
         nodes = np.append(self.roots, len(self.left))[trees]
         shift = np.repeat(nodes[:-1], np.diff(nodes)).astype(np.int32)
         roots = self.roots - np.repeat(nodes[:-1], counts)
-        left, right = (np.where(link < 0, link, link - shift) for link in (self.left, self.right))
+        left, right = (np.where(child < 0, child, child - shift) for child in (self.left, self.right))
         parts = []
         for (first, last), (start, stop) in zip(pairwise(trees), pairwise(nodes), strict=True):
-            given = self.feature, self.threshold, self.missing_left, self.value
-            part = Trees(roots[first:last], *(array[start:stop] for array in (left, right, *given)))
-            parts.append(part if self.subset is None else replace(part, **self._sets_of(start, stop)))
+            nodes_arrays = left, right, self.feature, self.threshold, self.missing_left, self.value
+            part = Trees(roots[first:last], *(array[start:stop] for array in nodes_arrays))
+            parts.append(part if self.subset is None else replace(part, **self._sets_of_nodes(start, stop)))
         return parts
 
-    def _sets_of(self, start: int, stop: int) -> dict[str, Array]:
-        """The set of each of some nodes, and the sets of these; empty if none has one."""
-        subset, members = self._sets
-        found, subset = np.unique(subset[start:stop], return_inverse=True)
-        if not len(found) or found[-1] < 0:
+    def _sets_of_nodes(self, start: int, stop: int) -> dict[str, Array]:
+        """``subset`` and ``members`` of a range of nodes; empty if none of them tests a set."""
+        subset, members = self.category_sets
+        used, subset = np.unique(subset[start:stop], return_inverse=True)
+        if not len(used) or used[-1] < 0:
             return {}
-        lacking = int(found[0] < 0)
-        return {"subset": (subset - lacking).astype(np.int32), "members": members[found[lacking:]]}
+        offset = int(used[0] < 0)
+        return {"subset": (subset - offset).astype(np.int32), "members": members[used[offset:]]}
 
 
-def stacked_sets(terms: Sequence[tuple[Array, ...]]) -> tuple[Array, Array]:
-    """Set of each node of all terms, and the sets of all of them, given both of each term."""
+def stack_sets(terms: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """``subset`` and ``members`` of stacked trees, from both arrays of each term."""
     subsets, members = zip(*terms, strict=True)
     offsets = np.cumsum([0, *map(len, members[:-1])])
     width = max(table.shape[1] for table in members)
-    moved = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets, strict=True)]
-    wide = [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in members]
-    return np.concatenate(moved), np.concatenate(wide)
+    subset = [np.where(s >= 0, s + o, -1).astype(np.int32) for s, o in zip(subsets, offsets, strict=True)]
+    padded = [np.pad(table, ((0, 0), (0, width - table.shape[1]))) for table in members]
+    return np.concatenate(subset), np.concatenate(padded)

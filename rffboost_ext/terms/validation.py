@@ -1,4 +1,4 @@
-"""Whether terms from a file or a learner are safe to evaluate: invalid arrays must not reach a kernel."""
+"""Checks of terms from a file or a learner: kernels do not check bounds."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from .standardized import Standardized
 from .trees import Trees
 
 # Types of the arrays of trees, by NumPy's kind letters: integer thresholds would truncate X.
-WORDS = {"iu": "whole numbers", "f": "real numbers", "b": "truth values"}
-KINDS = dict.fromkeys(("roots", "left", "right", "feature"), "iu")
-KINDS |= {"threshold": "f", "value": "f", "missing_left": "b"}
+KIND_NAMES = {"iu": "integers", "f": "floats", "b": "booleans"}
+TREE_KINDS = dict.fromkeys(("roots", "left", "right", "feature"), "iu")
+TREE_KINDS |= {"threshold": "f", "value": "f", "missing_left": "b"}
 
 
 @singledispatch
-def check_sound(term: Term, n_features: int, n_outputs: int) -> None:
-    """Raise unless a term's arrays are consistent; a custom type may register its check here.
+def check_term(term: Term, n_features: int, n_outputs: int) -> None:
+    """Raise a ValueError unless the arrays of a term are consistent; custom types may register a check here.
 
     Parameters
     ----------
     term : Term
-        The term that was read or learned.
+        A term from a file or a learner.
     n_features, n_outputs : int
         Columns of X and of the term's outputs.
 
     Raises
     ------
     ValueError
-        If a shape is wrong, or a tree has an index out of range, a cycle, a node that is reached twice, or a
-        threshold that is NaN.
+        If a shape is wrong, or a tree has an index out of range, a cycle, a node with several parents, or a NaN
+        threshold.
     """
 
 
-@check_sound.register
+@check_term.register
 def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     m = len(term.omega)
     require_shape("omega", term.omega, (m, n_features))
@@ -51,53 +51,54 @@ def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     if term.clipping is not None:
         require_shape("low", term.clipping.low, (n_features,))
         require_shape("high", term.clipping.high, (n_features,))
-        check_bends(term.clipping)
+        check_log_scale(term.clipping)
 
 
-def check_bends(clipping: ClipAndLog) -> None:
-    """Raise a ValueError unless each bend is a number and begins at a finite end."""
-    if clipping.bend is None:
+def check_log_scale(clipping: ClipAndLog) -> None:
+    """Raise a ValueError unless each log scale is finite and has a finite anchor."""
+    if clipping.log_scale is None:
         return
-    require_shape("bend", clipping.bend, clipping.low.shape)
-    if not np.isfinite(clipping.bend).all() or not np.isfinite(clipping.bent[1]).all():
-        raise ValueError("bend must be finite, and 0 where the range has no end for it")
+    require_shape("log_scale", clipping.log_scale, clipping.low.shape)
+    if not np.isfinite(clipping.log_scale).all() or not np.isfinite(clipping.log_columns[1]).all():
+        raise ValueError("log_scale must be finite, and 0 for features without a finite anchor")
 
 
-@check_sound.register
+@check_term.register
 def _(term: Standardized, n_features: int, n_outputs: int) -> None:
     require_shape("center", term.center, (n_features,))
     require_shape("scale", term.scale, (n_features,))
-    check_sound(term.term, n_features, n_outputs)
+    check_term(term.term, n_features, n_outputs)
 
 
-@check_sound.register
+@check_term.register
 def _(term: Expanded, n_features: int, n_outputs: int) -> None:
     check_expansion(term.expansion)
     if term.expansion.n_features != n_features:
         raise ValueError(f"expansion must be of {n_features} columns, got {term.expansion.n_features}")
-    check_sound(term.term, term.expansion.n_expanded, n_outputs)
+    check_term(term.term, term.expansion.n_expanded, n_outputs)
 
 
 def check_expansion(expansion: ImputeAndEncode) -> None:
     """Raise a ValueError unless the arrays of an expansion are consistent."""
-    for name in ("numbers", "gaps", "coded"):
+    for name in ("numeric", "indicators", "categorical"):
         columns = getattr(expansion, name)
         require_shape(name, columns, (np.size(columns),))
         require_range(name, columns, 0, expansion.n_features)
-    require_shape("fill", expansion.fill, np.shape(expansion.numbers))
-    if len(expansion.tables) != len(expansion.coded):
+    require_shape("means", expansion.means, np.shape(expansion.numeric))
+    if len(expansion.one_hot) != len(expansion.categorical):
         raise ValueError(
-            f"tables must be one for each of {len(expansion.coded)} columns, got {len(expansion.tables)}"
+            f"one_hot must have {len(expansion.categorical)} arrays, one per categorical column, "
+            f"got {len(expansion.one_hot)}"
         )
-    for table in expansion.tables:
-        require_shape("tables", table, (max(1, len(table)), *np.shape(table)[1:2]))
-    for sweep in expansion.sweeps:
-        require_shape("sweeps", sweep, 2 * np.shape(expansion.numbers))
+    for table in expansion.one_hot:
+        require_shape("one_hot", table, (max(1, len(table)), *np.shape(table)[1:2]))
+    for regression in expansion.regressions:
+        require_shape("regressions", regression, 2 * np.shape(expansion.numeric))
 
 
-@check_sound.register
+@check_term.register
 def _(term: Trees, n_features: int, n_outputs: int) -> None:
-    for name, kind in KINDS.items():
+    for name, kind in TREE_KINDS.items():
         require_kind(name, getattr(term, name), kind)
     n = len(term.left)
     for name in ("left", "right", "feature", "threshold", "missing_left"):
@@ -116,19 +117,19 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
         if term.members.ndim != 2:
             raise ValueError(f"members must have two dimensions, got shape {term.members.shape}")
         require_range("subset", term.subset, -1, len(term.members))
-    # Children come after their parent: no path visits a node twice, so every path ends.
+    # Children come after their parent, so every path ends.
     for child in (term.left[inner], term.right[inner]):
         require_range("node ids of children", child, inner + 1, n)
     parents = np.bincount(np.concatenate([term.roots, term.left[inner], term.right[inner]]), minlength=n)
     if (parents > 1).any():
-        raise ValueError(f"nodes of trees must be reached in one way, got several for node {parents.argmax()}")
+        raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
 
 
 def require_kind(name: str, array: Any, kind: str) -> None:
-    """Raise a ValueError unless `array` is an array whose type is of a kind of :data:`WORDS`."""
+    """Raise a ValueError unless `array` is an array of a kind of :data:`KIND_NAMES`."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kind:
-        found = f"one of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
-        raise ValueError(f"{name} must be an array of {WORDS[kind]}, got {found}")
+        got = f"one of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+        raise ValueError(f"{name} must be an array of {KIND_NAMES[kind]}, got {got}")
 
 
 def require_shape(name: str, array: Any, shape: tuple[int, ...]) -> None:

@@ -15,7 +15,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     It is written to a temporary file in the same folder, synced to disk, and then renamed. Whenever the process or
     the machine stops, `path` is the old file or the new one, which has the permissions of the old one. A process
-    that is killed can leave the temporary file behind; see :func:`leftovers`.
+    that is killed can leave the temporary file behind; see :func:`temporary_files`.
 
     Parameters
     ----------
@@ -33,16 +33,16 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     OSError
         If it cannot be written; `path` is unchanged, unless only syncing the folder failed.
     """
-    target = place_of(path)
+    target = resolve_target(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
-        mode = mode_of(target)
+        mode = permissions(target)
         with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode | 0o600)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         # The user's mask may have taken some away, and not all files can be written by their owner.
-        if mode is not None and mode_of(temporary) != mode:
+        if mode is not None and permissions(temporary) != mode:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
     except OSError as error:
@@ -50,16 +50,16 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         if error.errno is None:
             raise
         # Not the temporary file, of which the caller knows nothing.
-        raise OSError(error.errno, error.strerror, path_of(path)) from error
+        raise OSError(error.errno, error.strerror, check_path(path)) from error
     except BaseException:
         remove(temporary)
         raise
     _sync_folder(target.parent)
 
 
-def place_of(path: str | os.PathLike[str]) -> Path:
+def resolve_target(path: str | os.PathLike[str]) -> Path:
     """Where `path` leads; an OSError or ValueError if no file can be there."""
-    path = path_of(path)
+    path = check_path(path)
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):
         raise IsADirectoryError(f"path must be that of a file, got {path!r}, a folder")
@@ -75,7 +75,7 @@ def require_regular(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"path must be that of a file, got {os.fspath(path)!r}, a device, pipe or socket")
 
 
-def mode_of(file: Path) -> int | None:
+def permissions(file: Path) -> int | None:
     """The permissions of a file; None if there is none."""
     try:
         return stat.S_IMODE(file.stat().st_mode)
@@ -89,7 +89,7 @@ def remove(file: Path) -> None:
         file.unlink()
 
 
-def path_of(path: object) -> str:
+def check_path(path: object) -> str:
     """The path as text; a TypeError or ValueError if it can be none, such as the number of an open file."""
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
@@ -101,7 +101,7 @@ def path_of(path: object) -> str:
     return text
 
 
-def leftovers(path: str | os.PathLike[str]) -> list[Path]:
+def temporary_files(path: str | os.PathLike[str]) -> list[Path]:
     """Temporary files that processes killed while they wrote `path` have left behind."""
     target = Path(os.path.realpath(os.fspath(path)))
     length = len(target.name) + len("..") + 12 + len(".tmp")

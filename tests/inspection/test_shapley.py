@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.inspection.shapley import gains, shapley, shapley_values
+from rffboost_ext.inspection.shapley import path_weights, shapley, shapley_values
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from ..oracles.shapley import by_definition
@@ -77,9 +77,9 @@ def test_trees_agree_with_the_shap_package():
 
 
 def test_shares_of_leaves():
-    assert gains(2)[1, 0] == 1.0
-    assert gains(2)[1, 1] == 0.5
-    assert gains(2)[2, 1] == pytest.approx(1.0 / 6.0)
+    assert path_weights(2)[1, 0] == 1.0
+    assert path_weights(2)[1, 1] == 0.5
+    assert path_weights(2)[2, 1] == pytest.approx(1.0 / 6.0)
 
 
 def test_several_outputs_keep_their_axis():

@@ -57,9 +57,9 @@ def rows_of(rng, n, gaps):
 def both_ways(term, X, monkeypatch):
     """Outputs of a term that folds all trees, and of one that does not."""
     found = []
-    monkeypatch.setattr(module, "FOLDED", 10**9)
+    monkeypatch.setattr(module, "MAX_NODES_PER_LEVEL", 10**9)
     for least in (0, len(X) + 1):
-        monkeypatch.setattr(module, "FOLDING", least)
+        monkeypatch.setattr(module, "MIN_ROWS", least)
         found.append(Trees.stack([term])(X))
     return found
 
@@ -75,7 +75,7 @@ def test_the_leaves_are_those_of_a_walk(dtype, outputs, chain, gaps, monkeypatch
         folded, unfolded = both_ways(term, X, monkeypatch)
         np.testing.assert_array_equal(folded, unfolded)
         np.testing.assert_array_equal(folded[-40:], [walked(term, row) for row in X[-40:]])
-    assert term.folded[0][-1] == (term.left >= 0).sum()
+    assert term.bottom_up[0][-1] == (term.left >= 0).sum()
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [1, 1, 2, 1], [1, 3, 1]], ids=str)
@@ -88,10 +88,10 @@ def test_trees_of_many_nodes_a_level_are_not_folded():
     """Of the others each inner node is evaluated once, and children before their parents."""
     rng = np.random.default_rng(2)
     term = forest(rng, [700, 20, 1, 900, 60])
-    first, levels, (child, *_), _ = term.prepared
-    begin, (*_, left, right, into), used, slots = term.folded
+    first, levels, (child, *_), _ = term.level_order
+    begin, (*_, left, right, into), used, slots = term.bottom_up
     inner = np.diff(np.append(first, len(child))) // 2
-    np.testing.assert_array_equal(np.diff(begin), np.where(inner <= module.FOLDED * levels, inner, 0))
+    np.testing.assert_array_equal(np.diff(begin), np.where(inner <= module.MAX_NODES_PER_LEVEL * levels, inner, 0))
     assert 0 < begin[-1] < inner.sum()
     assert used.tolist() == list(range(D))
     # Operands are leaves, or slots that hold what has not been read yet; a node writes to none that it reads.
@@ -116,8 +116,8 @@ def test_few_leaves_are_kept_at_a_time():
     left[chain], right[chain] = chain + 1, chain + 2
     zeros = {"feature": np.zeros(81, dtype=np.int32), "missing_left": np.zeros(81, dtype=bool)}
     values = {"threshold": np.zeros(81, dtype=np.float32), "value": rng.standard_normal((81, 1))}
-    assert Trees(np.zeros(1, dtype=np.int64), left, right, **zeros, **values).folded[-1] == 2
-    assert forest(rng, [64]).folded[-1] <= 2 * 6
+    assert Trees(np.zeros(1, dtype=np.int64), left, right, **zeros, **values).bottom_up[-1] == 2
+    assert forest(rng, [64]).bottom_up[-1] <= 2 * 6
 
 
 def test_wide_rows_are_folded_by_the_features_of_the_trees(monkeypatch):

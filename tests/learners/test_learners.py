@@ -49,7 +49,7 @@ def test_output_on_the_training_rows_is_the_terms(loss, learner):
     round = make_round(loss)
     term = learner.make().fit(round)
     seen = round.design.output(term)
-    anew = round.design.restore(term).settled()(round.design.original)
+    anew = round.design.restore(term).materialized()(round.design.original)
     assert seen.shape == anew.shape == round.raw.shape
     assert np.ptp(seen) > 0.0
     np.testing.assert_allclose(seen, anew, rtol=0, atol=1e-6 if learner.name == "tree" else 1e-12)

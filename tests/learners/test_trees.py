@@ -311,7 +311,7 @@ def test_reading_trees_out_while_they_grow():
         n_estimators=9,
         random_state=0,
         callbacks=[
-            lambda progress: read.append(progress.term.settled()) if progress.round.index % 4 == 1 else None
+            lambda progress: read.append(progress.term.materialized()) if progress.round.index % 4 == 1 else None
         ],
     )
     for early, late in zip(read, fitted.terms[1::4], strict=True):

@@ -200,7 +200,7 @@ BROKEN = [
         r"weight must have shape \(2, 1\)",
     ),
     ("log_loss", Returns(stump(child=9)), "node ids of children are out of range: 9"),
-    ("log_loss", Returns(stump(child=1)), "reached in one way, got several for node 1"),
+    ("log_loss", Returns(stump(child=1)), "must have one parent, got several for node 1"),
     ("log_loss", Returns(stump(feature=3)), "feature ids are out of range: 3"),
     ("log_loss", Returns(stump(threshold=np.nan)), "thresholds must be numbers, got nan"),
     (broken(value=lambda self, y, raw: np.exp(raw, out=raw)[:, 0]), "tree", "value must not change raw"),

@@ -261,7 +261,7 @@ def test_gaps_that_other_columns_fill(dtype: str) -> None:
     lifted, term = from_onnx(graph).terms[0], model.ensemble_.compact().terms[0]
     assert isinstance(lifted, Expanded)
     assert isinstance(term, Expanded)
-    for found, wanted in zip(lifted.expansion.sweeps, term.expansion.sweeps, strict=True):
+    for found, wanted in zip(lifted.expansion.regressions, term.expansion.regressions, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 

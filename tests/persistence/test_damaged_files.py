@@ -27,7 +27,7 @@ def good() -> bytes:
     """A small model with cosines and trees."""
     model = RFFBoostClassifier(**(FEW | {"n_estimators": 2, "learner": "mixture"})).fit(X, np.array(["a", "b"])[Y])
     packer = Packer()
-    return container.packed("model", packer.pack(model, "model"), packer.arrays)
+    return container.encode("model", packer.pack(model, "model"), packer.arrays)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ ODD = [
 @settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(place_in_header=st.integers(0, 10**6), odd=st.sampled_from(ODD), move=st.integers(0, 400))
 def test_a_forged_file_with_a_right_checksum_does_not_crash(good, place, place_in_header, odd, move):
-    version, text, arrays = container.sections(good)
+    version, text, arrays = container.split_sections(good)
     header, raw = json.loads(text), bytearray(arrays)
     places = list(nodes(header))
     header = replaced(header, places[place_in_header % len(places)], odd)
@@ -143,7 +143,7 @@ def test_walks_of_forged_trees_end(good, place):
         terms = (replace(trees, **{name: forged}),)
         packer = Packer()
         data = packer.pack(Ensemble(np.zeros(1), terms, np.ones((1, 2))), "ensemble")
-        place.write_bytes(container.packed("model", data, packer.arrays))
+        place.write_bytes(container.encode("model", data, packer.arrays))
         if name == "feature":
             # By itself an ensemble does not know how many features there are; its trees ask for as many.
             with pytest.raises(ValueError, match="d >= 1000001"):

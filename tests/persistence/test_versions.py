@@ -78,7 +78,7 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(tmp_path, monkeypatc
     monkeypatch.setattr(container, "VERSION", 2)
     monkeypatch.setitem(container.UPGRADES, 1, newer)
     old = file_of_version_1()
-    _, text, arrays = container.sections(old)
+    _, text, arrays = container.split_sections(old)
     renamed = text.replace(b'"RFFBoostRegressor"', b'"regressor"')
     (tmp_path / "model").write_bytes(sealed(renamed, bytes(arrays)))
     assert load_model(tmp_path / "model").n_features_in_ == 2

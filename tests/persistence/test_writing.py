@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from onnx_export import save_onnx
 from rffboost_ext import Ensemble, RFFBoostClassifier, load_model, save_model
-from rffboost_ext.utils.files import leftovers, write_atomically
+from rffboost_ext.utils.files import temporary_files, write_atomically
 
 from .model_file_cases import FEW, X, Y
 
@@ -81,7 +81,7 @@ def test_a_link_is_followed_and_leftovers_are_found(tmp_path):
     assert (tmp_path / "link").is_symlink()
     stale = tmp_path / ".real.0123456789ab.tmp"
     stale.touch()
-    assert leftovers(tmp_path / "link") == [stale]
+    assert temporary_files(tmp_path / "link") == [stale]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no permissions of groups and others")

@@ -27,4 +27,4 @@ def extents_of(model):
 
 
 def is_bent(model) -> bool:
-    return any(clipping.bend is not None for clipping in extents_of(model))
+    return any(clipping.log_scale is not None for clipping in extents_of(model))

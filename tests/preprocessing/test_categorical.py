@@ -53,8 +53,8 @@ def test_cosines_see_categories_one_hot(loss, learner):
     table, y = make_table(loss)
     model = make_estimator(loss, learner, standardize=False).fit(table, y)
     hand = by_hand(table)
-    hand[hand[:, 1] == 1.0, 0] = model.encoder_.expansion.fill[0]
-    np.testing.assert_allclose(model.encoder_.expansion.fill, np.nanmean(table["number"]), rtol=1e-12)
+    hand[hand[:, 1] == 1.0, 0] = model.encoder_.expansion.means[0]
+    np.testing.assert_allclose(model.encoder_.expansion.means, np.nanmean(table["number"]), rtol=1e-12)
     plain = make_estimator(loss, learner, standardize=False).fit(hand, y)
     np.testing.assert_allclose(scores(model, table), scores(plain, hand), rtol=1e-9, atol=1e-9)
 

@@ -19,7 +19,7 @@ from rffboost_ext import (
     save_model,
 )
 from rffboost_ext.estimators.serialization import ENCODER, booster_state, built_booster
-from rffboost_ext.terms.validation import check_sound
+from rffboost_ext.terms.validation import check_term
 
 from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
 
@@ -27,18 +27,18 @@ from ..tables import BRIEF, COLUMNS, TABLE, Y, classifier, scores
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"numbers": np.array([3])}, "numbers are out of range"),
-        ({"fill": np.zeros(3)}, "fill must have shape"),
-        ({"tables": ()}, "tables must be one for each"),
-        ({"coded": np.array([-1, 2])}, "coded are out of range"),
+        ({"numeric": np.array([3])}, "numeric are out of range"),
+        ({"means": np.zeros(3)}, "means must have shape"),
+        ({"one_hot": ()}, "one_hot must have 2 arrays"),
+        ({"categorical": np.array([-1, 2])}, "categorical are out of range"),
         ({"n_features": 4}, "of 3 columns, got 4"),
     ],
 )
 def test_damaged_expansions_are_refused(change, words):
     term = classifier("rff_1").fit(TABLE, Y).ensemble_.compact().terms[0]
-    check_sound(term, 3, 1)
+    check_term(term, 3, 1)
     with pytest.raises(ValueError, match=words):
-        check_sound(replace(term, expansion=replace(term.expansion, **change)), 3, 1)
+        check_term(replace(term, expansion=replace(term.expansion, **change)), 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_damaged_expansions_are_refused(change, words):
 )
 def test_damaged_sets_are_refused(change, words):
     trees = classifier("tree").fit(TABLE, Y).ensemble_.compact().terms[0]
-    check_sound(trees, 3, 1)
+    check_term(trees, 3, 1)
     with pytest.raises(ValueError, match=words):
-        check_sound(replace(trees, **change(trees)), 3, 1)
+        check_term(replace(trees, **change(trees)), 3, 1)
 
 
 @pytest.mark.parametrize("name", ["_coding", "_expansion", "_gaps"])

@@ -9,7 +9,7 @@ from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.preprocessing.feature_expansion import fit_feature_expansion
 from rffboost_ext.preprocessing.imputation import MAX_COLUMNS, MAX_ROWS, imputation_regressions
 from rffboost_ext.terms import Expanded, ImputeAndEncode
-from rffboost_ext.terms.validation import check_sound
+from rffboost_ext.terms.validation import check_term
 
 from ..oracles import gaps as oracle
 from ..oracles.shapley import by_definition
@@ -24,10 +24,10 @@ X = gapped(WHOLE, columns=[0, 1, 2, 3])
 Y = (WHOLE[:, 0] / UNITS[0] * (WHOLE[:, 3] - ORIGIN[3]) / UNITS[3] > 0.1).astype(int)
 
 
-def expansion(X, weight=None, fills_trees=False):
+def expansion(X, weight=None, imputes_trees=False):
     """What learners would see of X."""
     weight = np.ones(len(X)) if weight is None else weight
-    return fit_feature_expansion(X, weight, [], np.isnan(X).any(axis=0), fills_trees)
+    return fit_feature_expansion(X, weight, [], np.isnan(X).any(axis=0), imputes_trees)
 
 
 def test_gaps_hold_what_a_regression_predicts():
@@ -40,7 +40,7 @@ def test_gaps_hold_what_a_regression_predicts():
         # Where training had no gap there is nothing to predict by: the mean stands there.
         wanted = oracle.filled(X, given, np.column_stack([new[:, :4], WHOLE[:, 4]]))
         np.testing.assert_allclose(found(np.column_stack([new[:, :4], WHOLE[:, 4]]))[:, :p], wanted, rtol=1e-9)
-        assert (found(new)[np.isnan(new[:, 4]), 4] == found.fill[4]).all()
+        assert (found(new)[np.isnan(new[:, 4]), 4] == found.means[4]).all()
 
 
 def test_they_are_nearer_to_what_was_there_than_the_mean():
@@ -55,7 +55,7 @@ def test_few_values_predict_no_noise():
     noise = gapped(rng.standard_normal((200, 20)))
     noise[6:, 0] = np.nan
     found = expansion(noise)
-    assert (found(noise)[6:, 0] - found.fill[0]).std() < 0.5 * np.nanstd(noise[:, 0])
+    assert (found(noise)[6:, 0] - found.means[0]).std() < 0.5 * np.nanstd(noise[:, 0])
 
 
 def test_units_and_origins_do_not_matter():
@@ -72,11 +72,11 @@ def test_weight_2_is_the_row_twice():
 def test_where_there_is_nothing_to_predict():
     ones = np.ones(len(X))
     assert imputation_regressions(WHOLE, ones, WHOLE.mean(axis=0)) == ()
-    assert expansion(X[:, :1]).sweeps == ()
+    assert expansion(X[:, :1]).regressions == ()
     wide = gapped(RNG.standard_normal((30, MAX_COLUMNS + 1)))
-    assert expansion(wide).sweeps == ()
-    assert len(expansion(wide[:, 1:]).sweeps) == 2
-    assert expansion(WHOLE, fills_trees=True).sweeps == ()
+    assert expansion(wide).regressions == ()
+    assert len(expansion(wide[:, 1:]).regressions) == 2
+    assert expansion(WHOLE, imputes_trees=True).regressions == ()
 
 
 def test_columns_without_values_or_of_one_value():
@@ -141,15 +141,15 @@ def test_model_files(tmp_path):
     model.save_model(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert len(loaded.encoder_.expansion.sweeps) == 2
+    assert len(loaded.encoder_.expansion.regressions) == 2
 
 
 @pytest.mark.parametrize("sweeps", [(np.zeros((5, 4)),), (np.zeros(5),)])
 def test_damaged_sweeps_are_refused(sweeps):
     model = RFFBoostClassifier(learner="rff_1", n_estimators=3, random_state=0).fit(X, Y)
     term = model.ensemble_.compact().terms[0]
-    known = vars(term.expansion) | {"sweeps": sweeps}
+    known = vars(term.expansion) | {"regressions": sweeps}
     damaged = ImputeAndEncode(**{name: known[name] for name in ImputeAndEncode.__dataclass_fields__})
-    check_sound(term, 5, 1)
-    with pytest.raises(ValueError, match="sweeps must have shape"):
-        check_sound(Expanded(term.term, damaged), 5, 1)
+    check_term(term, 5, 1)
+    with pytest.raises(ValueError, match="regressions must have shape"):
+        check_term(Expanded(term.term, damaged), 5, 1)

@@ -58,9 +58,11 @@ def bent_by_hand(x, low, high, bend):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_a_bend_is_a_logarithm_from_one_end_on(precision):
     X = 2.0 * np.random.default_rng(0).standard_normal((40, 4)).astype(precision)
-    wanted = [[bent_by_hand(*one) for one in zip(row, BENT.low, BENT.high, BENT.bend, strict=True)] for row in X]
+    wanted = [
+        [bent_by_hand(*one) for one in zip(row, BENT.low, BENT.high, BENT.log_scale, strict=True)] for row in X
+    ]
     assert BENT(X).dtype == np.float64
-    assert replace(BENT, bend=None)(X).dtype == precision
+    assert replace(BENT, log_scale=None)(X).dtype == precision
     np.testing.assert_allclose(BENT(X), wanted, rtol=1e-14, atol=1e-14)
     X[0] = np.nan
     assert np.isnan(BENT(X)[0]).all()
@@ -71,15 +73,15 @@ def test_slopes_are_derivatives():
     step = 1e-6
     numeric = (BENT(X + step) - BENT(X - step)) / (2.0 * step)
     apart = np.minimum(np.abs(X - BENT.low), np.abs(X - BENT.high)) > 2.0 * step
-    np.testing.assert_allclose(BENT.slopes(X)[apart], numeric[apart], atol=1e-6)
+    np.testing.assert_allclose(BENT.derivative(X)[apart], numeric[apart], atol=1e-6)
     ends = np.array([[-1.0, -0.5, 0.5, 0.1]])
-    np.testing.assert_allclose(BENT.slopes(ends), 1.0)
+    np.testing.assert_allclose(BENT.derivative(ends), 1.0)
 
 
 def test_units_and_origins_of_features_do_not_matter():
     X = np.random.default_rng(2).uniform(-1.5, 2.5, (60, 4))
     shift, scale = np.array([3.0, -1.0, 1e3, 0.0]), np.array([0.1, 5.0, 2.0, 1e3])
-    moved = BENT.stretched(scale).moved(shift)
+    moved = BENT.rescale(scale).translate(shift)
     np.testing.assert_allclose(moved(scale * X + shift), scale * BENT(X) + shift, rtol=1e-12)
 
 
@@ -89,9 +91,9 @@ def test_rounded_ends_do_not_lead_beyond_the_logarithm():
 
 
 def test_ranges_with_bends_are_not_combined():
-    for call in (BENT.within, BENT.union):
-        with pytest.raises(ValueError, match="ranges with bends cannot be combined"):
-            call(replace(BENT, bend=None))
+    for call in (BENT.after, BENT.union):
+        with pytest.raises(ValueError, match="ranges with a log transform cannot be combined"):
+            call(replace(BENT, log_scale=None))
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
@@ -133,7 +135,7 @@ def test_bends_take_away_skewness():
     (at_once,) = candidate_log_scales(X, np.ones(500), clipping, ((1.0, 0.3, 0.1),))
     np.testing.assert_array_equal(bend, at_once)
     assert (np.abs(mild) >= np.abs(bend)).all()
-    skewed, bent = [0, 1, 5], replace(clipping, bend=bend)(X)
+    skewed, bent = [0, 1, 5], replace(clipping, log_scale=bend)(X)
     assert bend[0] > 0.0 > bend[1]
     assert (np.abs(skew(bent[:, skewed])) < 0.6 * np.abs(skew(X[:, skewed]))).all()
     # Even, of two values, and constant.
@@ -192,9 +194,9 @@ def test_features_are_bent_where_that_helps(task, skewed):
     else:
         model, y = RFFBoostClassifier(**PLAIN), np.digitize(y, [0.0] if task == "two classes" else [-0.7, 0.7])
     (clipping,) = extents_of(model.fit(X, y))
-    assert clipping.bend is not None
-    assert clipping.bend[0] > 0.0 > clipping.bend[1]
-    assert clipping.bend[2] == 0.0
+    assert clipping.log_scale is not None
+    assert clipping.log_scale[0] > 0.0 > clipping.log_scale[1]
+    assert clipping.log_scale[2] == 0.0
 
 
 def test_features_are_not_bent_where_that_does_harm():
@@ -258,7 +260,7 @@ class Own(Learner):
 )
 def test_who_does_not_ask_for_bends_gets_none(params, skewed):
     model = RFFBoostRegressor(**PLAIN | params).fit(*skewed)
-    assert all(clipping is None or clipping.bend is None for clipping in ranges_or_none(model))
+    assert all(clipping is None or clipping.log_scale is None for clipping in ranges_or_none(model))
 
 
 class Wave(Term):
@@ -313,7 +315,7 @@ def test_every_loss_takes_bends(case):
     rows = Dataset(X, np.asarray(y, dtype=float).reshape(120, -1), weight)
     clipping = ClipAndLog(X.min(axis=0), X.max(axis=0))
     found = choose_log_transform(clipping, rows, loss, None, 0)
-    assert found is clipping or np.isfinite(found.bend).all()
+    assert found is clipping or np.isfinite(found.log_scale).all()
 
 
 def test_what_cannot_be_told_is_left_alone(skewed):

@@ -72,8 +72,8 @@ def test_small_models_and_averages(skewed):
 def test_bends_that_lead_nowhere_are_refused(bend, skewed, tmp_path):
     model = RFFBoostRegressor(**PLAIN | {"n_estimators": 1}).fit(*skewed)
     term = model.ensemble_.terms[0]
-    bad = replace(term, clipping=replace(term.clipping, bend=np.array(bend)))
+    bad = replace(term, clipping=replace(term.clipping, log_scale=np.array(bend)))
     model.ensemble_ = replace(model.ensemble_, terms=(bad,))
     model.save_model(tmp_path / "model")
-    with pytest.raises(ValueError, match="bend"):
+    with pytest.raises(ValueError, match="log_scale"):
         load_model(tmp_path / "model")

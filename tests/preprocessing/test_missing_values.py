@@ -322,7 +322,7 @@ def test_a_gap_of_weight_zero_is_no_gap(learner, watched):
 def test_each_expansion_is_made_once_for_all_terms(monkeypatch):
     """Cosines and trees see different ones, in turn; terms from a file have equal ones of their own."""
     every, rng, made = np.arange(2), np.random.default_rng(5), []
-    given = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], (), fills_trees=True)
+    given = ImputeAndEncode(2, every, np.array([5.0, 1.0]), every[:1], every[:0], (), imputes_trees=True)
     learners = [RFFNewton(), Tree(2)] * 3
     design = Design(np.where(rng.random((40, 2)) < 0.2, np.nan, rng.random((40, 2))), expansion=given)
     y = rng.standard_normal((40, 1))

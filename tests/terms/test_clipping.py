@@ -321,7 +321,7 @@ def test_cosines_of_an_expansion_are_held_behind_it(data):
 def test_a_learners_own_range_is_kept_within_that_of_the_data():
     own, whole = ClipAndLog(np.array([-0.5, -9.0]), np.array([0.5, 0.2])), ClipAndLog(-np.ones(2), np.ones(2))
     X = np.random.default_rng(0).uniform(-3.0, 3.0, (50, 2))
-    for inner, outer in ((own, whole), (whole, own), (own, own.moved(5.0))):
-        np.testing.assert_array_equal(inner.within(outer)(X), inner(outer(X)))
+    for inner, outer in ((own, whole), (whole, own), (own, own.translate(5.0))):
+        np.testing.assert_array_equal(inner.after(outer)(X), inner(outer(X)))
     term = Cosines(np.ones((1, 2)), np.zeros(1), np.ones((1, 1)), clipping=own)
     np.testing.assert_allclose(clip(term, whole)(X), np.cos(own(whole(X)).sum(axis=1, keepdims=True)))

@@ -131,11 +131,11 @@ class Stump(Learner):
 @pytest.mark.parametrize(
     ("name", "array", "wanted"),
     [
-        ("threshold", np.array([3, 0, 0]), "real numbers, got one of int64"),
-        ("left", [1, -1, -1], "whole numbers, got a list"),
-        ("feature", np.zeros(3), "whole numbers, got one of float64"),
-        ("value", [[0.0], [0.1], [-0.1]], "real numbers, got a list"),
-        ("missing_left", np.zeros(3, dtype=int), "truth values, got one of int64"),
+        ("threshold", np.array([3, 0, 0]), "floats, got one of int64"),
+        ("left", [1, -1, -1], "integers, got a list"),
+        ("feature", np.zeros(3), "integers, got one of float64"),
+        ("value", [[0.0], [0.1], [-0.1]], "floats, got a list"),
+        ("missing_left", np.zeros(3, dtype=int), "booleans, got one of int64"),
     ],
 )
 def test_arrays_of_another_kind_are_named(name, array, wanted):

@@ -7,7 +7,7 @@ import pytest
 
 from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees
 from rffboost_ext.terms import Standardized
-from rffboost_ext.terms.gradients import ENTRIES, gradient
+from rffboost_ext.terms.gradients import CHUNK_ENTRIES, gradient
 
 from ..cases import PAIRS, make_data, make_estimator
 from .test_terms import CENTER, SCALE, D, Linear, cosines, trees
@@ -76,7 +76,7 @@ def test_trees_count_as_flat():
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-@pytest.mark.parametrize("rows", [0, 1, 2 * ENTRIES // 3 + 1])
+@pytest.mark.parametrize("rows", [0, 1, 2 * CHUNK_ENTRIES // 3 + 1])
 def test_blocks_of_rows_join(outputs, rows):
     rng = np.random.default_rng(0)
     term, X = cosines(rng, outputs, centered=True), rng.standard_normal((rows, D))
@@ -117,7 +117,7 @@ def test_a_users_term_without_a_derivative_is_named(wrap):
         """A term that nothing is registered for."""
 
     ensemble = Ensemble(np.zeros(2), (wrap(Unknown(np.ones((D, 2)))),), np.ones((1, 2)))
-    with pytest.raises(TypeError, match=r"no derivative of a Unknown.*gradient\.register"):
+    with pytest.raises(TypeError, match=r"no rule for a Unknown.*gradient\.register"):
         ensemble.gradient(np.zeros((3, D)))
 
 

@@ -12,7 +12,7 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, Term, Tree, average, compress, load_model
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.category_recoding import joint_encoding, recoding_of
-from rffboost_ext.terms.recoding import Recoding, recode, recoded_ensemble
+from rffboost_ext.terms.recoding import Recoding, recode, recode_ensemble
 
 LETTERS = np.array(list("abcdefghij"))
 LEARNERS = {
@@ -60,7 +60,7 @@ def test_an_average_predicts_the_mean(learner, gaps, missing, tmp_path):
     ]
     averaged = average(models)
     assert averaged.encoder_.categories.categories[2].tolist() == list(LETTERS)
-    assert [len(one) for one in averaged.encoder_.expansion.tables] == [11, 6]
+    assert [len(one) for one in averaged.encoder_.expansion.one_hot] == [11, 6]
     assert all(len(model.encoder_.categories.categories[2]) < 10 for model in models)
     wanted = np.mean([model.predict(frame) for model in models], axis=0)
     np.testing.assert_allclose(averaged.predict(frame), wanted, atol=1e-9)
@@ -124,7 +124,7 @@ def test_an_ensemble_says_the_same_of_the_same_categories(learner):
     model = fitted(learner, frame, target, np.arange(200))
     more = np.array([*LETTERS, "cc", "zz"], dtype=object)
     wide = joint_encoding([model.encoder_.categories, CategoryEncoding((None, None, more, np.array([5, 25, 70])))])
-    moved = recoded_ensemble(model.ensemble_, recoding_of(model.encoder_.categories, wide))
+    moved = recode_ensemble(model.ensemble_, recoding_of(model.encoder_.categories, wide))
     codes = model.encoder_.categories.transform(frame)[0]
     np.testing.assert_allclose(moved.raw(wide.transform(frame)[0]), model.ensemble_.raw(codes), atol=1e-12)
     # Categories that were not known, and missing values, are the same to the first model.
@@ -148,5 +148,5 @@ def test_a_term_without_a_rule_is_named():
         def stack(cls, terms):
             return terms[0]
 
-    with pytest.raises(TypeError, match="other codes in a Other: register a rule with"):
+    with pytest.raises(TypeError, match="new category codes: there is no rule for a Other; register one with"):
         recode(Other(), Recoding({}, {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...persistence.parts import checked_part
+from ...persistence.parts import part_builder
 from ...persistence.values import storable
 from .greedy_features import RidgePair, RidgeStep
 from .greedy_kernel import ChiSquare
@@ -11,6 +11,6 @@ from .kernel_terms import Kernel, KernelSum, Votes
 from .spectra import Cauchy, Laplace, Matern
 
 for _part in (BestSVC, BestSVR, Cauchy, ChiSquare, FromZero, Laplace, Matern, RidgePair, RidgeStep):
-    storable(f"baselines.{_part.__name__}", build=checked_part(_part))(_part)
+    storable(f"baselines.{_part.__name__}", build=part_builder(_part))(_part)
 for _fitted in (Kernel, KernelSum, Votes):
     storable(f"baselines.{_fitted.__name__}")(_fitted)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...inspection.plot_style import labels, tidy
+from ...inspection.plot_style import labels, style_axes
 from ...utils.typing import Array
 from .protocol import Outcome, Protocol
 from .report import counted, mean_accuracy, spread
@@ -82,7 +82,7 @@ def draw_sets(axes: Any, mean: Any, deviation: Any, protocol: Protocol) -> None:
     axes.set_xlabel("test accuracy (%)")
     splits = counted(protocol.splits, "split")
     axes.set_title(f"By data set: mean ± standard deviation of {splits}", fontsize=10)
-    tidy(axes, "x")
+    style_axes(axes, "x")
 
 
 def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
@@ -108,7 +108,7 @@ def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
     axes.set_xlabel("boosting rounds")
     axes.set_ylabel("mean test accuracy (%)")
     axes.set_title(f"By number of rounds: mean of {n_sets} data set{'s' * (n_sets > 1)}", fontsize=10)
-    tidy(axes, "both")
+    style_axes(axes, "both")
 
 
 def marked_rounds(rounds: int, shift: float) -> list[int]:

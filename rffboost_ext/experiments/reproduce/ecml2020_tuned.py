@@ -189,7 +189,7 @@ class Figure3(CurveTarget):
 
 def draw_bars(axes: Any, means: pd.DataFrame, known: pd.DataFrame) -> None:
     """Groups of bars, with a mark at each published value."""
-    from ...inspection.plot_style import tidy
+    from ...inspection.plot_style import style_axes
     from ..compare.plots import colour
 
     width = 0.8 / len(means.columns)
@@ -200,7 +200,7 @@ def draw_bars(axes: Any, means: pd.DataFrame, known: pd.DataFrame) -> None:
         axes.plot(places, known[name], linestyle="", marker="_", color="black", ms=8, mew=1.6, **mark)
     axes.set_xticks(range(len(means)), [f"{x:g}" for x in means.index])
     axes.set_ylim(*bar_range(means, known))
-    tidy(axes, "y")
+    style_axes(axes, "y")
 
 
 def bar_range(means: pd.DataFrame, known: pd.DataFrame) -> Sequence[float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...inspection.plot_style import tidy
+from ...inspection.plot_style import style_axes
 from ...utils.typing import Array
 from ..compare.plots import COLOURS, MARKERS
 from .markdown import signed
@@ -89,7 +89,7 @@ def draw_panel(axes: Any, comparison: Comparison, system: str, index: int) -> No
     overall = comparison.overall.loc[system, "difference"]
     axes.set_title(system if np.isnan(overall) else f"{system}\nmean {signed(overall, 2)}", fontsize=9)
     axes.tick_params(axis="both", length=0, labelsize=8)
-    tidy(axes, "x")
+    style_axes(axes, "x")
 
 
 def reach(comparison: Comparison) -> float:
@@ -114,7 +114,7 @@ def draw_curves(axes: Any, curves: Any, labels: Sequence[str], **options: Any) -
     for index, name in enumerate(curves.columns):
         line = curves[name].dropna()
         axes.plot(line.index, line, label=labels[index], ms=4, linewidth=1.5, **(style(index) | options))
-    tidy(axes, "both")
+    style_axes(axes, "both")
 
 
 def draw_boundary(axes: Any, decide: Any, X: Array, y: Array, margin: float = 0.15, size: int = 160) -> None:

@@ -47,9 +47,9 @@ def binned(round: Round, X: Array, max_bin: int) -> DMatrix:
 
 def feature_types(design: DesignLike) -> list[str] | None:
     """XGBoost's type of each column where some hold categories: "c" for those, "q" for numbers."""
-    if design.expansion is None or not len(design.expansion.coded):
+    if design.expansion is None or not len(design.expansion.categorical):
         return None
-    coded = set(design.expansion.coded.tolist())
+    coded = set(design.expansion.categorical.tolist())
     return ["c" if column in coded else "q" for column in range(design.original.shape[1])]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Term
 from ...terms import Expanded, ImputeAndEncode, Trees, expand, outputs_of_each, restore
-from ...terms.batch_evaluation import TOGETHER, in_groups
+from ...terms.batch_evaluation import BATCHED, map_groups
 from ...utils.typing import Array
 from .centering import decentred
 from .thresholds import lowered
@@ -59,7 +59,7 @@ class Forest:
             return None
         self._extract()
         trees, counts = self._whole[-1]
-        return trees.sums(X, np.repeat(np.arange(count), counts), count) if count == len(counts) else None
+        return trees.group_outputs(X, np.repeat(np.arange(count), counts), count) if count == len(counts) else None
 
     def _extract(self) -> None:
         """Extract all new rounds at once: each call has a fixed cost."""
@@ -87,16 +87,16 @@ class GrownTree(Term):
 
     def __call__(self, X: Array) -> Array:
         # Not by XGBoost, whose thresholds are those before they are moved.
-        return self.settled()(X)
+        return self.materialized()(X)
 
     def scaled(self, factor: float) -> GrownTree:
         return replace(self, factor=factor * self.factor)
 
     @classmethod
     def stack(cls, terms: Sequence[Term]) -> Any:
-        return Trees.stack([term.settled() for term in terms])  # type: ignore[misc]
+        return Trees.stack([term.materialized() for term in terms])  # type: ignore[misc]
 
-    def settled(self) -> Trees:
+    def materialized(self) -> Trees:
         trees = self.forest.round(self.index)
         return trees if np.all(self.factor == 1.0) else replace(trees, value=self.factor * trees.value)
 
@@ -111,12 +111,12 @@ def _(term: GrownTree, center: Array, scale: Array) -> Term:
 @expand.register
 def _(term: GrownTree, expansion: ImputeAndEncode) -> Term:
     # It handles missing values and codes, unless some values are imputed for trees too.
-    return term if expansion.of_trees is None else Expanded(term, expansion.of_trees)
+    return term if expansion.for_trees is None else Expanded(term, expansion.for_trees)
 
 
 def grown_together(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
     """By extracted trees: XGBoost's own prediction has a fixed cost per call, and they are needed in any case."""
-    return in_groups(terms, lambda term: id(term.forest), lambda group: of_one_forest(group, X))
+    return map_groups(terms, lambda term: id(term.forest), lambda group: of_one_forest(group, X))
 
 
 def of_one_forest(terms: Sequence[GrownTree], X: Array) -> Sequence[Array] | Array:
@@ -127,7 +127,7 @@ def of_one_forest(terms: Sequence[GrownTree], X: Array) -> Sequence[Array] | Arr
         if outputs is not None:
             # A row has the value of one leaf in each output: its product is the same before and after.
             return [term.factor * output for term, output in zip(terms, outputs, strict=True)]
-    return outputs_of_each([term.settled() for term in terms], X)
+    return outputs_of_each([term.materialized() for term in terms], X)
 
 
-TOGETHER[GrownTree] = grown_together
+BATCHED[GrownTree] = grown_together
