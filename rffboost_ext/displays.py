@@ -5,7 +5,6 @@ from .inspection.frequency_display import FrequencyDisplay
 from .inspection.history_display import HistoryDisplay
 from .inspection.importance_display import ImportanceDisplay
 from .inspection.landmark_display import LandmarkDisplay
-from .inspection.rounds_display import RoundsDisplay
 
 __all__ = [
     "EffectDisplay",
@@ -13,5 +12,4 @@ __all__ = [
     "HistoryDisplay",
     "ImportanceDisplay",
     "LandmarkDisplay",
-    "RoundsDisplay",
 ]

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Learner, Loss
-from ..inspection.importance import Pending
+from ..inspection.importance import DeferredImportances
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import threads
@@ -33,7 +33,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
     n_jobs: int | None
     loss_: Loss
     _warm_start: WarmStart = WarmStart()
-    _importances: Array | Pending | None = None
+    _importances: Array | DeferredImportances | None = None
 
     @classmethod
     def from_ensemble(
@@ -228,8 +228,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
 
     def _known_importances(self) -> Array | None:
         """The importances, computed if they are pending; None if a type of term has no rule."""
-        if isinstance(self._importances, Pending):
-            self._importances = self._importances.found()
+        if isinstance(self._importances, DeferredImportances):
+            self._importances = self._importances.compute()
         return self._importances
 
     def __getstate__(self) -> Any:

@@ -11,7 +11,7 @@ from .. import losses
 from ..core import Loss
 from ..losses.registry import LOSSES
 from ..persistence import parts  # noqa: F401 - registers the losses that have no name in LOSSES
-from ..persistence.values import Packer, Unpacker, params_of
+from ..persistence.values import Packer, Unpacker, params_from_stored
 from ..utils.registry import path_of
 
 OLD_CLASS_NAMES = {"Signed": "LabelRegression"}
@@ -76,4 +76,4 @@ def _from_class_path(data: Any, given: type[Loss]) -> Any:
     else:
         cls = {path_of(cls): cls for cls in [given, *map(LOSSES.get, LOSSES.names())]}[path]
     params = {name: _from_class_path(value, given) for name, value in data["params"].items()}
-    return cls(**params_of(params))
+    return cls(**params_from_stored(params))

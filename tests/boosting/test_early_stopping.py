@@ -22,7 +22,7 @@ from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import defaults, planning
 from rffboost_ext.estimators.composition import compose
 from rffboost_ext.estimators.planning import max_folds, plan_fit, uses_early_stopping
-from rffboost_ext.inspection.rounds_display import best_round
+from rffboost_ext.inspection.history_display import best_round
 
 
 def waited(scores: list[float], patience: Patience) -> int | None:

@@ -19,7 +19,6 @@ from rffboost_ext.displays import (  # noqa: E402
     HistoryDisplay,
     ImportanceDisplay,
     LandmarkDisplay,
-    RoundsDisplay,
 )
 from rffboost_ext.inspection.landmark_display import landmarks  # noqa: E402
 from rffboost_ext.inspection.plot_style import LONGEST, labels  # noqa: E402
@@ -49,7 +48,7 @@ def closed():
 
 def every_display(model, ax=None):
     yield ImportanceDisplay.from_estimator(model, ax=ax)
-    yield RoundsDisplay.from_estimator(model, ax=ax)
+    yield HistoryDisplay.from_estimator(model, ax=ax)
     yield HistoryDisplay({"a": [3.0, 2.0], "b": [3.0, 2.5]}, "loss").plot(ax)
     yield EffectDisplay.from_estimator(model, X, 3, grid_resolution=5, ax=ax)
     yield FrequencyDisplay.from_estimator(model, ax=ax)
@@ -162,7 +161,7 @@ def test_what_cannot_be_drawn_is_said(model, moons):
         ImportanceDisplay.from_estimator(model, max_features=0)
 
 
-@pytest.mark.parametrize("display", [ImportanceDisplay, RoundsDisplay, FrequencyDisplay])
+@pytest.mark.parametrize("display", [ImportanceDisplay, HistoryDisplay, FrequencyDisplay])
 def test_an_unfitted_estimator_is_refused(display):
     from sklearn.exceptions import NotFittedError
 

@@ -11,7 +11,7 @@ from rffboost_ext import RFFBoostRegressor
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from rffboost_ext.displays import HistoryDisplay, RoundsDisplay  # noqa: E402
+from rffboost_ext.displays import HistoryDisplay  # noqa: E402
 
 X, Y = make_friedman1(200, n_features=6, random_state=0)
 
@@ -30,40 +30,43 @@ def closed():
 
 
 def test_rounds_are_the_validation_scores(model):
-    display = RoundsDisplay.from_estimator(model)
-    np.testing.assert_array_equal(display.line_.get_ydata(), model.validation_scores_)
+    display = HistoryDisplay.from_estimator(model)
+    (line,) = display.lines_
+    np.testing.assert_array_equal(line.get_ydata(), model.validation_scores_)
+    assert line.get_xdata()[0] == 0
     assert display.ax_.get_ylabel() == "held-out loss (SquaredError)"
     for metric, label in (("r2", "-r2"), (["r2", "absolute_error"], "absolute_error")):
         watched = RFFBoostRegressor(n_estimators=2, early_stopping=True, n_folds=1, eval_metric=metric).fit(X, Y)
-        assert RoundsDisplay.from_estimator(watched).ax_.get_ylabel() == f"held-out {label}"
+        assert HistoryDisplay.from_estimator(watched).ax_.get_ylabel() == f"held-out {label}"
     with pytest.raises(ValueError, match="early stopping"):
-        RoundsDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
+        HistoryDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-4, 0.05])
 def test_the_round_that_early_stopping_keeps_is_marked(tol):
     watched = RFFBoostRegressor(n_estimators=80, learner="rff_newton", tol=tol, random_state=0)
     watched.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
-    display = RoundsDisplay.from_estimator(watched)
-    assert display.best_round_ == watched.n_estimators_
-    assert (display.best_round_ == watched.validation_scores_.argmin()) == (tol < 0.05)
-    alone = RoundsDisplay(watched.validation_scores_).plot()
-    assert alone.best_round_ == watched.validation_scores_.argmin()
+    display = HistoryDisplay.from_estimator(watched)
+    assert display.best_round == watched.n_estimators_
+    assert (display.best_round == watched.validation_scores_.argmin()) == (tol < 0.05)
+    note = display.ax_.texts[-1]
+    value = watched.evals_result_["validation_0"]["squared_error"][display.best_round - 1]
+    assert note.xy == (display.best_round, value)
+    assert note.get_text() == f"{value:.4g} after {display.best_round} rounds"
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 7, 30])
 def test_rounds_are_marked_by_whole_numbers(rounds):
-    display = RoundsDisplay(np.linspace(2.0, 1.0, rounds + 1)).plot()
+    display = HistoryDisplay({"validation": np.linspace(2.0, 1.0, rounds + 1)}, "loss", first_round=0).plot()
     ticks = display.ax_.get_xticks()
     np.testing.assert_array_equal(ticks, np.round(ticks))
 
 
 def test_rounds_of_one_of_several_models_are_named(model):
-    assert RoundsDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
+    assert HistoryDisplay.from_estimator(model).ax_.get_xlabel() == "boosting rounds (of one model)"
     single = RFFBoostRegressor(n_estimators=5, learner="rff_newton", eval_metric="r2", random_state=0)
     single.fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])])
-    for display in (RoundsDisplay, HistoryDisplay):
-        assert display.from_estimator(single).ax_.get_xlabel() == "boosting rounds"
+    assert HistoryDisplay.from_estimator(single).ax_.get_xlabel() == "boosting rounds"
 
 
 def test_histories_are_the_evaluations():
@@ -81,5 +84,5 @@ def test_histories_are_the_evaluations():
     assert named == ["_train", "_"]
     with pytest.raises(ValueError, match="metric must be one of r2, squared_error, got 'mae'"):
         HistoryDisplay.from_estimator(watched, "mae")
-    with pytest.raises(ValueError, match="must be fitted with eval_set"):
+    with pytest.raises(ValueError, match="must be fitted with eval_set or early stopping"):
         HistoryDisplay.from_estimator(RFFBoostRegressor(learner="rff_1", n_estimators=2).fit(X, Y))
