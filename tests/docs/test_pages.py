@@ -77,3 +77,17 @@ def test_files_that_a_page_names_exist(name):
         assert (ROOT / path).exists(), path
     for path in re.findall(r"\]\(([\w./]+)\)", TEXTS[name]):
         assert ((ROOT / name).parent / path).exists(), path
+
+
+@pytest.fixture(scope="module")
+def code_names():
+    folders = ("rffboost_ext", "onnx_export", "benchmarks", "examples")
+    code = "\n".join(path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return {part for word in set(re.findall(r"\w+", code)) for part in (word, *word.split("__"))}
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if "migration" not in name])
+def test_names_in_the_text_are_in_the_code(name, code_names):
+    quoted = " ".join(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXTS[name], flags=re.DOTALL)))
+    words = re.findall(r"(?<![\w/])(?:[a-z]+_\w+|[A-Z][a-z]+[A-Z]\w+)", quoted.replace("__", " "))
+    assert not [word for word in words if word not in code_names]
