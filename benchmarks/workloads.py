@@ -17,8 +17,8 @@ from xgboost import Booster, XGBClassifier
 from onnx_export import to_onnx
 from rffboost_ext import FIT_CRITERIA, LOSSES, RFF1, Design, RFFBoostRegressor, Round
 from rffboost_ext.kernels.vector_math import sincos_array
-from rffboost_ext.learners.fourier.objectives import TiledObjective, cosine_objective
-from rffboost_ext.utils.parallel import threads as threads_for_predictions
+from rffboost_ext.learners.fourier.objectives import CompiledRisk, empirical_risk
+from rffboost_ext.utils.parallel import use_threads as threads_for_predictions
 
 from .loops import processes_in_turns
 from .machine import cores
@@ -113,14 +113,14 @@ def sum_tiles(tiles, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     sums[first] = total_of(tiles[first:last]) + of_rows
 
 
-def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[TiledObjective, Array]:
+def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[CompiledRisk, Array]:
     """The exponential fit criterion of k cosines in the first round on float32 tiles, and their frequencies."""
     X, classes = wave_data(n, d)
     loss, y, raw = LOSSES.create("exponential"), classes[:, None].astype(np.float64), np.zeros((n, 1))
     design = Design(X, np.zeros(d), np.ones(d), threads, "float32")
     round = Round(design, loss, y, raw, *loss.derivatives(y, raw), np.ones(n), 0, np.random.default_rng(0))
-    objective = cosine_objective(round, FIT_CRITERIA.create("exponential"))
-    assert isinstance(objective, TiledObjective)
+    objective = empirical_risk(round, FIT_CRITERIA.create("exponential"))
+    assert isinstance(objective, CompiledRisk)
     omega = np.sqrt(2.0 / d) * np.random.default_rng(2).standard_normal((k, d))
     objective.project(omega)
     return objective, omega[0] if k == 1 else omega

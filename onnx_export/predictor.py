@@ -13,7 +13,7 @@ from onnx.helper import make_empty_tensor_value_info
 
 from rffboost_ext.preprocessing.tables import with_underscores
 from rffboost_ext.preprocessing.targets import squeeze
-from rffboost_ext.utils.parallel import number_of_threads
+from rffboost_ext.utils.parallel import count_threads
 from rffboost_ext.utils.param_validation import THREADS, require
 from rffboost_ext.utils.typing import Array
 
@@ -73,7 +73,7 @@ class OnnxPredictor:
         self._asked_jobs = n_jobs
         name = str(model) if isinstance(model, str | os.PathLike) else "the model"
         self.metadata: Metadata = read_metadata(proto, name)
-        self.n_jobs = number_of_threads(-1 if n_jobs is None else n_jobs)
+        self.n_jobs = count_threads(-1 if n_jobs is None else n_jobs)
         self.n_features_in_ = self.metadata.n_features
         if self.metadata.classes is not None:
             self.classes_ = self.metadata.classes

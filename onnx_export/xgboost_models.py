@@ -13,7 +13,7 @@ from rffboost_ext import Link
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.interop.score_conversion import as_columns
-from rffboost_ext.learners.trees.xgboost_model import categories_of, number_of_outputs, parsed
+from rffboost_ext.learners.trees.xgboost_model import count_outputs, model_categories, parse_model
 from rffboost_ext.losses import BinaryLogitLink
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.category_recoding import sorted_codes
@@ -68,8 +68,8 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
 
 def objective_source(model: Booster | XGBModel, name: str, feature_names: tuple[str, ...]) -> ExportSource:
     """The source of a model of scalar trees with one of XGBoost's own objectives."""
-    learner = parsed(rxgb.booster_of(model))
-    kind, n_outputs = learner["objective"]["name"], number_of_outputs(learner)
+    learner = parse_model(rxgb.booster_of(model))
+    kind, n_outputs = learner["objective"]["name"], count_outputs(learner)
     if kind not in OBJECTIVES:
         raise ValueError(f"objective {kind!r} has no ONNX link here; supported: {', '.join(sorted(OBJECTIVES))}")
     link, is_classifier = OBJECTIVES[kind], isinstance(model, XGBClassifier)
@@ -99,7 +99,7 @@ def xgboost_source(
 ) -> ExportSource:
     """The source of a model of scalar trees."""
     booster = rxgb.booster_of(model)
-    known = categories_of(parsed(booster))
+    known = model_categories(parse_model(booster))
     plain = rxgb.to_ensemble(model)
     ensemble, encoding = sorted_codes(plain, known)
     rounds = {"iteration_range": (0, len(plain)), "validate_features": False, "output_margin": True}

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .utils.param_validation import Check, may_be_auto, require_all
+from .utils.param_validation import Check, allows_auto, require_all
 from .utils.registry import Registry, resolve_names
 from .utils.typing import Array
 
@@ -90,7 +90,7 @@ class Spec(BaseEstimator):
         require_all(self, self.constraints)
         for role, registry in self.roles.items():
             part = getattr(self, role)
-            if not (isinstance(part, str) and part == "auto" and may_be_auto(type(self), role)):
+            if not (isinstance(part, str) and part == "auto" and allows_auto(type(self), role)):
                 registry.create(part)
 
     def set_params(self: S, **params: Any) -> S:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..core import Round, Term
-from ..utils.param_validation import Functions, Integer, require
+from ..utils.param_validation import Function, Integer, SequenceOf, require
 from ..utils.typing import Array
 
 # Maximum number of rounds between two lines with verbose=1.
 MAX_INTERVAL = 50
-CALLBACKS = Functions("the progress")
+CALLBACKS = SequenceOf(Function("the progress"), "functions of the progress")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..utils.arrays import fingerprints, rows_equal
+from ..utils.arrays import row_hashes, rows_equal
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 
@@ -34,7 +34,7 @@ def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Arra
     X, y, weight : ndarray
         The distinct rows; the arguments themselves if all rows are distinct and of equal weight.
     """
-    key = fingerprints(X) + np.uint64(3) * fingerprints(y)
+    key = row_hashes(X) + np.uint64(3) * row_hashes(y)
     values = np.sort(key)
     if (values[1:] != values[:-1]).all() and (weight == weight[0]).all():
         return X, y, weight

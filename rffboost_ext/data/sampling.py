@@ -22,7 +22,7 @@ def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
     if len(rows) <= size:
         return rows
     uniform, drawn = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
-    count = compiled("sampling").keep_rows(rows, uniform, np.float32(size / len(rows)), drawn)
+    count = compiled("sampling").select_uniform(rows, uniform, np.float32(size / len(rows)), drawn)
     return drawn[:count] if count else rows[[int(uniform.argmin())]]
 
 
@@ -48,8 +48,8 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
     if len(rows) <= size:
         return np.ones(len(rows))
     kernels, mass = compiled("sampling"), np.empty(len(rows))
-    kernels.masses_of(rows, gradient, weight, SHARE_BY_WEIGHT, mass)
-    mass *= kernels.rate_of(mass, size, MAX_ITERATIONS)
+    kernels.sampling_masses(rows, gradient, weight, SHARE_BY_WEIGHT, mass)
+    mass *= kernels.sampling_rate(mass, size, MAX_ITERATIONS)
     return np.minimum(mass, 1.0, out=mass)
 
 
@@ -69,7 +69,7 @@ def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, siz
     if len(rows) <= size:
         return rows, np.ones(len(rows))
     uniform, drawn, chance = rng.random(len(rows), dtype=np.float32), np.empty_like(rows), np.empty(len(rows))
-    count = compiled("sampling").draw_rows(rows, uniform, probability, drawn, chance)
+    count = compiled("sampling").select_weighted(rows, uniform, probability, drawn, chance)
     if not count:
         # A sample has at least one row, drawn in proportion to its probability.
         count, one = 1, rng.choice(len(rows), p=probability / probability.sum())

@@ -28,7 +28,7 @@ from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
-from ..utils.parallel import threads
+from ..utils.parallel import use_threads
 from ..utils.param_validation import (
     BOOL,
     EXTRAPOLATION,
@@ -250,7 +250,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         learner_state, scores = previous.copied_learner_state(), ScoreRecorder(previous.training_scores(data))
         keeps_state = bool(self.warm_start) and plan.stopping is None
         with (
-            threads(self.n_jobs) as n_jobs,
+            use_threads(self.n_jobs) as n_jobs,
             announcing_compilation(self.verbose),
             closing_callbacks(self.callbacks or ()),
         ):

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import Term
 from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode
 from ..terms.ensemble import Ensemble
-from ..utils.matching_pursuit import pursue
-from ..utils.parallel import SINGLE_BLAS, threads
+from ..utils.matching_pursuit import matching_pursuit
+from ..utils.parallel import SINGLE_BLAS, use_threads
 from ..utils.param_validation import SEED, Integer, Real, require
 from ..utils.typing import Array
 from .base import BaseRFFBoost
@@ -92,7 +92,7 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
     if len(X) < 2:
         raise ValueError(f"compress: X must have at least 2 rows, got {len(X)}")
     rows = augment_rows(X, check_random_state(random_state))
-    with threads(model.n_jobs), SINGLE_BLAS:
+    with use_threads(model.n_jobs), SINGLE_BLAS:
         ensemble = compress_ensemble(model.ensemble_, rows, n_cosines, tol)
     return model.with_ensemble(ensemble, getattr(model, "feature_importances_", None))
 
@@ -166,7 +166,7 @@ def compress_group(
     candidates = candidate_frequencies(group.cosines, unit)
     waves, target = cosines_and_sines(candidates, columns), sum(one(columns) for one in group.cosines) / unit
     wave_mean, target_mean = waves.mean(axis=2), target.mean(axis=0)
-    chosen, weight = pursue(waves - wave_mean[..., None], target - target_mean, size, residual)
+    chosen, weight = matching_pursuit(waves - wave_mean[..., None], target - target_mean, size, residual)
     if len(chosen) >= len(group):
         return 0.0, group
     shift = unit * (target_mean - np.einsum("km,kmc->c", wave_mean[:, chosen], weight))

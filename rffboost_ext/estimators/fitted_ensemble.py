@@ -13,7 +13,7 @@ from ..core import Learner, Loss
 from ..inspection.importance import DeferredImportances
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import Ensemble
-from ..utils.parallel import threads
+from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
 from .warm_start import WarmStart
@@ -99,7 +99,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.encoder_.transform(X)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             return self.ensemble_.raw(X)
 
     def _staged_raw(self, X: Any) -> Iterator[Array]:
@@ -107,7 +107,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         stages = self.ensemble_.staged(self.encoder_.transform(X))
         next(stages)
         for _ in range(len(self.ensemble_)):
-            with threads(self.n_jobs):
+            with use_threads(self.n_jobs):
                 raw = next(stages)
             yield raw
 

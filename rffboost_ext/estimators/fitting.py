@@ -43,6 +43,6 @@ def announcing_compilation(verbose: int) -> AbstractContextManager[None]:
     """A context that announces compilation if the fit is verbose."""
     if not verbose:
         return nullcontext()
-    from ..kernels.compile_notice import compilation_announced
+    from ..kernels.compile_notice import announce_compilation
 
-    return compilation_announced()
+    return announce_compilation()

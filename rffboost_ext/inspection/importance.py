@@ -129,10 +129,10 @@ def variance(values: Array, weight: Array) -> Array:
 
 def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
     """Weight of the rows in each node, (nodes,), and the mean output of its tree over them, (nodes, C)."""
-    from ..kernels.leaves import add_to_leaves
+    from ..kernels.tree_traversal import add_leaf_cover
 
     cover = np.zeros(len(trees.left))
-    add_to_leaves(trees.check_X(X), weight, *trees.splits, cover)
+    add_leaf_cover(trees.check_X(X), weight, *trees.splits, cover)
     total = cover[:, None] * trees.value
     for level in reversed(list(inner_levels(trees))):
         for sums in (cover, total):

@@ -18,7 +18,7 @@ from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..preprocessing.column_statistics import mean_and_scale
 from ..preprocessing.scaling import fit_clipping
-from ..utils.parallel import number_of_threads
+from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
@@ -229,7 +229,7 @@ class CosineObjectiveBase(ABC):
                 f"num_class={len(baseline)}"
             )
         clipping = fit_clipping(X) if self.extrapolation == "constant" else None
-        threads = number_of_threads(self.n_jobs)
+        threads = count_threads(self.n_jobs)
         design = Design(X, *mean_and_scale(X, weight, np.inf), threads, clipping=clipping)
         step, rows = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
         fitter = RoundFitter(design, y, weight, loss, self.learner, step, self.random_state)

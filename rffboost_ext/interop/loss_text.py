@@ -12,7 +12,7 @@ from ..core import Loss
 from ..losses.registry import LOSSES
 from ..persistence import parts  # noqa: F401 - registers the losses that have no name in LOSSES
 from ..persistence.values import Packer, Unpacker, params_from_stored
-from ..utils.registry import path_of
+from ..utils.registry import qualified_name
 
 OLD_CLASS_NAMES = {"Signed": "LabelRegression"}
 """Classes that had another name when losses were stored by their import paths."""
@@ -24,7 +24,7 @@ def loss_to_text(loss: Loss) -> str:
     try:
         packed = packer.pack(loss, "loss")
     except TypeError:
-        return json.dumps({"class": path_of(type(loss)), "params": repr(loss.get_params(deep=False))})
+        return json.dumps({"class": qualified_name(type(loss)), "params": repr(loss.get_params(deep=False))})
     return json.dumps([packed, [array.tolist() for array in packer.arrays]])
 
 
@@ -74,6 +74,6 @@ def _from_class_path(data: Any, given: type[Loss]) -> Any:
     if path.startswith("rffboost_ext.losses."):
         cls = getattr(losses, OLD_CLASS_NAMES.get(name, name))
     else:
-        cls = {path_of(cls): cls for cls in [given, *map(LOSSES.get, LOSSES.names())]}[path]
+        cls = {qualified_name(cls): cls for cls in [given, *map(LOSSES.get, LOSSES.names())]}[path]
     params = {name: _from_class_path(value, given) for name, value in data["params"].items()}
     return cls(**params_from_stored(params))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import Loss, Term
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
-from ..learners.trees.xgboost_model import categories_of, parsed, read_rounds
+from ..learners.trees.xgboost_model import model_categories, parse_model, read_rounds
 from ..losses.registry import LOSSES
 from ..preprocessing.category_recoding import sorted_codes
 from ..terms.ensemble import Ensemble
@@ -162,7 +162,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     True
     """
     booster = booster_of(model)
-    learner = parsed(booster)
+    learner = parse_model(booster)
     start = initial_score(learner)
     rounds = read_rounds(learner)
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
@@ -201,9 +201,11 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
         Fitted: ``predict_proba``, pickle, ONNX export. It takes tables with the booster's columns and categories,
         or codes if the booster was trained on codes.
     """
-    ensemble, coding = sorted_codes(to_ensemble(booster, n_rounds=n_rounds), categories_of(parsed(booster)))
+    ensemble, coding = sorted_codes(
+        to_ensemble(booster, n_rounds=n_rounds), model_categories(parse_model(booster))
+    )
     loss = prepare_for_outputs(LOSSES.create(loss), ensemble.n_outputs)
-    objective = parsed(booster)["objective"]["name"]
+    objective = parse_model(booster)["objective"]["name"]
     # A booster trained with a callable names the default objective.
     if objective != "reg:squarederror":
         warn_if_objective_differs(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
@@ -262,7 +264,7 @@ class CosineObjective(CosineObjectiveBase):
             return None
 
     def _read_trees(self, booster: Booster, training: CosineTraining) -> tuple[list[Term | None], int]:
-        rounds: list[Term | None] = list(read_rounds(parsed(booster), kinds=("gbtree",)))
+        rounds: list[Term | None] = list(read_rounds(parse_model(booster), kinds=("gbtree",)))
         return rounds[: best_round(booster, len(rounds))], booster.num_features()
 
     def _feature_names(self, booster: Booster) -> Array | None:
@@ -330,12 +332,12 @@ def response_of(model: Booster | XGBModel) -> Callable[[Array], Array] | None:
         return model.loss_.inverse_link
     if isinstance(model, XGBModel) and callable(model.objective):
         return None
-    return link_of(XGBOOST, parsed(booster_of(model))["objective"]["name"], "XGBoost").inverse
+    return link_of(XGBOOST, parse_model(booster_of(model))["objective"]["name"], "XGBoost").inverse
 
 
 def init_model(model: Any) -> InitModel:
     """An XGBoost model as an initial model; its classes are 0 .. K-1."""
     booster = booster_of(model)
-    ensemble, coding = sorted_codes(to_ensemble(model), categories_of(parsed(booster)))
+    ensemble, coding = sorted_codes(to_ensemble(model), model_categories(parse_model(booster)))
     response, names = response_of(model), names_of(booster)
     return InitModel(ensemble, response, booster.num_features(), categories=coding, names=names)

@@ -11,7 +11,7 @@ from xgboost import Booster, XGBModel
 from xgboost.callback import TrainingCallback
 
 from ..core import Loss
-from ..learners.trees.xgboost_model import base_score, number_of_outputs, parsed
+from ..learners.trees.xgboost_model import count_outputs, parse_base_score, parse_model
 from ..losses.links import sigmoid
 from ..utils.typing import Array
 from .initial_scores import PreviousModel, response_on_host_scores
@@ -71,8 +71,8 @@ def initial_score(learner: dict[str, Any]) -> Array:
     """The initial scores of a parsed model, (C,)."""
     objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]
     link_of(XGBOOST, objective, "XGBoost")
-    margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(base_score(stored))
-    return np.array(np.broadcast_to(margin, number_of_outputs(learner)))
+    margin = BASE_SCORE_TO_RAW.get(objective, np.asarray)(parse_base_score(stored))
+    return np.array(np.broadcast_to(margin, count_outputs(learner)))
 
 
 def previous_xgboost_model(model: Any, given: str | Loss) -> PreviousModel:
@@ -85,7 +85,7 @@ def previous_xgboost_model(model: Any, given: str | Loss) -> PreviousModel:
         booster = Booster(model_file=model)
     else:
         raise TypeError(f"xgb_model must be a model of XGBoost or the path of its file, got {model!r}")
-    learner, text = parsed(booster), booster.attr(FITTED)
+    learner, text = parse_model(booster), booster.attr(FITTED)
     start, objective = initial_score(learner), learner["objective"]["name"]
     if text is not None:
         loss = loss_from_text(text, given)

@@ -8,7 +8,7 @@ import numpy as np
 import xgboost
 
 from ..core import Loss
-from ..learners.trees.xgboost_model import parsed
+from ..learners.trees.xgboost_model import parse_model
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response
 from ..preprocessing.targets import decode_labels, squeeze
@@ -138,7 +138,7 @@ class XGBEstimator(HostEstimatorMixin):
             )
         self.loss_ = loss_from_text(text, self.loss)
         self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
-        start = initial_score(parsed(self.get_booster()))
+        start = initial_score(parse_model(self.get_booster()))
         self.baseline_ = start / slope_of(self.loss_, len(start))
         self._start = base_score_of(start, self._host_objective())
         # XGBoost has set these from the file; they must not act as parameters of a later fit.

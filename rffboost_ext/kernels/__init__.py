@@ -1,4 +1,4 @@
-"""Compiled inner loops: arrays in, arrays out. Numba is imported when the first of them is used."""
+"""Compiled inner loops on arrays. Numba is imported on first use."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 @cache
 def compiled(name: str) -> Any:
-    """A module of kernels, imported when first asked for.
+    """A module of kernels, imported on first use.
 
-    For what is called in every round, where an import statement costs as much as a pass over few rows.
+    For calls in every round, where an import statement takes as long as a pass over few rows.
     """
     return import_module(f".{name}", __name__)

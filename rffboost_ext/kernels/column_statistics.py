@@ -1,4 +1,4 @@
-"""Means, variances and ranges of columns: sums over rows, and ends, block by block, in float64."""
+"""Means, variances and ranges of columns, block by block, in float64."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import numpy as np
 
 from .compile_options import KERNEL
 
-# Rows that are read twice while they are in cache: for their means, then for the squares around these. The order
-# of additions does not depend on the number of threads.
+# A block is read twice while it is in cache. The order of sums does not depend on the number of threads.
 BLOCK = 1024
 
 
@@ -36,8 +35,8 @@ def block_moments(X, weight, sums, squares, first, last):  # type: ignore[no-unt
 
 
 @numba.njit(**KERNEL)
-def column_ranges(X, low, high, first, last):  # type: ignore[no-untyped-def]
-    """Write the least and the largest of each column in blocks first .. last-1 of X (n, d) to (blocks, d) each."""
+def block_ranges(X, low, high, first, last):  # type: ignore[no-untyped-def]
+    """Write minima and maxima of the columns of blocks first .. last-1 of X (n, d) to (blocks, d) each."""
     for b in range(first, last):
         least, most = low[b], high[b]
         least[:] = np.inf

@@ -1,4 +1,4 @@
-"""Prediction of a weighted sum of cosines: blocks of rows that never leave the cache."""
+"""Prediction of a weighted sum of cosines, in blocks of rows that stay in cache."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .landmark_cosines import add_scaled
 from .tiles import project_tile
 from .vector_math import cospi
 
-# Most rows per block: as many as fill the first-level cache with 30 features in float32.
+# Maximum number of rows per block: 30 features in float32 fill the first-level cache.
 BLOCK = 256
-# Blocks are cut to whole vectors, four at a time, so that loops over them have no remainder.
+# The size of a block is a multiple of this, so that vectorised loops have no remainder.
 LANES = 32
 
 
 @numba.njit(**INNER)
 def rows_per_block(n):  # type: ignore[no-untyped-def]
-    """Rows B of a block, of ``ceil(n / BLOCK)`` blocks: no more than n needs, as all of them are computed."""
+    """The smallest number of rows B of a block for ``ceil(n / BLOCK)`` blocks."""
     whole = max(1, -(-n // BLOCK)) * LANES
     return -(-n // whole) * LANES
 
 
 @numba.njit(**INNER)
 def gather_rows(X, center, low, high, bend, start, stop, x):  # type: ignore[no-untyped-def]
-    """Write rows start .. stop-1 of X, held in low .. high and bent, less the center into x (d, B), feature-major.
+    """Write rows start .. stop-1 of X, clipped to low .. high, log-transformed and centred, to x (d, B).
 
-    In the precision of x. NaN stays NaN: comparisons with it are false.
+    NaN stays NaN, because comparisons with it are false.
     """
     for i in range(start, stop):
         for f in range(X.shape[1]):
@@ -47,7 +47,7 @@ def gather_rows(X, center, low, high, bend, start, stop, x):  # type: ignore[no-
 def project_four(x, omega, z):  # type: ignore[no-untyped-def]
     """Add ``omega . x`` for four frequencies (4, d) to z (4, B), three features at a time.
 
-    Each feature that is loaded serves four cosines: the loop is bound by arithmetic, not by the cache.
+    Each loaded feature is used by four cosines, so that the loop is bound by arithmetic.
     """
     d = omega.shape[1]
     z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
@@ -73,7 +73,7 @@ def project_four(x, omega, z):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
-    """Put ``cos(pi z)`` in the place of z (B,)."""
+    """Replace z (B,) by ``cos(pi z)``."""
     for i in range(len(z)):
         z[i] = cospi(z[i])
 
@@ -91,9 +91,9 @@ def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
 def predict_pass(X, center, low, high, bend, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
 
-    X is (n, d), float32 or float64, held within low .. high (d,) first and bent where bend (d,) is not 0; omega
-    (M, d), phase (M,) and weight (M, C) are in the precision of the computation, omega and phase in half turns. No
-    array of n times M is made.
+    X (n, d), float32 or float64, is first clipped to low .. high (d,) and log-transformed if bend (d,) is not 0.
+    omega (M, d), phase (M,) and weight (M, C) are in the precision of the computation; omega and phase are in half
+    turns.
     """
     n, d = X.shape
     M, C = weight.shape
@@ -129,8 +129,8 @@ def predict_pass(X, center, low, high, bend, omega, phase, weight, out, first, l
 
 
 @numba.njit(**KERNEL)
-def each_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
-    """Add cosine m, weighted, to ``out[term[m]]``, one of (T, n, C), blocks first .. last-1; else as above."""
+def predict_each_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+    """As :func:`predict_pass`, but add the weighted cosine m to ``out[term[m]]`` of (T, n, C)."""
     n, d = X.shape
     M, C = weight.shape
     size = rows_per_block(n)

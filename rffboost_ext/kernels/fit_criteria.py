@@ -1,7 +1,7 @@
-"""The built-in fit criteria, elementwise over a tile: values and slopes of how well h fits the residual.
+"""Values and slopes of the built-in fit criteria over a tile.
 
-Each is given by two arrays p and q that carry the derivatives of the loss and the sample weights: the value of
-a row is ``q exp(p h)`` where kind is 0 (EXPONENTIAL), and ``(p + q h / 2) h`` where it is 1 (NEWTON).
+Arrays p and q hold the derivatives of the loss and the sample weights. The value of a row is ``q exp(p h)`` if
+kind is 0 (EXPONENTIAL), and ``(p + q h / 2) h`` if it is 1 (NEWTON).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def criterion_value(kind, h, p, q):  # type: ignore[no-untyped-def]
     """The sum of values over a tile; h, p, q are (B,)."""
     total = h.dtype.type(0)
     half = h.dtype.type(0.5)
-    # Sums over rows must stay finite, also in float32.
+    # Sums over rows are finite, also in float32.
     limit = h.dtype.type(40.0 if h.itemsize == 4 else 500.0)
     if kind == EXPONENTIAL:
         for i in range(len(h)):
@@ -32,7 +32,7 @@ def criterion_value(kind, h, p, q):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def exponential_row(h, p, q, limit):  # type: ignore[no-untyped-def]
-    """Value and slope of one row of the exponential kind; exponents are cut at limit."""
+    """Value and slope of one row of the exponential kind; exponents are clipped at limit."""
     value = q * exp(min(p * h, limit))
     return value, p * value
 
@@ -46,7 +46,7 @@ def newton_row(h, p, q, half):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def criterion_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
-    """The sum of values over a tile; their derivatives by h go into slope (B,)."""
+    """The sum of values over a tile; their derivatives by h are written to slope (B,)."""
     total = h.dtype.type(0)
     half = h.dtype.type(0.5)
     limit = h.dtype.type(40.0 if h.itemsize == 4 else 500.0)
@@ -63,9 +63,10 @@ def criterion_slope(kind, h, p, q, slope):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def criterion_cosine(kind, z, p, q, h):  # type: ignore[no-untyped-def]
-    """The sum of values of ``h = cos(z)`` over a tile; h goes into h (B,), their derivatives by z to z (B,).
+    """The sum of values of ``h = cos(z)`` over a tile; h (B,) is written, and z (B,) becomes their derivatives by
+    z.
 
-    One loop, which keeps what it computes in registers.
+    A single loop keeps intermediate values in registers.
     """
     total = z.dtype.type(0)
     half = z.dtype.type(0.5)

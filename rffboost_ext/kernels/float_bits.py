@@ -1,7 +1,7 @@
-"""Operations on the bits of floats, in LLVM's own terms.
+"""Operations on the bits of floats as LLVM intrinsics.
 
-Numba widens 32-bit integers to 64 bits, at half the lanes. A float "holding" an integer here is that integer plus
-1.5 times two to the number of bits of the mantissa: the integer stands in its low bits.
+Numba widens 32-bit integers to 64 bits, which halves the vector lanes. Here an integer k is encoded as the float
+``k + 1.5 * 2**b``, where b is the number of bits of the mantissa: k is in the low bits.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ def fma(typing_context, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def is_odd(typing_context, held):  # type: ignore[no-untyped-def]
-    """Whether the held integer is odd."""
+def is_odd(typing_context, encoded):  # type: ignore[no-untyped-def]
+    """Whether the encoded integer is odd."""
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         bits, _ = _integers(context, builder, args[0])
         return builder.trunc(bits, ir.IntType(1))
 
-    return numba.boolean(held), generate
+    return numba.boolean(encoded), generate
 
 
 @intrinsic
-def negate_if_odd(typing_context, value, held):  # type: ignore[no-untyped-def]
-    """-value where the held integer is odd, else value."""
+def negate_if_odd(typing_context, value, encoded):  # type: ignore[no-untyped-def]
+    """-value if the encoded integer is odd, else value."""
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         (bits, integer), (k, _) = (_integers(context, builder, arg) for arg in args)
@@ -51,19 +51,19 @@ def negate_if_odd(typing_context, value, held):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def halved(typing_context, held):  # type: ignore[no-untyped-def]
-    """A float that holds half the held integer, rounded down."""
+def halve(typing_context, encoded):  # type: ignore[no-untyped-def]
+    """The encoding of half the encoded integer, rounded down."""
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         k, integer = _integers(context, builder, args[0])
         return builder.bitcast(builder.lshr(k, integer(1)), args[0].type)
 
-    return held(held), generate
+    return encoded(encoded), generate
 
 
 @intrinsic
-def times_power_of_two(typing_context, value, held):  # type: ignore[no-untyped-def]
-    """value * 2**k for the held integer k, by adding to the exponent of value."""
+def times_power_of_two(typing_context, value, encoded):  # type: ignore[no-untyped-def]
+    """value * 2**k for the encoded integer k, by adding to the exponent of value."""
 
     def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
         (bits, integer), (k, _) = (_integers(context, builder, arg) for arg in args)

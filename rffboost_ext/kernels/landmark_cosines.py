@@ -13,14 +13,14 @@ from .vector_math import sincos
 
 @numba.njit(fastmath=True, **INLINED)
 def add_cosines(z, phase, sine, mean, share):  # type: ignore[no-untyped-def]
-    """Write the sines of ``z - phase`` (B,) and add their cosines, times share, to mean (B,)."""
+    """Write the sines of ``z - phase`` (B,), and add share times the cosines to mean (B,)."""
     for i in range(len(z)):
         sine[i], cosine = sincos(z[i] - phase)
         mean[i] += share * cosine
 
 
 @numba.njit(fastmath=True, **INLINED)
-def dot(a, b):  # type: ignore[no-untyped-def]
+def tile_product(a, b):  # type: ignore[no-untyped-def]
     """The sum of products of two tiles, (B,)."""
     total = a.dtype.type(0)
     for i in range(len(a)):
@@ -32,8 +32,8 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Fit criterion of the mean of K cosines and its gradient by their phases, summed over each tile.
 
-    ``h = 1/K sum_k cos(z_k - phase_k)`` with z (T, K, B); value and gradient go to sums (T, 1 + K),
-    in float64. Phases that stem from a landmark, ``omega_k . x_t``, pass their gradient on by the chain rule.
+    ``h = 1/K sum_k cos(z_k - phase_k)`` with z (T, K, B). Value and gradient are written to sums (T, 1 + K), in
+    float64. The gradient by a landmark follows by the chain rule from ``phase_k = omega_k . x_t``.
     """
     _, K, size = z.shape
     share = z.dtype.type(1.0 / K)
@@ -45,12 +45,12 @@ def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-
             add_cosines(z[t, k], phases[k], sines[k], h, share)
         sums[t, 0] = criterion_slope(kind, h, p[t], q[t], slope)
         for k in range(K):
-            sums[t, 1 + k] = share * dot(slope, sines[k])
+            sums[t, 1 + k] = share * tile_product(slope, sines[k])
 
 
 @numba.njit(**KERNEL)
 def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-untyped-def]
-    """Fit criterion of each of K cosines alone, summed over each tile: z becomes the cosines, risks are (T, K)."""
+    """Fit criterion of each single cosine, summed over each tile: z becomes the cosines, risks are (T, K)."""
     for t in range(first, last):
         for k in range(z.shape[1]):
             cosines_in_place(z[t, k], phases[k])

@@ -1,4 +1,4 @@
-"""Passes over triangular matrices."""
+"""Kernels for triangular matrices."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .compile_options import KERNEL
 
 
 @numba.njit(**KERNEL)
-def inverse_diagonal(lower, inverse, diagonal):  # type: ignore[no-untyped-def]
+def inverse_diagonal_pass(lower, inverse, diagonal):  # type: ignore[no-untyped-def]
     """Write the diagonal of the inverse of ``L L'`` to diagonal (m,), for a lower triangle L (m, m).
 
-    It has the squared lengths of the columns of the inverse of L, which is written to inverse (m, m), row by row.
-    What lies above the diagonal of L is not read. For some hundred rows LAPACK takes twice as long.
+    It consists of the squared norms of the columns of the inverse of L, which is written to inverse (m, m). For
+    some hundred rows this is faster than LAPACK.
     """
     diagonal[:] = 0.0
     for j in range(len(lower)):

@@ -1,7 +1,6 @@
-"""Derivatives of the margin losses, in loops that LLVM turns into vector code.
+"""Derivatives of the margin losses in vectorised loops.
 
-Columns are flattened first: the compiler does not know that the elements of an (n, 1) array are contiguous, and
-those of a strided one are not.
+Columns are flattened first, because the compiler cannot tell that an (n, 1) array is contiguous.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from .vector_math import exp
 
 @numba.njit(fastmath=True, **KERNEL)
 def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore[no-untyped-def]
-    """Derivatives of ``exp(-s raw)`` with s = 2 y - 1; all arrays are (n, 1), exponents are cut at largest."""
+    """Derivatives of ``exp(-s raw)`` with s = 2 y - 1; all arrays are (n, 1), exponents are clipped at largest."""
     y, raw = np.ascontiguousarray(y).reshape(-1), np.ascontiguousarray(raw).reshape(-1)
     gradient, hessian = gradient.reshape(-1), hessian.reshape(-1)
     for i in range(len(raw)):
@@ -30,10 +29,10 @@ def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-
     """Derivatives of ``log(1 + exp(-s raw))`` with s = 2 y - 1; all arrays are (n, 1)."""
     y, raw = np.ascontiguousarray(y).reshape(-1), np.ascontiguousarray(raw).reshape(-1)
     gradient, hessian = gradient.reshape(-1), hessian.reshape(-1)
-    # With exp of a negative number only, small probabilities keep all their digits.
+    # The exponential of a non-positive number keeps the relative precision of small probabilities.
     for i in range(len(raw)):
         hessian[i] = exp(-abs(raw[i]))
-    # In a loop of its own, which takes a fifth less time than one for both.
+    # Two loops are faster than one.
     for i in range(len(raw)):
         s, tail = 2.0 * y[i] - 1.0, hessian[i]
         large = 1.0 / (1.0 + tail)
@@ -55,7 +54,7 @@ def multinomial_derivatives(y, raw, least, gradient, hessian):  # type: ignore[n
             largest = max(largest, raw[i, c])
         for c in range(n_classes):
             gradient[i, c] = raw[i, c] - largest
-    # All rows at once: a row of few classes would not fill a vector register.
+    # One loop over all rows: a row of few classes would not fill a vector.
     for i in range(len(flat)):
         flat[i] = exp(flat[i])
     for i in range(n):
@@ -66,7 +65,7 @@ def multinomial_derivatives(y, raw, least, gradient, hessian):  # type: ignore[n
             p = gradient[i, c] / total
             gradient[i, c] = p
             hessian[i, c] = max(2.0 * p * (1.0 - p), least)
-        # 1 - p as the sum of the others: it keeps its digits where p is nearly 1.
+        # 1 - p as the sum of the others is precise also if p is nearly 1.
         p = gradient[i, own]
         gradient[i, own] = 0.0
         others = 0.0

@@ -1,7 +1,6 @@
-"""Passes for several cosines at once.
+"""Passes for K cosines and sines.
 
-A frequency omega_k stands for two features of a row x, ``cos(omega_k . x)`` and ``sin(omega_k . x)``: K of them
-make 2K features, cosines first.
+The 2K features of a row x are ``cos(omega_k . x)`` for each frequency, then ``sin(omega_k . x)``.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import numpy as np
 
 from .compile_options import INLINED, KERNEL
 from .landmark_cosines import add_scaled
-from .single_cosine import sine_cosine_of
+from .single_cosine import sine_cosine_in_place
 from .tiles import project_tile
 
 
@@ -23,12 +22,12 @@ def features_pass(x, omega, features, first, last):  # type: ignore[no-untyped-d
         sine = features[K + k]
         sine[:] = 0
         project_tile(x, omega[k], sine)
-        sine_cosine_of(sine, features[k])
+        sine_cosine_in_place(sine, features[k])
 
 
 @numba.njit(fastmath=True, **INLINED)
-def squared_length(cosine, sine, weight):  # type: ignore[no-untyped-def]
-    """The square of ``|sum_i weight_i exp(i z_i)|``, of cosines and sines of angles z (m,)."""
+def squared_modulus(cosine, sine, weight):  # type: ignore[no-untyped-def]
+    """The square of ``|sum_i weight_i exp(i z_i)|`` from cosines and sines of angles z (m,)."""
     zero = weight.dtype.type(0)
     real, imaginary = zero, zero
     for i in range(len(weight)):
@@ -39,24 +38,24 @@ def squared_length(cosine, sine, weight):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def amplitude_pass(x, omega, dual, out, first, last):  # type: ignore[no-untyped-def]
-    """Write to out (M,) how much of a kernel machine is at frequencies first .. last-1 of omega (M, d).
+    """Write squared Fourier amplitudes of a kernel machine at frequencies first .. last-1 of omega (M, d) to out
+    (M,).
 
-    That of rows x (d, m) and dual weights (C, m): the sum over outputs of the squared length of its Fourier
-    transform.
+    The kernel machine has rows x (d, m) and dual weights (C, m); squared amplitudes are summed over outputs.
     """
     sine, cosine = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
     for k in range(first, last):
         sine[:] = 0
         project_tile(x, omega[k], sine)
-        sine_cosine_of(sine, cosine)
+        sine_cosine_in_place(sine, cosine)
         total = 0.0
         for c in range(len(dual)):
-            total += squared_length(cosine, sine, dual[c])
+            total += squared_modulus(cosine, sine, dual[c])
         out[k] = total
 
 
 @numba.njit(**KERNEL)
-def output_pass(tiles, omega, amplitudes, out, first, last):  # type: ignore[no-untyped-def]
+def random_features_output_pass(tiles, omega, amplitudes, out, first, last):  # type: ignore[no-untyped-def]
     """Write the outputs of every row of tiles first .. last-1 to out (n, C)."""
     K, size = len(omega), tiles.shape[2]
     sine, cosine = np.empty(size, tiles.dtype), np.empty(size, tiles.dtype)
@@ -66,7 +65,7 @@ def output_pass(tiles, omega, amplitudes, out, first, last):  # type: ignore[no-
         for k in range(K):
             sine[:] = 0
             project_tile(tiles[t], omega[k], sine)
-            sine_cosine_of(sine, cosine)
+            sine_cosine_in_place(sine, cosine)
             for c in range(len(amplitudes)):
                 add_scaled(cosine, amplitudes[c, k], sums[c])
                 add_scaled(sine, amplitudes[c, K + k], sums[c])

@@ -1,7 +1,7 @@
 """Passes for second-order cosines: ``a cos(omega . x) + b sin(omega . x)`` on a sparse support of features.
 
 A sample of rows is a block x (s, m), feature-major; g and h (C, m) are its weighted first and second derivatives.
-For given frequencies the best a and b of each output are known in closed form from five sums over rows.
+For given frequencies the optimal a and b of each output follow in closed form from five sums over rows.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numba
 import numpy as np
 
 from .compile_options import INLINED, INNER, KERNEL
-from .lbfgs import DONE, RUNNING, advance, memory_of, same
-from .single_cosine import sine_cosine_of
+from .lbfgs import DONE, RUNNING, all_equal, initial_state, take_lbfgs_step
+from .single_cosine import sine_cosine_in_place
 from .tiles import correlate_tile, project_tile
 
-# Rows whose sums are taken in the precision of the block before they join the float64 ones.
-CHUNK = 2048
+# Number of rows that are summed in the precision of the sample before the sums are added in float64.
+BLOCK = 2048
 
 
 @numba.njit(**KERNEL)
-def smallest(values, k):  # type: ignore[no-untyped-def]
-    """The k-th smallest of some values, from 1, which are put in another order: Hoare's selection."""
+def select_kth(values, k):  # type: ignore[no-untyped-def]
+    """The k-th smallest value, from 1, by Hoare's selection, which reorders the values."""
     low, high, target = 0, len(values) - 1, k - 1
     while low < high:
         pivot = values[(low + high) // 2]
@@ -47,15 +47,13 @@ def smallest(values, k):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def choose_supports(probability, largest, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
-    """Draw the supports of M candidates, and their frequencies.
+    """Draw the supports and frequencies of M candidates from standard draws.
 
-    A feature of probability 0 is in full supports only.
-
-    From uniform draws chance (3, M) come sizes (M,), `largest` with probability `dense`, else log-uniform up to
-    it, and the kernel parameter, log-uniform between exp(low) and exp(high). A support is an exponential race: the
-    first of the standard draws arrival (M, d), divided by the probability of their feature, are in. Ascending
-    features of candidate j go to features (M, d), their frequencies, standard draws normal (M, d) times a scale,
-    to omega (M, d).
+    Uniform draws chance (3, M) determine sizes (M,), equal to `largest` with probability `dense`, else log-uniform
+    up to it, and kernel parameters, log-uniform between exp(low) and exp(high). Supports are drawn by an
+    exponential race: features of the smallest arrival (M, d) divided by their probability are selected. Features
+    of probability 0 are in full supports only. Ascending features are written to features (M, d), and scaled draws
+    normal (M, d) to omega (M, d).
     """
     d = len(probability)
     times, octaves, possible = np.empty(d, arrival.dtype), math.log2(largest + 1.0), 0
@@ -72,7 +70,7 @@ def choose_supports(probability, largest, chance, dense, low, high, arrival, nor
             for f in range(d):
                 arrival[j, f] = arrival[j, f] / probability[f] if probability[f] > 0.0 else np.inf
                 times[f] = arrival[j, f]
-            last = smallest(times, size)
+            last = select_kth(times, size)
         k = 0
         for f in range(d):
             if arrival[j, f] <= last and k < size:
@@ -98,10 +96,11 @@ def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
 
 @numba.njit(**INNER)
 def gather_weighted(values, least, weight, rows, out):  # type: ignore[no-untyped-def]
-    """Write weighted values (n, C) of some rows into out (C, m), in a unit of their order that is returned.
+    """Write weighted values (n, C) of some rows to out (C, m), divided by a unit of their order, which is
+    returned.
 
-    Values below those of least (C,) are raised to these. The unit is a power of two, so that a row of weight 2 is
-    exactly the row twice.
+    Values are at least `least` (C,). The unit is a power of two, so that a row of weight 2 is exactly the row
+    twice.
     """
     unit = 0.0
     for i in range(len(rows)):
@@ -119,9 +118,9 @@ def gather_weighted(values, least, weight, rows, out):  # type: ignore[no-untype
 
 @numba.njit(**KERNEL)
 def gather_sample(tiles, rows, features, gradient, hessian, least, weight, x, g, h):  # type: ignore[no-untyped-def]
-    """Write features and weighted derivatives of some rows, as the two above; return the units of the latter.
+    """Write features and weighted derivatives of some rows; return the units of the derivatives.
 
-    Hessians are at least those of least (C,).
+    Hessians are at least `least` (C,).
     """
     gather_block(tiles, rows, features, x)
     slope = gather_weighted(gradient, np.full(len(least), -np.inf), weight, rows, g)
@@ -130,7 +129,7 @@ def gather_sample(tiles, rows, features, gradient, hessian, least, weight, x, g,
 
 @numba.njit(fastmath=True, **INLINED)
 def project_support(x, features, omega, z):  # type: ignore[no-untyped-def]
-    """Write ``sum_k omega_k x[features_k]`` to z (m,), four features at a time."""
+    """Write ``sum_k omega_k x[features_k]`` to z (m,)."""
     z[:] = 0
     whole = len(features) - len(features) % 4
     for k in range(0, whole, 4):
@@ -165,11 +164,11 @@ def add_sums(cosine, sine, g, h, sums):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def best_pair(sums, l2):  # type: ignore[no-untyped-def]
-    """The pair (a, b) that minimises the second-order expansion plus ``l2 (a^2 + b^2) / 2``, and what it gains."""
+    """The pair (a, b) that minimises the second-order expansion plus ``l2 (a^2 + b^2) / 2``, and its gain."""
     gc, gs, cs = sums[0], sums[1], sums[4]
     cc, ss = sums[2] + l2, sums[3] + l2
     determinant = cc * ss - cs * cs
-    # Collinear up to rounding, as with a single row: a penalty far below the curvature makes it regular.
+    # Collinear up to rounding, as with a single row: a small penalty makes the system regular.
     if determinant <= 1e-6 * cc * ss:
         cc, ss = 1.001 * cc, 1.001 * ss
         determinant = cc * ss - cs * cs
@@ -190,7 +189,7 @@ def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type
     z, cosine, sums = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(5, gains.dtype)
     for j in range(first, last):
         project_support(x, features[j, : sizes[j]], omega[j, : sizes[j]], z)
-        sine_cosine_of(z, cosine)
+        sine_cosine_in_place(z, cosine)
         gains[j] = 0.0
         for c in range(len(g)):
             sums[:] = 0.0
@@ -199,37 +198,37 @@ def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type
 
 
 @numba.njit(fastmath=True, **INLINED)
-def add_pull(cosine, sine, a, b, g, h, pull):  # type: ignore[no-untyped-def]
-    """Add the derivative of one output's expansion by the angle, row by row, to pull (m,)."""
-    for i in range(len(pull)):
+def add_angle_derivative(cosine, sine, a, b, g, h, slope):  # type: ignore[no-untyped-def]
+    """Add the derivative of the expansion of one output by the angle of each row to slope (m,)."""
+    for i in range(len(slope)):
         c, s = cosine[i], sine[i]
-        pull[i] += (g[i] + h[i] * (a * c + b * s)) * (b * c - a * s)
+        slope[i] += (g[i] + h[i] * (a * c + b * s)) * (b * c - a * s)
 
 
 @numba.njit(**INLINED)
 def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums):  # type: ignore[no-untyped-def]
-    """As :func:`profile_pass`, in buffers of the caller: three of m rows, one of s features, (C, 5) sums."""
+    """As :func:`profile_pass`, with buffers: three of m rows, one of s features, (C, 5) sums."""
     m, outputs = x.shape[1], len(g)
     sums[:] = 0.0
-    for start in range(0, m, CHUNK):
-        rows = slice(start, min(start + CHUNK, m))
+    for start in range(0, m, BLOCK):
+        rows = slice(start, min(start + BLOCK, m))
         sine[rows] = 0
         project_tile(x[:, rows], omega, sine[rows])
-        sine_cosine_of(sine[rows], cosine[rows])
+        sine_cosine_in_place(sine[rows], cosine[rows])
         for c in range(outputs):
             add_sums(cosine[rows], sine[rows], g[c, rows], h[c, rows], sums[c])
     gain = 0.0
     for c in range(outputs):
-        pairs[c, 0], pairs[c, 1], earned = best_pair(sums[c], l2)
-        gain += earned
+        pairs[c, 0], pairs[c, 1], output_gain = best_pair(sums[c], l2)
+        gain += output_gain
     gradient[:] = 0.0
-    for start in range(0, m, CHUNK):
-        rows = slice(start, min(start + CHUNK, m))
+    for start in range(0, m, BLOCK):
+        rows = slice(start, min(start + BLOCK, m))
         slope = pull[: rows.stop - start]
         slope[:] = 0
         for c in range(outputs):
             a, b = omega.dtype.type(pairs[c, 0]), omega.dtype.type(pairs[c, 1])
-            add_pull(cosine[rows], sine[rows], a, b, g[c, rows], h[c, rows], slope)
+            add_angle_derivative(cosine[rows], sine[rows], a, b, g[c, rows], h[c, rows], slope)
         correlate_tile(x[:, rows], slope, part)
         for k in range(len(omega)):
             gradient[k] -= part[k]
@@ -238,48 +237,47 @@ def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, 
 
 @numba.njit(**KERNEL)
 def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
-    """The gain of the frequency omega (s,) with the best pairs, which go to pairs (C, 2), and its gradient (s,).
+    """The gain of the frequency omega (s,); optimal pairs (C, 2) and the gradient of the gain (s,) are written.
 
-    At the best pair its own derivatives vanish, so the gradient is that at fixed pairs.
+    The derivatives by the pair vanish at the optimum, so the gradient is that at fixed pairs.
     """
     m = x.shape[1]
-    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, CHUNK), x.dtype)
+    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, BLOCK), x.dtype)
     part, sums = np.empty(len(omega), x.dtype), np.empty((len(g), 5), gradient.dtype)
     return profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums)
 
 
 @numba.njit(**KERNEL)
 def refine_pass(x, omega, g, h, l2, state, flags, vectors, moves, changes, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
-    """Refine the frequency omega (s,), float64, in its place by L-BFGS; its gain, and its pairs to pairs (C, 2).
+    """Refine the frequency omega (s,), float64, in place by L-BFGS; return its gain and write its pairs (C, 2).
 
-    The optimizer, whose state is that of :func:`.search.advance`, sees gains as a share of the first, so that its
-    tolerances mean the same for any sample.
+    Gains are relative to the first one, so that tolerances have the same meaning for any sample.
     """
     s, m = x.shape
-    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, CHUNK), x.dtype)
-    part, at, sums = np.empty(s, x.dtype), np.empty(s, x.dtype), np.empty((len(g), 5), omega.dtype)
+    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, BLOCK), x.dtype)
+    part, point, sums = np.empty(s, x.dtype), np.empty(s, x.dtype), np.empty((len(g), 5), omega.dtype)
     slope, tried, first = np.empty(s, omega.dtype), np.empty(s, omega.dtype), 0.0
-    running, known = RUNNING, False
-    while not known:
+    status, is_evaluated = RUNNING, False
+    while not is_evaluated:
         for k in range(len(omega)):
-            tried[k], at[k] = omega[k], omega[k]
-        gain = profile_into(x, at, g, h, l2, pairs, slope, sine, cosine, pull, part, sums)
-        if running == DONE:
+            tried[k], point[k] = omega[k], omega[k]
+        gain = profile_into(x, point, g, h, l2, pairs, slope, sine, cosine, pull, part, sums)
+        if status == DONE:
             break
         if first == 0.0:
             first = gain if gain != 0.0 else 1.0
         for k in range(len(slope)):
             slope[k] = -slope[k] / first
         limits = max_iter, tol, rel_tol
-        running = advance(state, flags, vectors, moves, changes, omega, -gain / first, slope, *limits)
-        # A search that returns to the start of its last line ends at another point than the last one tried.
-        known = running == DONE and same(tried, omega)
+        status = take_lbfgs_step(state, flags, vectors, moves, changes, omega, -gain / first, slope, *limits)
+        # A search that returns to the start of its last line does not end at the last evaluated point.
+        is_evaluated = status == DONE and all_equal(tried, omega)
     return gain
 
 
 def refine(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
-    """As :func:`refine_pass`, with a state made for it: NumPy's functions for that would take long to compile."""
-    state = memory_of(len(omega), min(memory, max_iter))
+    """As :func:`refine_pass`; the state is created in Python, because this takes long to compile."""
+    state = initial_state(len(omega), min(memory, max_iter))
     return refine_pass(x, omega, g, h, l2, *state, max_iter, tol, rel_tol, pairs)
 
 
@@ -290,7 +288,7 @@ def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignor
     sine, cosine = np.empty(size, tiles.dtype), np.empty(size, tiles.dtype)
     for t in range(first, last):
         project_support(tiles[t], features, omega, sine)
-        sine_cosine_of(sine, cosine)
+        sine_cosine_in_place(sine, cosine)
         start = t * size
         for i in range(min(size, len(out) - start)):
             for c in range(len(pairs)):
@@ -298,24 +296,24 @@ def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignor
 
 
 @numba.njit(**KERNEL)
-def gain_of_step(gradient, hessian, weight, output, counted):  # type: ignore[no-untyped-def]
-    """Weighted sums over the rows that are `counted`, and over outputs.
+def step_gain(gradient, hessian, weight, output, counted):  # type: ignore[no-untyped-def]
+    """Weighted sums over the rows of the mask `counted`, and over outputs.
 
-    They are ``-(g f + H f^2 / 2)`` for f = output, ``g^2 / 2``, the mean of H over outputs, and 1.
+    The summands are ``-(g f + H f^2 / 2)`` for f = output, ``g^2 / 2``, the mean of H over outputs, and 1.
     """
     outputs = output.shape[1]
     gain, possible, curvature, total = 0.0, 0.0, 0.0, 0.0
     for i in range(len(weight)):
         if not counted[i]:
             continue
-        won, square, bend = 0.0, 0.0, 0.0
+        expansion, square, row_curvature = 0.0, 0.0, 0.0
         for c in range(outputs):
             g, f = gradient[i, c], output[i, c]
-            won += (g + 0.5 * hessian[i, c] * f) * f
+            expansion += (g + 0.5 * hessian[i, c] * f) * f
             square += g * g
-            bend += hessian[i, c]
-        gain -= weight[i] * won
+            row_curvature += hessian[i, c]
+        gain -= weight[i] * expansion
         possible += 0.5 * weight[i] * square
-        curvature += weight[i] * bend / outputs
+        curvature += weight[i] * row_curvature / outputs
         total += weight[i]
     return gain, possible, curvature, total

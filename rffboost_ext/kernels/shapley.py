@@ -1,4 +1,4 @@
-"""Shapley values of cosines and of trees, pair by pair of a row and a background row."""
+"""Shapley values of cosines and trees, for pairs of a row and a background row."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .tree_traversal import goes_left
 def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
     r"""Add to `out` (n, s) the Shapley values of products, summed over the rows of B.
 
-    In the game of a row a of A (n, s) and a row b of B (m, s), both complex, a coalition is worth the product of
-    a_k over its members and of b_k over all others. Player j gets
-    :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) dt`. The integrand is a polynomial in t, so
-    the rule of `nodes` and `weights` is exact if it has at least s / 2 nodes.
+    In the game of a row a of A (n, s) and a row b of B (m, s), both complex, the value of a coalition is the
+    product of a_k over its members and b_k over all others. The Shapley value of player j is :math:`(a_j - b_j)
+    \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) dt`. The integrand is a polynomial in t, so the quadrature with
+    `nodes` and `weights` is exact for at least s / 2 nodes.
     """
     s = A.shape[1]
     factor, before = np.empty(s, dtype=A.dtype), np.empty(s, dtype=A.dtype)
@@ -36,8 +36,8 @@ def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**KERNEL)
-def child(x, node, left, right, feature, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
-    """Where a row (d,) goes at an inner node."""
+def next_node(x, node, left, right, feature, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
+    """The child of an inner node that a row (d,) goes to."""
     leftwards = goes_left(x[feature[node]], node, threshold, missing_left, subset, members)
     return left[node] if leftwards else right[node]
 
@@ -48,30 +48,34 @@ def add_paths(  # type: ignore[no-untyped-def]
 ):
     """Add to `out` (n, C, d) the Shapley values of trees, summed over the rows of the background Z.
 
-    For a pair of rows x and z a leaf is reached by those coalitions that hold all features in which only x goes
-    its way, p of them, and none of those in which only z does, q of them. Each of the former gets its value times
-    ``gain[p, q]``, each of the latter loses its value times ``gain[q, p]``. Nodes are those of
+    For rows x and z, let p features of a path be satisfied by x only, and q by z only. A coalition reaches the
+    leaf if it contains all of the former and none of the latter. The leaf value times ``gain[p, q]`` is added for
+    each of the former, and times ``gain[q, p]`` subtracted for each of the latter. Nodes are those of
     :class:`rffboost_ext.Trees`; `depth` bounds the length of a path.
     """
     n_outputs, d = value.shape[1], X.shape[1]
     side, path = np.zeros(d, dtype=np.int8), np.empty(d, dtype=np.int64)
-    # Branches left for later: node, length of the path before it, and the feature in which it is z's.
-    later = np.empty((depth + 1, 3), dtype=np.int64)
+    # Stack of branches: the node, the length of the path before it, and its feature, satisfied by z.
+    stack = np.empty((depth + 1, 3), dtype=np.int64)
     for i in range(len(X)):
         for b in range(len(Z)):
             for root in roots:
-                length, waiting, node = 0, 0, np.int64(root)
+                length, top, node = 0, 0, np.int64(root)
                 while True:
                     while left[node] >= 0:
                         k = feature[node]
-                        ours = child(X[i], node, left, right, feature, threshold, missing_left, subset, members)
-                        theirs = child(Z[b], node, left, right, feature, threshold, missing_left, subset, members)
-                        if ours != theirs and side[k] == 0:
-                            later[waiting, 0], later[waiting, 1], later[waiting, 2] = theirs, length, k
-                            waiting += 1
+                        x_child = next_node(
+                            X[i], node, left, right, feature, threshold, missing_left, subset, members
+                        )
+                        z_child = next_node(
+                            Z[b], node, left, right, feature, threshold, missing_left, subset, members
+                        )
+                        if x_child != z_child and side[k] == 0:
+                            stack[top, 0], stack[top, 1], stack[top, 2] = z_child, length, k
+                            top += 1
                             side[k], path[length] = 1, k
                             length += 1
-                        node = theirs if side[k] == 2 else ours
+                        node = z_child if side[k] == 2 else x_child
                     p = 0
                     for step in range(length):
                         p += side[path[step]] == 1
@@ -80,14 +84,14 @@ def add_paths(  # type: ignore[no-untyped-def]
                         share = gain[p, length - p] if side[k] == 1 else -gain[length - p, p]
                         for c in range(n_outputs):
                             out[i, c, k] += share * value[node, c]
-                    start = 0 if waiting == 0 else later[waiting - 1, 1]
+                    start = 0 if top == 0 else stack[top - 1, 1]
                     while length > start:
                         length -= 1
                         side[path[length]] = 0
-                    if waiting == 0:
+                    if top == 0:
                         break
-                    waiting -= 1
-                    node = later[waiting, 0]
-                    k = later[waiting, 2]
+                    top -= 1
+                    node = stack[top, 0]
+                    k = stack[top, 2]
                     side[k], path[length] = 2, k
                     length += 1

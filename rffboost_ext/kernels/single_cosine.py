@@ -1,4 +1,4 @@
-"""Passes for one cosine: its phase and its frequency."""
+"""Passes for the phase and the frequency of one cosine."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 
 from .compile_options import INLINED, KERNEL
 from .fit_criteria import criterion_cosine, criterion_value
-from .tiles import correlate_back, row_at_line, stream_tile
+from .tiles import correlate_back, empty_aligned_row, stream_tile
 from .vector_math import cosine, sincos
 
 
 @numba.njit(fastmath=True, **INLINED)
-def cosines_of(z, phase, out):  # type: ignore[no-untyped-def]
+def write_cosines(z, phase, out):  # type: ignore[no-untyped-def]
     """Write ``cos(z - phase)`` of a tile, (B,)."""
     for i in range(len(z)):
         out[i] = cosine(z[i] - phase)
@@ -20,7 +20,7 @@ def cosines_of(z, phase, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
-    """Put ``cos(z - phase)`` in the place of z (B,); two names for one array would defeat vectorisation."""
+    """Replace z (B,) by ``cos(z - phase)``; aliased arguments would prevent vectorisation."""
     for i in range(len(z)):
         z[i] = cosine(z[i] - phase)
 
@@ -30,13 +30,13 @@ def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-unty
     """Fit criterion of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p, q (T, B); phase (1,)."""
     h = np.empty(z.shape[1], z.dtype)
     for t in range(first, last):
-        cosines_of(z[t], phase[0], h)
+        write_cosines(z[t], phase[0], h)
         sums[t, 0] = criterion_value(kind, h, p[t], q[t])
 
 
 @numba.njit(fastmath=True, **INLINED)
-def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
-    """Write the cosine of a tile z (B,), and put the sine in the place of z."""
+def sine_cosine_in_place(z, out):  # type: ignore[no-untyped-def]
+    """Write the cosine of a tile z (B,), and replace z by the sine."""
     for i in range(len(z)):
         z[i], out[i] = sincos(z[i])
 
@@ -45,10 +45,10 @@ def sine_cosine_of(z, out):  # type: ignore[no-untyped-def]
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first, last):  # type: ignore[no-untyped-def]
     """Fit criterion of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 
-    Tiles 0, every, 2 every, ... are visited, S of them. Their h goes to outputs (T, B), their sums to sums
-    (S, 1 + d), in float64; first and last count the tiles that are visited.
+    S tiles are visited: 0, every, 2 every, ...; first and last count these. h is written to outputs (T, B), the
+    sums to sums (S, 1 + d), in float64.
     """
-    z = row_at_line(p[0])
+    z = empty_aligned_row(p[0])
     gradient = np.empty(len(omega), omega.dtype)
     for s in range(first, last):
         t = s * every
@@ -56,6 +56,6 @@ def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first,
         stream_tile(tiles[t], omega, z)
         sums[s, 0] = criterion_cosine(kind, z, p[t], q[t], outputs[t])
         correlate_back(tiles[t], z, gradient)
-        # A loop: assigning to a slice would compile its error message too, which takes seconds.
+        # A loop compiles faster than the assignment to a slice.
         for f in range(len(gradient)):
             sums[s, 1 + f] = gradient[f]

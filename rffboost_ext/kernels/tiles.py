@@ -1,7 +1,7 @@
-"""The layout that passes over the data read: tiles of rows, feature-major inside a tile, (n / B, d, B).
+"""Kernels for features in tiles of rows, feature-major inside a tile, (n / B, d, B).
 
-A pass visits a tile once: features times frequency, the elementwise part, and features times coefficients while
-the tile is still in cache. Rows that fill up the last tile are zero and have weight zero.
+A pass visits a tile once: products of features and frequencies, the elementwise part, and products of features and
+coefficients are computed while the tile is in cache. The last tile is padded with zeros of weight 0.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from .compile_options import INLINED, KERNEL
 
 
 @numba.njit(**INLINED)
-def row_at_line(like):  # type: ignore[no-untyped-def]
-    """Memory for an array like that of one row (B,), not filled, that starts with a cache line of 64 bytes."""
+def empty_aligned_row(like):  # type: ignore[no-untyped-def]
+    """An uninitialised array like one row (B,), aligned to a cache line of 64 bytes."""
     memory = np.empty(len(like) + 64 // like.itemsize, like.dtype)
     start = (-memory.ctypes.data % 64) // like.itemsize
     return memory[start : start + len(like)]
 
 
 @numba.njit(**KERNEL)
-def fill_tiles(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
+def fill_pass(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
     """Write ``(X - center) / scale`` of X (n, d) into tiles (T, d, B), tiles first .. last-1."""
     n, d = X.shape
     size = tiles.shape[2]
@@ -62,8 +62,7 @@ def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
 def stream_tile(x, omega, z):  # type: ignore[no-untyped-def]
     """Add ``omega . x`` to z (B,) for one tile x (d, B) that is not in cache yet.
 
-    Feature by feature, which reads memory as one stream: nearly as fast as a plain sum of the tile, where
-    :func:`project_tile` with its several streams takes a quarter more time.
+    One feature at a time reads memory as one stream, which is faster than the streams of :func:`project_tile`.
     """
     for f in range(len(omega)):
         w = omega[f]
@@ -95,10 +94,9 @@ def correlate_tile(x, coefficient, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, **INLINED)
 def correlate_back(x, coefficient, out):  # type: ignore[no-untyped-def]
-    """As :func:`correlate_tile`, of a tile that has just been read: from the last feature to the first.
+    """As :func:`correlate_tile`, from the last feature to the first.
 
-    What was read last is in the nearest cache: on 100 features the pass takes 0.9 of the time that it takes in the
-    order of reading, on 20 the same.
+    For a tile that has just been read: the last features are in the nearest cache.
     """
     d = len(out)
     zero = coefficient.dtype.type(0)
@@ -118,11 +116,11 @@ def correlate_back(x, coefficient, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**KERNEL)
-def project(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
+def project_pass(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
     """Write ``omega . x`` for K frequencies (K, d) into z (T, K, B), tiles first .. last-1."""
     for t in range(first, last):
         z[t] = 0
-        # The first frequency brings the tile into cache for the others.
+        # The first frequency loads the tile into cache.
         stream_tile(tiles[t], omega[0], z[t, 0])
         for k in range(1, omega.shape[0]):
             project_tile(tiles[t], omega[k], z[t, k])

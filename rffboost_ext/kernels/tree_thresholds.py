@@ -10,16 +10,16 @@ from .compile_options import INNER, KERNEL
 
 @numba.njit(**KERNEL)
 def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[no-untyped-def]
-    """Raise `below` to the largest value less than each threshold, and `largest` to the largest of each column.
+    """Update the largest value below each threshold, and the largest absolute value of each column.
 
-    Thresholds (k,), distinct and ascending within a column: those of column f are ``start[f]`` to ``start[f + 1]``
-    of them. `below` (k,) and `largest` (d,), of absolute values, are kept where x (d, m), feature-major, has
-    nothing above them, so that several blocks of rows add up. NaN counts as nothing. `place` (m,) is overwritten.
+    Thresholds (k,) are distinct and ascending within a column; column f has ``threshold[start[f]:start[f + 1]]``.
+    `below` (k,) and `largest` (d,) are running maxima over blocks x (d, m) of rows, feature-major. NaN is ignored.
+    `place` (m,) is a buffer.
     """
     for f in range(len(x)):
         first, end = start[f], start[f + 1]
         if first < end:
-            find_above(x[f], threshold[first:end], place)
+            index_of_next_threshold(x[f], threshold[first:end], place)
             for i in range(len(place)):
                 value = x[f, i]
                 largest[f] = max(largest[f], abs(value)) if value == value else largest[f]
@@ -30,8 +30,8 @@ def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[n
 
 
 @numba.njit(**INNER)
-def find_above(x, threshold, place):  # type: ignore[no-untyped-def]
-    """Write the index of the first threshold above each x (m,) to place (m,), for all rows a step at a time."""
+def index_of_next_threshold(x, threshold, place):  # type: ignore[no-untyped-def]
+    """Write the index of the first threshold above each x (m,) to place (m,), by a branchless binary search."""
     place[:] = 0
     count = np.uint32(len(threshold))
     while count > 0:

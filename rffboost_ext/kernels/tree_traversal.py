@@ -1,4 +1,4 @@
-"""Prediction of regression trees: rows of a block go down one level of a tree together, or trees are folded."""
+"""Prediction of regression trees: level by level for a block of rows, or bottom-up for small trees."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numba
 import numpy as np
 
 from .compile_options import INNER, KERNEL
-from .tree_evaluation_bottom_up import fold, gather_columns
+from .tree_evaluation_bottom_up import evaluate_nodes, gather_columns
 
-# Rows per block. They do not wait for each other's look-ups, and a tree stays in cache for all of them.
+# Rows per block: their look-ups overlap, and a tree stays in cache.
 BLOCK = 256
 
 
 @numba.njit(**KERNEL)
 def is_member(members, subset, x):  # type: ignore[no-untyped-def]
-    """Whether code x is a member of a set: of a row of `members` (S, B), whose bits are the codes from 0 on."""
+    """Whether code x is in the set `subset`, a row of the bit masks `members` (S, B)."""
     if not 0 <= x < 8 * members.shape[1]:
         return False
     code = np.int64(x)
@@ -23,7 +23,7 @@ def is_member(members, subset, x):  # type: ignore[no-untyped-def]
 
 @numba.njit(**KERNEL)
 def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
-    """Whether a row with the value x goes to the left child of an inner node, of either kind."""
+    """Whether the value x goes to the left child of an inner node."""
     if np.isnan(x):
         return missing_left[node]
     if subset[node] >= 0:
@@ -32,12 +32,12 @@ def goes_left(x, node, threshold, missing_left, subset, members):  # type: ignor
 
 
 @numba.njit(**KERNEL)
-def arrange(roots, left, right, first, levels, given, child):  # type: ignore[no-untyped-def]
-    """Number the nodes of trees anew, level by level, so that the right child follows the left one.
+def number_by_level(roots, left, right, first, levels, given, child):  # type: ignore[no-untyped-def]
+    """Number the nodes of trees level by level, so that right children follow left children.
 
-    Writes the new root and the depth of each tree to `first` and `levels` (T,), and the old number of each new
-    node and its left child, itself if it is a leaf, to `given` and `child` (nodes,). Returns the number of nodes
-    that trees reach, or -1 if one is reached twice.
+    Writes the root and depth of each tree to `first` and `levels` (T,), and the old number of each node and its
+    left child (itself for a leaf) to `given` and `child` (nodes,). Returns the number of reachable nodes, or -1 if
+    one is reached twice.
     """
     count, reached = 0, np.zeros(len(left), dtype=np.bool_)
     for t in range(len(roots)):
@@ -65,8 +65,8 @@ def arrange(roots, left, right, first, levels, given, child):  # type: ignore[no
 
 
 @numba.njit(**INNER)
-def has_gaps(X, start, stop):  # type: ignore[no-untyped-def]
-    """Whether a value of rows start .. stop-1 is missing."""
+def has_missing(X, start, stop):  # type: ignore[no-untyped-def]
+    """Whether rows start .. stop-1 have a missing value."""
     found = False
     for i in range(start, stop):
         for f in range(X.shape[1]):
@@ -75,16 +75,16 @@ def has_gaps(X, start, stop):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def descend(X, start, node, child, feature, threshold):  # type: ignore[no-untyped-def]
-    """Move each row one level down from its node (rows,). Thresholds of leaves are NaN: rows stay there."""
+def descend_level(X, start, node, child, feature, threshold):  # type: ignore[no-untyped-def]
+    """Move each row one level down from its node (rows,). Thresholds of leaves are NaN, so that rows stay."""
     for i in range(len(node)):
         k = node[i]
         node[i] = child[k] + np.int32(X[start + i, feature[k]] >= threshold[k])
 
 
 @numba.njit(**INNER)
-def descend_with_gaps(X, start, node, child, feature, threshold, missing_right, subset, members):  # type: ignore[no-untyped-def]
-    """The same where values may be missing, or nodes test sets of categories: those with ``subset >= 0``."""
+def descend_general_level(X, start, node, child, feature, threshold, missing_right, subset, members):  # type: ignore[no-untyped-def]
+    """As :func:`descend_level`, for missing values and category sets (``subset >= 0``)."""
     for i in range(len(node)):
         k = node[i]
         x = X[start + i, feature[k]]
@@ -95,14 +95,14 @@ def descend_with_gaps(X, start, node, child, feature, threshold, missing_right, 
 
 
 @numba.njit(**INNER)
-def go_down(X, start, node, levels, plain, nodes):  # type: ignore[no-untyped-def]
+def descend_to_leaves(X, start, node, levels, plain, nodes):  # type: ignore[no-untyped-def]
     """Move each row from its node (rows,) down to a leaf."""
     child, feature, threshold, missing_right, subset, members = nodes
     for _ in range(levels):
         if plain:
-            descend(X, start, node, child, feature, threshold)
+            descend_level(X, start, node, child, feature, threshold)
         else:
-            descend_with_gaps(X, start, node, child, feature, threshold, missing_right, subset, members)
+            descend_general_level(X, start, node, child, feature, threshold, missing_right, subset, members)
 
 
 @numba.njit(**INNER)
@@ -121,9 +121,9 @@ def add_values(value, node, out, start):  # type: ignore[no-untyped-def]
 def add_trees(X, trees, folded, place, out, begin, end):  # type: ignore[no-untyped-def]
     """Add the leaf values that rows of X (n, d) fall into to out (P, n, C), blocks begin .. end-1.
 
-    `trees` and `folded` are of :class:`rffboost_ext.terms.Trees`, in the precision of X; tree t is added to
-    ``out[place[t]]``. A row goes right where ``x >= threshold``, where its code is a member of a node's set, or
-    where x is NaN and ``missing_right``.
+    `trees` and `folded` are from :class:`rffboost_ext.terms.Trees`, in the precision of X; tree t is added to
+    ``out[place[t]]``. A row goes right if ``x >= threshold``, if its code is in the set of the node, or if x is
+    NaN and ``missing_right``.
     """
     first, levels, nodes, value = trees
     starts, ordered, used, count = folded
@@ -134,13 +134,29 @@ def add_trees(X, trees, folded, place, out, begin, end):  # type: ignore[no-unty
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
         gather_columns(X, used, start, stop, x)
-        plain = len(members) == 0 and not (all_folded or has_gaps(X, start, stop))
+        plain = len(members) == 0 and not (all_folded or has_missing(X, start, stop))
         for t in range(len(first)):
             if starts[t] < starts[t + 1]:
-                slot = fold(x, ordered, starts[t], starts[t + 1], slots)
+                slot = evaluate_nodes(x, ordered, starts[t], starts[t + 1], slots)
                 add_values(value, slots[slot, : stop - start], out[place[t]], start)
                 continue
             node = reached[: stop - start]
             node[:] = first[t]
-            go_down(X, start, node, levels[t], plain, nodes)
+            descend_to_leaves(X, start, node, levels[t], plain, nodes)
             add_values(value, node, out[place[t]], start)
+
+
+@numba.njit(**KERNEL)
+def add_leaf_cover(X, weight, roots, left, right, feature, threshold, missing_left, subset, members, cover):  # type: ignore[no-untyped-def]
+    """Add the weight (n,) of each row of X (n, d) to `cover` (nodes,) of its leaf in each tree.
+
+    Nodes are those of :class:`rffboost_ext.Trees`.
+    """
+    for root in roots:
+        for i in range(X.shape[0]):
+            node = root
+            while left[node] >= 0:
+                x = X[i, feature[node]]
+                leftwards = goes_left(x, node, threshold, missing_left, subset, members)
+                node = left[node] if leftwards else right[node]
+            cover[node] += weight[i]

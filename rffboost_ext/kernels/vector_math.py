@@ -1,16 +1,15 @@
-"""Sine, cosine and exponential without branches, so that LLVM turns a loop over them into vector code.
+"""Branchless sine, cosine and exponential, which LLVM vectorises.
 
-Arguments are reduced by Cody and Waite's method: a multiple k of pi / 2 or pi (of log 2) is subtracted in parts,
-such that only the last difference is rounded. Polynomials do the rest; their coefficients interpolate the
-functions at Chebyshev nodes, which is within a factor of two of the best polynomial, except where the best one
-itself (Remez) saves a degree. Quadrant and power of two are assembled from bits.
+Arguments are reduced by Cody and Waite's method: a multiple k of pi / 2, pi or log 2 is subtracted in parts, so
+that only the last difference is rounded. Polynomials interpolate the functions at Chebyshev nodes, or are minimax
+polynomials (Remez) if this saves a degree. Quadrant and power of two are assembled from bits.
 
-Beyond 2^51 in float64 and 2^22 in float32 no multiple can be told: there results are some sine and cosine, never
-more than 1 in size.
+Beyond 2^51 in float64 and 2^22 in float32 the reduction fails: results are arbitrary, but at most 1 in absolute
+value.
 
-Errors, tested: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2e-7 in float32 for
-\\|z\\| <= 1e4; exponential at most 2 ulp. Each function keeps to one precision, constants included: one
-float64 constant would promote a whole float32 expression, at half the speed.
+Errors: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2e-7 in float32 for \\|z\\| <= 1e4;
+exponential at most 2 ulp. All constants have the precision of the argument, because one float64 constant would
+promote a float32 expression.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ import numpy as np
 from numba.extending import overload
 
 from .compile_options import INLINED, KERNEL
-from .float_bits import fma, halved, is_odd, negate_if_odd, times_power_of_two
+from .float_bits import fma, halve, is_odd, negate_if_odd, times_power_of_two
 
-# Fast-math flags that are safe for trigonometry: no reassociation, which would undo the reduction in parts.
+# Fast-math flags without reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
 f32 = np.float32
 
 TWO_OVER_PI = 2.0 / np.pi
 HALF_PI_1, HALF_PI_2, HALF_PI_3 = 1.5707963267341256, 6.077100506506192e-11, 3.5215598651832e-27
-# Added and subtracted, this rounds to an integer, which stands in the low bits of the sum.
+# Adding and subtracting this rounds to an integer, which is in the low bits of the sum.
 MAGIC, MAGIC_F = 1.5 * 2.0**52, f32(1.5 * 2.0**23)
 ONE_OVER_PI = 1.0 / np.pi
 PI_1, PI_2 = 3.1415926534682512, 1.2154201013012384e-10
@@ -39,16 +38,16 @@ LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 LOG_2_FHIGH, LOG_2_FLOW = f32(0.693115234375), f32(3.1946184945309415e-05)
 LOG2_E_F = f32(LOG2_E)
 ONE_F, HALF_F = f32(1.0), f32(0.5)
-# What is left of an argument is within a half and a quarter of pi, or 1 / 2, as far as multiples can be told.
-# Beyond, it is held near there, where polynomials are still bounded.
-WITHIN_HALF, WITHIN_QUARTER, WITHIN_HALF_F = 2.0, 1.0, f32(2.0)
+# Bounds on reduced arguments, somewhat above pi / 2, pi / 4 and 1 / 2: polynomials are bounded there if the
+# reduction fails.
+HALF_BOUND, QUARTER_BOUND, HALF_BOUND_F = 2.0, 1.0, f32(2.0)
 
-# Beyond these exp is taken at the bound: results stay normal numbers.
+# Arguments of exp are clipped, so that results are normal numbers.
 EXP_LOW, EXP_HIGH = -708.0, 709.0
 EXP_FLOW, EXP_FHIGH = f32(-87.0), f32(88.0)
 
 # (sin(r) - r) / r^3 in powers of r^2; (exp(r) - 1 - r - r^2 / 2) / r^3 in powers of r.
-S = (
+S0, S1, S2, S3, S4, S5 = (
     -0.1666666666666666462,
     0.008333333333330947294,
     -0.0001984126983675677253,
@@ -56,8 +55,8 @@ S = (
     -2.505113165023518147e-8,
     1.591811526326597519e-10,
 )
-# (cos(r) - 1) / r^2 in powers of r^2, the best of its degree: the cosine is off by 0.55 * 2^-53 of itself at most.
-C = (
+# (cos(r) - 1) / r^2 in powers of r^2, minimax: the relative error of the cosine is at most 0.55 * 2^-53.
+C0, C1, C2, C3, C4, C5 = (
     -0.4999999999999941378,
     0.04166666666648783227,
     -0.001388888887059079448,
@@ -65,7 +64,7 @@ C = (
     -2.755524237588450649e-7,
     2.063063473815898132e-9,
 )
-E = (
+E0, E1, E2, E3, E4, E5, E6, E7, E8 = (
     0.1666666666666666667,
     0.04166666666665135503,
     0.008333333333332155748,
@@ -76,8 +75,6 @@ E = (
     2.761380686153828809e-7,
     2.509555467711111097e-8,
 )
-S0, S1, S2, S3, S4, S5 = S
-C0, C1, C2, C3, C4, C5 = C
 # (cos(r) - 1 + r^2 / 2) / r^4 again, on [-pi / 2, pi / 2].
 D0, D1, D2, D3, D4, D5, D6 = (
     0.04166666666666665628,
@@ -88,8 +85,7 @@ D0, D1, D2, D3, D4, D5, D6 = (
     -1.146625047862580441e-11,
     4.646409716539861741e-14,
 )
-# In float32, on [-pi / 2, pi / 2]: (sin(r) - r) / r^3; and (cos(r) - 1) / r^2, by which the cosine is off by
-# 8.5e-8, by half of that for |r| > 0.95, where it is rounded most. One more coefficient would cost 7 %.
+# In float32, on [-pi / 2, pi / 2]: (sin(r) - r) / r^3, and (cos(r) - 1) / r^2 with an error of 8.5e-8.
 SF0, SF1, SF2, SF3 = (
     f32(-0.166666570916863),
     f32(0.00833301717253948),
@@ -120,7 +116,6 @@ PF0, PF1, PF2, PF3, PF4 = (
     f32(0.2350742672941550138),
     f32(-0.0246268808089994544),
 )
-E0, E1, E2, E3, E4, E5, E6, E7, E8 = E
 EF0, EF1, EF2, EF3 = (
     f32(0.1666663081083607501),
     f32(0.04166662186183431131),
@@ -130,7 +125,7 @@ EF0, EF1, EF2, EF3 = (
 
 
 @numba.njit(fastmath=EXACT, **INLINED)
-def _held(r, bound):  # type: ignore[no-untyped-def]
+def _clamp(r, bound):  # type: ignore[no-untyped-def]
     return min(max(r, -bound), bound)
 
 
@@ -138,25 +133,24 @@ def _held(r, bound):  # type: ignore[no-untyped-def]
 def _sincos64(z):  # type: ignore[no-untyped-def]
     shifted = z * TWO_OVER_PI + MAGIC
     k = shifted - MAGIC
-    r = _held(fma(-k, HALF_PI_3, fma(-k, HALF_PI_2, fma(-k, HALF_PI_1, z))), WITHIN_QUARTER)
-    # Horner's chains: their instructions take the next coefficient from memory, where powers in pairs would
-    # load each one first. Two chains side by side, in several vectors at once, hide their latency.
+    r = _clamp(fma(-k, HALF_PI_3, fma(-k, HALF_PI_2, fma(-k, HALF_PI_1, z))), QUARTER_BOUND)
+    # Two Horner chains in several vectors hide their latency; Estrin's scheme would need more loads.
     u = r * r
     sine = r + r * u * (S0 + u * (S1 + u * (S2 + u * (S3 + u * (S4 + u * S5)))))
     cosine = 1.0 + u * (C0 + u * (C1 + u * (C2 + u * (C3 + u * (C4 + u * C5)))))
     odd = is_odd(shifted)
     s, t = (cosine if odd else sine), (sine if odd else cosine)
-    half = halved(shifted)
+    half = halve(shifted)
     return negate_if_odd(s, half), negate_if_odd(negate_if_odd(t, half), shifted)
 
 
 @numba.njit(fastmath=EXACT, **INLINED)
 def _sincos32(z):  # type: ignore[no-untyped-def]
-    # By multiples of pi, where float64 takes pi / 2: two more coefficients cost less than to tell quadrants apart.
+    # Reduction by multiples of pi: more coefficients cost less than selecting the quadrant.
     shifted = z * ONE_OVER_PI_F + MAGIC_F
     k = shifted - MAGIC_F
-    # The first difference is exact: a multiple of 2^-23, as both of its parts, and at most pi / 2.
-    r = _held(fma(-k, PI_F2, fma(-k, PI_F1, z)), WITHIN_HALF_F)
+    # The first difference is exact: a multiple of 2^-23, like both terms, and at most pi / 2.
+    r = _clamp(fma(-k, PI_F2, fma(-k, PI_F1, z)), HALF_BOUND_F)
     u = r * r
     sine = r + r * u * (SF0 + u * (SF1 + u * (SF2 + u * SF3)))
     cosine = ONE_F + u * (CF0 + u * (CF1 + u * (CF2 + u * CF3)))
@@ -167,7 +161,7 @@ def _sincos32(z):  # type: ignore[no-untyped-def]
 def _cos64(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI + MAGIC
     k = shifted - MAGIC
-    r = _held((z - k * PI_1) - k * PI_2, WITHIN_HALF)
+    r = _clamp((z - k * PI_1) - k * PI_2, HALF_BOUND)
     u = r * r
     v = u * u
     tail = (D0 + u * D1) + v * ((D2 + u * D3) + v * ((D4 + u * D5) + v * D6))
@@ -183,7 +177,7 @@ def _cos32(z):  # type: ignore[no-untyped-def]
 @numba.njit(fastmath=EXACT, **INLINED)
 def _cospi64(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC
-    r = _held(z - (shifted - MAGIC), 0.5)
+    r = _clamp(z - (shifted - MAGIC), 0.5)
     u = r * r
     v = u * u
     value = 1.0 + u * (((P0 + u * P1) + v * (P2 + u * P3)) + v * v * ((P4 + u * P5) + v * (P6 + u * P7)))
@@ -193,7 +187,7 @@ def _cospi64(z):  # type: ignore[no-untyped-def]
 @numba.njit(fastmath=EXACT, **INLINED)
 def _cospi32(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC_F
-    r = _held(z - (shifted - MAGIC_F), HALF_F)
+    r = _clamp(z - (shifted - MAGIC_F), HALF_F)
     u = r * r
     v = u * u
     value = ONE_F + u * ((PF0 + u * PF1) + v * ((PF2 + u * PF3) + v * PF4))
@@ -272,7 +266,7 @@ def _(x):  # type: ignore[no-untyped-def]
     return lambda x: _exp64(x)
 
 
-# What follows is for tests and benchmarks: kernels call the functions above.
+# Array versions, for calls from Python.
 
 
 @numba.njit(**KERNEL)
@@ -280,20 +274,6 @@ def sincos_array(z, sine, cosine):  # type: ignore[no-untyped-def]
     """Write sine and cosine of z (n,) into two arrays of the same shape and precision."""
     for i in range(len(z)):
         sine[i], cosine[i] = sincos(z[i])
-
-
-@numba.njit(**KERNEL)
-def cosine_array(z, out):  # type: ignore[no-untyped-def]
-    """Write the cosine of z (n,) into an array of the same shape and precision."""
-    for i in range(len(z)):
-        out[i] = cosine(z[i])
-
-
-@numba.njit(**KERNEL)
-def cospi_array(z, out):  # type: ignore[no-untyped-def]
-    """Write the cosine of pi z (n,) into an array of the same shape and precision."""
-    for i in range(len(z)):
-        out[i] = cospi(z[i])
 
 
 @numba.njit(**KERNEL)

@@ -1,6 +1,5 @@
-"""Weak learners: they fit one round. A learner that yields ``Cosines`` or ``Trees`` needs no exporter."""
+"""Weak learners: they fit one round. Terms of type ``Cosines`` and ``Trees`` need no exporter of their own."""
 
-from .fourier.apart import Apart
 from .fourier.first_order import RFF1, RFFK
 from .fourier.fit_criteria import FIT_CRITERIA, FitCriterion
 from .fourier.frequency_weights import WEIGHTINGS, Weighting
@@ -22,7 +21,6 @@ __all__ = [
     "RFFK",
     "SPECTRA",
     "WEIGHTINGS",
-    "Apart",
     "FitCriterion",
     "Mixture",
     "Placement",

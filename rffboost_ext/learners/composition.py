@@ -1,10 +1,10 @@
-"""Whether a loss, a learner and a step go together."""
+"""Checks that a loss, a learner and a step are compatible."""
 
 from __future__ import annotations
 
 from ..core import Learner, Loss, Spec, Step
 
-FACTS = {
+REQUIREMENTS = {
     "bounded_ratio": "|gradient| <= hessian everywhere",
     "bounded": "outputs within [-1, 1]",
     "exact_hessian": "the exact second derivative",
@@ -12,7 +12,7 @@ FACTS = {
 
 
 def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int = 1) -> None:
-    """Raise a ValueError that names two incompatible parts and what is missing.
+    """Raise a ValueError that names two incompatible parts and the missing attribute.
 
     Each part lists in ``needs`` the attributes that the others must provide.
     """
@@ -22,13 +22,13 @@ def check_composition(loss: Loss, learner: Learner, step: Step, n_outputs: int =
             for fact in facts:
                 if not getattr(roles[other], fact, False):
                     raise ValueError(
-                        f"{role} {part!r} does not go with {other} {roles[other]!r}: it needs a {other} "
-                        f"with {FACTS.get(fact, fact)} (attribute {fact!r})"
+                        f"{role} {part!r} is incompatible with {other} {roles[other]!r}: it needs a {other} "
+                        f"with {REQUIREMENTS.get(fact, fact)} (attribute {fact!r})"
                     )
     if n_outputs > 1 and not learner.multi_output:
         raise ValueError(
-            f"learner {learner!r} does not go with loss {loss!r} here: the loss has {n_outputs} outputs and the "
-            f"learner fits one (attribute 'multi_output'); of several outputs are {multi_output_learners()}"
+            f"learner {learner!r} is incompatible with loss {loss!r}: the loss has {n_outputs} outputs and the "
+            f"learner fits one (attribute 'multi_output'); several outputs need one of {multi_output_learners()}"
         )
 
 

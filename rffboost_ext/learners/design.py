@@ -1,4 +1,4 @@
-"""The features of one fit, in every layout that some learner needs, each built at most once."""
+"""The features of one fit in the layouts that learners need, each built at most once."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ..utils.typing import Array
 from .tiles import Tiles
 
 V = TypeVar("V")
-# The key of the last frequencies, which no learner's key equals.
-FREQUENCIES = object()
+# Cache key of the last frequencies, distinct from the keys of learners.
+LAST_FREQUENCIES = object()
 
 
 class Design:
-    """Features of n rows and cached views of them.
+    """Features of n rows, and a cache of what learners derive from them.
 
     Parameters
     ----------
     original : ndarray of shape (n, d)
-        The features as the user gave them, float32 or float64.
+        The original features, float32 or float64.
     center, scale : ndarray of shape (d,), optional
-        Learners see ``X = (original - center) / scale``; 0 and 1 where only the other is given.
+        The standardised features are ``X = (original - center) / scale``; if only one is given, the other is 0 or
+        1.
     n_jobs : int, default=1
-        Threads that views and learners may use.
+        Number of threads of learners.
     precision : {"float64", "float32"}, default="float64"
         Precision of the compiled passes; sums over rows are in float64 in either case.
     learner_state : dict, optional
-        State of learners that outlives these rows; see :meth:`learner_state`.
+        State of learners shared with designs of other rows; see :meth:`learner_state`.
     expansion : ImputeAndEncode, optional
         Imputation and encoding of columns with missing values or category codes: ``X`` is then
         ``(expansion(original) - center) / scale``, (n, e), and `center` and `scale` are (e,).
-    extent : ClipAndLog, optional
-        The range of the features, expanded ones where there is an expansion, beyond which terms are held constant;
-        where it has bends, learners see bent features.
+    clipping : ClipAndLog, optional
+        The range of the (expanded) features, beyond which terms are constant, and their log transforms.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class Design:
         self.precision = precision
         self.expansion = expansion
         self.clipping = clipping
-        moved = center is not None or scale is not None
-        self.center = np.zeros(self.n_features) if moved and center is None else center
-        self.scale = np.ones(self.n_features) if moved and scale is None else scale
-        self._views: dict[Hashable, Any] = {}
+        is_scaled = center is not None or scale is not None
+        self.center = np.zeros(self.n_features) if is_scaled and center is None else center
+        self.scale = np.ones(self.n_features) if is_scaled and scale is None else scale
+        self._cache: dict[Hashable, Any] = {}
         self._learner_state: dict[Hashable, Any] = {} if learner_state is None else learner_state
         self._output: tuple[Term, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the views: a binned matrix cannot be pickled, and views are rebuilt on demand."""
+        """The state without the cache: a binned matrix cannot be pickled, and the cache is rebuilt on demand."""
         state = {name: value for name, value in vars(self).items() if name not in ("X", "tiles")}
-        return state | {"_views": {}}
+        return state | {"_cache": {}}
 
     @property
     def n_samples(self) -> int:
@@ -80,16 +80,16 @@ class Design:
 
     @property
     def n_features(self) -> int:
-        """Number of columns that learners see: d, or e with an expansion."""
+        """Number of columns of ``X``: d, or e with an expansion."""
         return int(self.original.shape[1]) if self.expansion is None else self.expansion.n_expanded
 
     @property
     def imputed(self) -> Array:
-        """The features in original units, imputed, one-hot encoded and bent, (n, d) or (n, e)."""
-        filled = self.original if self.expansion is None else self.expansion(self.original)
+        """The features in original units, imputed, one-hot encoded and log-transformed, (n, d) or (n, e)."""
+        imputed = self.original if self.expansion is None else self.expansion(self.original)
         if self.clipping is None or self.clipping.log_scale is None:
-            return filled
-        return self.clipping(filled.astype(np.float64, copy=False))
+            return imputed
+        return self.clipping(imputed.astype(np.float64, copy=False))
 
     @cached_property
     def X(self) -> Array:
@@ -102,41 +102,39 @@ class Design:
 
     @cached_property
     def tiles(self) -> Tiles:
-        """Standardised features as the compiled passes read them."""
+        """Standardised features in the layout of the compiled passes."""
         center, scale = self.center, self.scale
         if center is None or scale is None:
             center, scale = np.zeros(self.n_features), np.ones(self.n_features)
         return Tiles(self.imputed, center, scale, np.dtype(self.precision), self.n_jobs)
 
     def cache(self, key: Hashable, build: Callable[[], V]) -> V:
-        """Return what was built under `key`, building it on first use.
+        """Return the value cached under `key`; it is built on first use.
 
-        A learner uses it to cache its own layout for the duration of a fit, such as a kernel matrix or a binned
-        matrix; built-in learners do the same.
+        Learners cache layouts of the features for the duration of a fit, such as a kernel or a binned matrix.
         """
-        if key not in self._views:
-            self._views[key] = build()
-        return self._views[key]
+        if key not in self._cache:
+            self._cache[key] = build()
+        return self._cache[key]
 
     def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
-        """Return what was built under `key`, building it on first use; designs of other rows share it.
+        """Return the state stored under `key`, built on first use and shared with designs of other rows.
 
-        A learner uses it to keep state that does not depend on single rows, such as the gains of each feature so
-        far.
+        Learners keep state that does not depend on single rows, such as the accumulated gains of features.
         """
         if key not in self._learner_state:
             self._learner_state[key] = build()
         return cast(V, self._learner_state[key])
 
     def cache_output(self, term: Term, output: Array) -> None:
-        """Cache the output of the newest term on these rows, if the learner has it already, until it is used."""
+        """Cache the output of the newest term on these rows for the next call of :meth:`output`."""
         self._output = term, output
 
     def output(self, term: Term) -> Array:
         """Outputs of `term` on these rows, (n, C)."""
-        known, self._output = self._output, None
-        if known is not None and known[0] is term:
-            return known[1]
+        cached, self._output = self._output, None
+        if cached is not None and cached[0] is term:
+            return cached[1]
         return self.restore(term)(self.original)
 
     def restore(self, term: Term) -> Term:
@@ -145,26 +143,26 @@ class Design:
         Raises
         ------
         TypeError
-            If it is of a type that cannot be that of bent ones.
+            If terms of its type do not support log-transformed features.
         """
         if self.center is not None and self.scale is not None:
             term = restore(term, self.center, self.scale)
-        term = self._sharing(term)
+        term = self._share_frequencies(term)
         if self.clipping is not None:
             if self.clipping.log_scale is not None and isinstance(term, Standardized):
                 raise TypeError(
-                    f"a {type(term.term).__name__} is no function of bent features: its learner must have "
-                    f"bends=False, or the estimator standardize=True"
+                    f"a {type(term.term).__name__} does not support log-transformed features: its learner must "
+                    f"have supports_log_transform=False, or the estimator standardize=True"
                 )
             term = clip(term, self.clipping)
         return term if self.expansion is None else expand(term, self.expansion)
 
-    def _sharing(self, term: Term) -> Term:
-        """The term; frequencies that equal those of the term before are the same array, which models have once."""
+    def _share_frequencies(self, term: Term) -> Term:
+        """The term with the array of the previous frequencies if they are equal: models store it once."""
         if not isinstance(term, Cosines) or len(term.omega) < 2:
             return term
-        known = self._views.setdefault(FREQUENCIES, term.omega)
-        if known is term.omega or not np.array_equal(known, term.omega):
-            self._views[FREQUENCIES] = term.omega
+        last = self._cache.setdefault(LAST_FREQUENCIES, term.omega)
+        if last is term.omega or not np.array_equal(last, term.omega):
+            self._cache[LAST_FREQUENCIES] = term.omega
             return term
-        return replace(term, omega=known)
+        return replace(term, omega=last)

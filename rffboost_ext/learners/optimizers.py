@@ -14,26 +14,26 @@ from ..utils.registry import Registry
 
 OPTIMIZERS: Registry[Optimizer] = Registry("optimizer", Optimizer)  # type: ignore[type-abstract]
 
-# Iterations of L-BFGS on all rows after a start on a subset, whose curvature estimate they reuse.
-FINISH = 3
+# Iterations of L-BFGS on all rows after a start on a subset; they reuse its curvature estimate.
+FINAL_ITERATIONS = 3
 
 
 @OPTIMIZERS.register("lbfgs")
 class LBFGS(Optimizer):
     """Limited-memory BFGS on ``fun(x) -> (value, gradient)``, without bounds.
 
-    Its iterates are those of SciPy's L-BFGS-B, at a lower cost per call.
+    The iterates are those of SciPy's L-BFGS-B, at a lower cost per call.
 
     Parameters
     ----------
     max_iter : int, default=10
         Maximum number of iterations; 10 as in the experiments of the GBRFF papers.
     tol : float, default=1e-5
-        Stops when no component of the gradient exceeds this.
+        Stop if no component of the gradient exceeds this.
     rel_tol : float, default=2.22e-9
-        Stops when an iteration lowers the value by less than this, relative to it (or to 1).
+        Stop if an iteration lowers the value by less than this, relative to the value or to 1.
     memory : int, default=10
-        Number of corrections kept.
+        Number of stored corrections.
     """
 
     constraints = {"max_iter": Integer(1), "tol": NON_NEGATIVE, "rel_tol": NON_NEGATIVE, "memory": Integer(1)}
@@ -56,16 +56,16 @@ class LBFGS(Optimizer):
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> np.ndarray:
         """All iterations on `rough`, then a few on `fun` that reuse the curvature estimate."""
         if type(self).minimise is not LBFGS.minimise:
-            # A search that a subclass overrides must not be bypassed.
+            # A subclass overrides the search.
             return np.asarray(self.minimise(fun, x0))
-        return self._run([(rough, self.max_iter), (fun, min(FINISH, self.max_iter))], x0)
+        return self._run([(rough, self.max_iter), (fun, min(FINAL_ITERATIONS, self.max_iter))], x0)
 
     def _run(self, stages: Sequence[tuple[Callable[[Any], Any], int]], x0: Any) -> np.ndarray:
-        """Minimise functions in turn, each from where the one before ended, with its number of iterations."""
-        from ..kernels.lbfgs import DONE, ITERATION, STARTED, advance, memory_of
+        """Minimise functions in turn, each from the result of the one before, with its number of iterations."""
+        from ..kernels.lbfgs import DONE, ITERATION, STARTED, initial_state, take_lbfgs_step
 
         x = np.array(x0, dtype=np.float64)
-        memory = memory_of(len(x), min(self.memory, sum(iterations for _, iterations in stages)))
+        memory = initial_state(len(x), min(self.memory, sum(iterations for _, iterations in stages)))
         flags = memory[1]
         for fun, iterations in stages:
             flags[STARTED], last = 0, int(flags[ITERATION]) + iterations
@@ -73,7 +73,7 @@ class LBFGS(Optimizer):
             done = False
             while not done:
                 value, gradient = fun(x)
-                done = advance(*memory, x, value, gradient, *limits) == DONE
+                done = take_lbfgs_step(*memory, x, value, gradient, *limits) == DONE
         return x
 
 
@@ -84,7 +84,7 @@ class Bounded(Optimizer):
     Parameters
     ----------
     tol : float, default=0.01
-        Tolerance on x, as a share of the interval's length.
+        Tolerance on x, relative to the length of the interval.
     """
 
     constraints = {"tol": POSITIVE}
@@ -100,12 +100,12 @@ class Bounded(Optimizer):
 
 
 GOLDEN = 0.5 * (3.0 - math.sqrt(5.0))
-# SciPy's constant, so that the points tried are the same: L-BFGS multiplies a difference of 1e-10 in a phase.
-ROUNDING = math.sqrt(2.2e-16)
+# SciPy's constant: L-BFGS would amplify a difference of 1e-10 in a phase.
+RELATIVE_PRECISION = math.sqrt(2.2e-16)
 
 
 def brent(fun: Callable[[float], float], low: float, high: float, tol: float) -> float:
-    """A local minimum of `fun` in (low, high): golden sections, and parabolas through the best three points.
+    """A local minimum of `fun` in (low, high) by golden sections and parabolas through the best three points.
 
     References
     ----------
@@ -116,21 +116,21 @@ def brent(fun: Callable[[float], float], low: float, high: float, tol: float) ->
     stride = stride_before = 0.0
     while True:
         middle = 0.5 * (low + high)
-        least = ROUNDING * abs(best) + tol / 3.0
-        if abs(best - middle) <= 2.0 * least - 0.5 * (high - low):
+        min_step = RELATIVE_PRECISION * abs(best) + tol / 3.0
+        if abs(best - middle) <= 2.0 * min_step - 0.5 * (high - low):
             return best
         fitted = None
-        if abs(stride_before) > least:
+        if abs(stride_before) > min_step:
             points = (best, best_value), (second, second_value), (third, third_value)
-            fitted = _vertex(points, low - best, high - best, 0.5 * stride_before)
+            fitted = _parabola_step(points, low - best, high - best, 0.5 * stride_before)
         if fitted is None:
             stride_before = (low if best >= middle else high) - best
             stride = GOLDEN * stride_before
         else:
             stride_before, stride = stride, fitted
-            if min(best + stride - low, high - best - stride) < 2.0 * least:
-                stride = math.copysign(least, middle - best)
-        point = best + math.copysign(max(abs(stride), least), stride)
+            if min(best + stride - low, high - best - stride) < 2.0 * min_step:
+                stride = math.copysign(min_step, middle - best)
+        point = best + math.copysign(max(abs(stride), min_step), stride)
         value = fun(point)
         if value <= best_value:
             low, high = (best, high) if point >= best else (low, best)
@@ -144,7 +144,7 @@ def brent(fun: Callable[[float], float], low: float, high: float, tol: float) ->
             third, third_value = point, value
 
 
-def _vertex(points: Sequence[tuple[float, float]], low: float, high: float, longest: float) -> float | None:
+def _parabola_step(points: Sequence[tuple[float, float]], low: float, high: float, longest: float) -> float | None:
     """The step from the first point to the vertex of the parabola through three, if it is short and inside."""
     (x, fx), (v, fv), (w, fw) = points
     r = (x - v) * (fx - fw)

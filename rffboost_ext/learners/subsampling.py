@@ -1,4 +1,4 @@
-"""A round on a sample of the rows, and what its term is worth on those that are left out."""
+"""Rounds on a sample of the rows, and the gain of a term on the other rows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from ..data.sampling import draw_weighted, sampling_probabilities
 from ..kernels import compiled
 from ..utils.typing import Array
 
-# Counts are capped here when sampling: beyond, the kept share of a weight varies by less than a thousandth.
-MOST_COUNTED = 1e6
+# Upper bound on binomial counts: beyond, the sampled fraction varies by less than a thousandth.
+MAX_COUNT = 1e6
 
 
-def sampled(round: Round, share: float) -> tuple[Round, Array]:
-    """The round with the weights of a sample of about `share` of its rows, and the weights (n,) of the others."""
-    kept = shares_kept(round.rng, round.weight, share)
+def sample_rows(round: Round, share: float) -> tuple[Round, Array]:
+    """The round weighted by a sample of about `share` of its rows, and the weights (n,) of the other rows."""
+    kept = sampled_fractions(round.rng, round.weight, share)
     if not kept.any():
         kept[:] = 1.0
     return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight
 
 
-def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Round, Array]:
-    """About `size` of some rows, large gradients preferred, and the round in which these weigh less for it."""
+def sample_by_gradient(round: Round, size: int, rows: Array | None = None) -> tuple[Round, Array]:
+    """Draw about `size` of `rows` with probabilities that grow with the gradient.
+
+    Returns the round with weights divided by the relative probabilities, and the drawn rows.
+    """
     used = np.flatnonzero(round.weight) if rows is None else rows
     if len(used) <= size:
         return round, used
@@ -35,34 +38,34 @@ def informative(round: Round, size: int, rows: Array | None = None) -> tuple[Rou
     return replace(round, weight=weight), rows
 
 
-def shares_kept(rng: np.random.Generator, weight: Array, share: float) -> Array:
-    """The fraction of each row's weight that a random sample of the rows keeps: (n,), from 0 to 1.
+def sampled_fractions(rng: np.random.Generator, weight: Array, share: float) -> Array:
+    """The fraction of the weight of each row in a random sample: (n,), from 0 to 1.
 
-    A row of weight 2 is two rows, of which none, one or both may be kept: heavy rows are rarely left out entirely.
+    A row of weight 2 counts as two rows, each of which is sampled or not.
     """
     kept = (rng.random(len(weight), dtype=np.float32) < share).astype(np.float64)
     several = np.flatnonzero(weight >= 1.5)
     if len(several):
-        counts = np.rint(np.minimum(weight[several], MOST_COUNTED)).astype(np.int64)
+        counts = np.rint(np.minimum(weight[several], MAX_COUNT)).astype(np.int64)
         kept[several] = rng.binomial(counts, share) / counts
     return kept
 
 
 def relative_gain(round: Round, output: Array, weight: Array) -> float:
-    """The relative gain of a full step along `output`, as in :class:`Mixture`, at least 0.
+    """The relative gain of a full step along `output` as in :class:`Mixture`, at least 0.
 
-    Rows are weighted by `weight` (n,); the values of those of weight 0 are ignored.
+    Rows are weighted by `weight` (n,); rows of weight 0 are ignored.
     """
     gradient, counts = round.gradient, round.output_weights
     if counts is not None:
         gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
-    gain, possible, curvature, total = compiled("second_order_cosines").gain_of_step(
+    gain, possible, curvature, total = compiled("second_order_cosines").step_gain(
         gradient, round.hessian, weight, output, weight > 0.0
     )
     return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0
 
 
-def update(averages: Array, index: int, value: float, memory: float) -> None:
-    """Add a value to one of several moving averages, in place; one that has none yet is NaN."""
+def update_average(averages: Array, index: int, value: float, memory: float) -> None:
+    """Update one of several moving averages in place; NaN stands for an empty average."""
     old = value if np.isnan(averages[index]) else averages[index]
     averages[index] = memory * old + (1.0 - memory) * value

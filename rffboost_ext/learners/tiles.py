@@ -1,4 +1,4 @@
-"""Features in the layout of the compiled passes."""
+"""Features in tiles, the layout of the compiled passes."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from ..utils.parallel import over_tiles
+from ..utils.parallel import run_over_tiles
 from ..utils.typing import Array
 
-# Rows per tile: enough to prefetch the next tile, few enough for a tile to stay in cache.
-ROWS = 2048
-# Tiles are cut to whole vectors, so that loops over them have no remainder.
+# Enough rows to prefetch the next tile, few enough for a tile to stay in cache.
+ROWS_PER_TILE = 2048
+# The size of a tile is a multiple of this, so that vectorised loops have no remainder.
 LANES = 16
-# Bytes of a cache line, which are those of a vector.
-LINE = 64
+# Bytes of a cache line, and of a vector.
+CACHE_LINE = 64
 
 
-def at_line(shape: tuple[int, ...], dtype: Any) -> Array:
-    """New memory for an array of that shape, not filled, that starts with a cache line.
+def empty_aligned(shape: tuple[int, ...], dtype: Any) -> Array:
+    """An uninitialised array that starts on a cache line.
 
-    A vector that lies on two lines takes two reads; NumPy's own large arrays start 16 bytes after a line.
+    A vector on two cache lines takes two reads; NumPy's own large arrays start 16 bytes after a line.
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    memory = np.empty(size + LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % LINE
+    memory = np.empty(size + CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
 class Tiles:
-    """Standardised features as tiles of rows, feature-major inside a tile: blocks (T, d, B).
+    """Standardised features as T tiles of B rows, feature-major inside a tile: blocks (T, d, B).
 
     Parameters
     ----------
@@ -41,21 +41,21 @@ class Tiles:
     center, scale : ndarray of shape (d,)
         Tiles hold ``(X - center) / scale``.
     dtype : dtype
-        Precision of the tiles, and of the passes over them.
+        Precision of the tiles and of the passes over them.
     n_jobs : int
-        Threads for passes.
+        Number of threads for passes.
     """
 
     def __init__(self, X: Array, center: Array, scale: Array, dtype: Any, n_jobs: int) -> None:
-        from ..kernels.tiles import fill_tiles
+        from ..kernels.tiles import fill_pass
 
         self.n_samples, d = X.shape
-        size = min(ROWS, -(-self.n_samples // LANES) * LANES)
+        size = min(ROWS_PER_TILE, -(-self.n_samples // LANES) * LANES)
         self.n_tiles = -(-self.n_samples // size)
         self.n_jobs = n_jobs
-        self.blocks = at_line((self.n_tiles, d, size), dtype)
+        self.blocks = empty_aligned((self.n_tiles, d, size), dtype)
         self._buffers: dict[str, Array] = {}
-        over_tiles(fill_tiles, self.n_tiles, n_jobs, X, center, scale, self.blocks)
+        run_over_tiles(fill_pass, self.n_tiles, n_jobs, X, center, scale, self.blocks)
 
     @property
     def dtype(self) -> Any:
@@ -67,30 +67,29 @@ class Tiles:
         """Shape (T, B) of an array with one entry per row."""
         return self.n_tiles, self.blocks.shape[2]
 
-    def rows(self, values: Array, name: str) -> Array:
-        """Values (n,) as (T, B) in the tiles' precision, zero where a tile has no row.
+    def pack(self, values: Array, name: str) -> Array:
+        """Values (n,) as (T, B) in the precision of the tiles, padded with zeros.
 
-        The same `name` gets the same memory in every round: the system clears fresh memory page by page, which
-        costs more than to write the values.
+        Calls with the same `name` share a buffer, because fresh memory is slower than writing the values.
         """
         if name not in self._buffers:
-            self._buffers[name] = at_line(self.shape, self.dtype)
+            self._buffers[name] = empty_aligned(self.shape, self.dtype)
             self._buffers[name][:] = 0
         out = self._buffers[name]
         out.reshape(-1)[: self.n_samples] = values
         return out
 
-    def flat(self, tiled: Array) -> Array:
+    def unpack(self, tiled: Array) -> Array:
         """Values (T, B) as (n,)."""
         return tiled.reshape(-1)[: self.n_samples]
 
     def run(self, kernel: Callable[..., Any], *args: Any, number: int | None = None) -> None:
-        """Run a compiled pass ``kernel(*args, first, last)`` over all tiles, or over a `number` of them."""
-        self.bound(kernel, *args, number=number)()
+        """Run a compiled pass ``kernel(*args, first, last)`` over all tiles, or over the first `number`."""
+        self.bind(kernel, *args, number=number)()
 
-    def bound(self, kernel: Callable[..., Any], *args: Any, number: int | None = None) -> Callable[[], None]:
-        """The call that :meth:`run` makes, for a search that makes it often and changes what is in the arrays."""
+    def bind(self, kernel: Callable[..., Any], *args: Any, number: int | None = None) -> Callable[[], None]:
+        """The call that :meth:`run` makes, for repeated use with other contents of the arrays."""
         number = self.n_tiles if number is None else number
         if self.n_jobs == 1:
             return partial(kernel, *args, 0, number)
-        return partial(over_tiles, kernel, number, self.n_jobs, *args)
+        return partial(run_over_tiles, kernel, number, self.n_jobs, *args)

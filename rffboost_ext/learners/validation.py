@@ -1,4 +1,4 @@
-"""Checks of the term that a learner returns."""
+"""Checks of the terms that learners return."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..losses.validation import describe_returned, is_finite, require_unchanged
 from ..terms.validation import check_term
 from ..utils.typing import Array
 
-OWNED = "y", "raw", "gradient", "hessian", "weight"
-"""The arrays of a round that the loop goes on with."""
+LOOP_ARRAYS = "y", "raw", "gradient", "hessian", "weight"
+"""The arrays of a round that the loop uses after the fit."""
 
 
 def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
-    """The term of a round and its outputs, checked."""
+    """Fit the learner; return its term and the outputs on the training rows, checked."""
     if round.index:
         fitted = learner.fit(round)
     else:
-        # Once tells whether a learner works in place.
-        owned = {name: getattr(round, name) for name in OWNED}
+        # One check is enough to detect learners that change their input.
+        owned = {name: getattr(round, name) for name in LOOP_ARRAYS}
         fitted = require_unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {describe_returned(fitted)}")
@@ -30,13 +30,13 @@ def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
         raise ValueError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
     output = design.output(fitted)
     if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiu":
-        found = f"an array of {output.dtype}" if isinstance(output, np.ndarray) else f"a {type(output).__name__}"
-        raise TypeError(f"learner {learner!r}: its term must yield an array of real numbers, got {found}")
+        actual = f"an array of {output.dtype}" if isinstance(output, np.ndarray) else f"a {type(output).__name__}"
+        raise TypeError(f"learner {learner!r}: its term must yield an array of real numbers, got {actual}")
     if output.shape != round.raw.shape:
         raise ValueError(f"learner {learner!r}: its term must yield shape {round.raw.shape}, got {output.shape}")
     if not is_finite(output):
         raise ValueError(
             f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
         )
-    # Steps and scores are in double precision: a product with a float32 output would not be.
+    # Steps and scores are in double precision.
     return fitted, output.astype(np.float64, copy=False)

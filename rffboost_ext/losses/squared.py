@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Loss
-from ..utils.param_validation import OPTIONAL, OneOf, Positives
+from ..utils.param_validation import OPTIONAL, POSITIVE_SEQUENCE, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
@@ -44,7 +44,7 @@ class SquaredError(Loss):
     link = IdentityLink()
     fit_criterion = "scaled"
     multi_output = True
-    constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | Positives()}
+    constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | POSITIVE_SEQUENCE}
 
     def __init__(self, output_weights: str | Sequence[float] | None = "balanced") -> None:
         self.output_weights = output_weights

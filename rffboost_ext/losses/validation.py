@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..core import Learner, Loss
-from ..utils.param_validation import POSITIVE, Positives, require
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, require
 from ..utils.typing import Array
 
 V = TypeVar("V")
@@ -175,7 +175,7 @@ def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = No
     prepared = require_unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe_returned(prepared)}")
-    require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | Positives())
+    require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | POSITIVE_SEQUENCE)
     return prepared
 
 

@@ -36,7 +36,7 @@ from ..learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from ..learners.optimizers import OPTIMIZERS
 from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
-from ..utils.registry import Registry, path_of
+from ..utils.registry import Registry, qualified_name
 from ..utils.typing import Array
 
 C = TypeVar("C", bound=type)
@@ -130,8 +130,8 @@ def storable(
 
     def enter(cls: C) -> C:
         taken = STORAGE_RULES.get(name)
-        if taken is not None and path_of(taken.cls) != path_of(cls):
-            raise ValueError(f"the stored name {name!r} is taken by {path_of(taken.cls)}; choose another")
+        if taken is not None and qualified_name(taken.cls) != qualified_name(cls):
+            raise ValueError(f"the stored name {name!r} is taken by {qualified_name(taken.cls)}; choose another")
         STORAGE_RULES[name] = StorageRule(
             name, cls, state or _default_state(cls), build or (lambda given: cls(**given))
         )
@@ -147,7 +147,7 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
         names = [field.name for field in dataclasses.fields(cls) if field.init]
         return lambda part: {name: getattr(part, name) for name in names}
     raise TypeError(
-        f"storable: {path_of(cls)} is neither a dataclass nor a part, so state and build must be given"
+        f"storable: {qualified_name(cls)} is neither a dataclass nor a part, so state and build must be given"
     )
 
 
@@ -161,8 +161,8 @@ def rule_of(cls: type, where: str) -> StorageRule:
         raise TypeError(f"{where} is a function, which is no data: set something else before, or use joblib")
     if kind is None:
         raise TypeError(
-            f"{where} is of type {path_of(cls)}, which has no name to be stored by: register the part, or enter "
-            f"the class with @rffboost_ext.storable('a name'); joblib keeps models that hold others' estimators"
+            f"{where} is of type {qualified_name(cls)}, which has no name to be stored by: register the part, or "
+            f"enter the class with @rffboost_ext.storable('a name'); joblib keeps models with others' estimators"
         )
     return kind
 

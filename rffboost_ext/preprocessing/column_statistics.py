@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..utils.parallel import N_JOBS, over_tiles
+from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 
 # Deviations below this share of a column's largest magnitude are rounding errors.
@@ -13,12 +13,11 @@ CONSTANT = 1e-9
 
 def column_ranges(X: Array) -> tuple[Array, Array]:
     """Minimum and maximum of each column, (d,) each, without missing values."""
-    from ..kernels.column_statistics import BLOCK
-    from ..kernels.column_statistics import column_ranges as block_ranges
+    from ..kernels.column_statistics import BLOCK, block_ranges
 
     blocks = -(-len(X) // BLOCK)
     low, high = np.empty((blocks, X.shape[1])), np.empty((blocks, X.shape[1]))
-    over_tiles(block_ranges, blocks, N_JOBS.get(), X, low, high)
+    run_over_tiles(block_ranges, blocks, N_JOBS.get(), X, low, high)
     return low.min(axis=0), high.max(axis=0)
 
 
@@ -32,7 +31,7 @@ def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Arra
 
     starts = np.arange(0, len(X), BLOCK)
     sums, squares = np.empty((2, len(starts), X.shape[1]))
-    over_tiles(block_moments, len(starts), N_JOBS.get(), X, weight, sums, squares)
+    run_over_tiles(block_moments, len(starts), N_JOBS.get(), X, weight, sums, squares)
     masses = np.add.reduceat(weight, starts)[:, None]
     total = masses.sum()
     mean = sums.sum(axis=0) / total

@@ -12,7 +12,7 @@ from ..data.dataset import Dataset
 from ..data.sampling import draw_uniform
 from ..losses.validation import check_pair, compute_baseline
 from ..terms import ClipAndLog, ImputeAndEncode
-from ..utils.kernel_ridge import Place, least_loo_error
+from ..utils.kernel_ridge import GridIndex, search_loo_error
 from ..utils.parallel import SINGLE_BLAS
 from ..utils.typing import Array
 from .column_statistics import skewness
@@ -29,7 +29,7 @@ MIN_SKEWNESS, MIN_GAIN = 0.5, 0.01
 ROUNDING = 1e-6
 GAMMAS, PENALTIES = np.geomspace(0.03, 3.0, 4), np.geomspace(1e-3, 1.0, 4)
 # Where the first local search over kernels and penalties starts.
-MIDDLE: Place = (1, 2)
+MIDDLE: GridIndex = (1, 2)
 
 
 def choose_log_transform(
@@ -115,8 +115,12 @@ def regression_target(rows: Dataset, loss: Loss, baseline: Array) -> Array:
 
 
 def loo_error(
-    rows: Dataset, target: Array, clipping: ClipAndLog, expansion: ImputeAndEncode | None, start: Place = MIDDLE
-) -> tuple[float, Place]:
+    rows: Dataset,
+    target: Array,
+    clipping: ClipAndLog,
+    expansion: ImputeAndEncode | None,
+    start: GridIndex = MIDDLE,
+) -> tuple[float, GridIndex]:
     """The leave-one-out error of kernel ridge regression of a target (n, C) on the transformed features.
 
     It is the least that a local search over `GAMMAS` and `PENALTIES` finds; the second result is its place there.
@@ -124,4 +128,4 @@ def loo_error(
     center, scale = fit_scaling(rows.X, rows.weight, expansion, clipping)
     X = (clipping(rows.X if expansion is None else expansion(rows.X)) - center) / scale
     with SINGLE_BLAS:
-        return least_loo_error(X, target, rows.weight / rows.weight.mean(), GAMMAS, PENALTIES, start)
+        return search_loo_error(X, target, rows.weight / rows.weight.mean(), GAMMAS, PENALTIES, start)

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..core import Term
-from ..utils.arrays import require_columns, same
-from ..utils.parallel import N_JOBS, over_tiles
+from ..utils.arrays import arrays_equal, require_columns
+from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .cosines import Cosines
 from .expanded import Expanded
@@ -44,7 +44,7 @@ def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
 
 def cosine_outputs(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
     """Outputs (n, C) of each of several terms, from one pass over the rows."""
-    from ..kernels.cosine_prediction import BLOCK, each_pass
+    from ..kernels.cosine_prediction import BLOCK, predict_each_pass
 
     if len({term.family for term in terms}) > 1:
         return one_by_one(terms, X)
@@ -56,7 +56,7 @@ def cosine_outputs(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
     owner = np.repeat(np.arange(len(terms)), [len(term.phase) for term in terms])
     out = np.zeros((len(terms), len(X), stacked.weight.shape[1]))
     arrays = stacked.kernel_arrays(X.dtype.char)
-    over_tiles(each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, owner, out)
+    run_over_tiles(predict_each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, owner, out)
     return list(out)
 
 
@@ -64,14 +64,14 @@ def have_equal_frequencies(terms: Sequence[Cosines]) -> bool:
     """Whether several terms, of several cosines each, differ in their phases and weights only."""
     first = terms[0]
     return len(terms) > 1 < len(first.omega) and all(
-        same(term.omega, first.omega) and same(term.center, first.center) for term in terms[1:]
+        arrays_equal(term.omega, first.omega) and arrays_equal(term.center, first.center) for term in terms[1:]
     )
 
 
 def concatenate_outputs(terms: Sequence[Cosines]) -> Cosines:
     """One term with the outputs of all `terms`, which have equal frequencies."""
     first = terms[0]
-    if all(same(term.phase, first.phase) for term in terms):
+    if all(arrays_equal(term.phase, first.phase) for term in terms):
         return replace(first, weight=np.hstack([term.weight for term in terms]))
     weights = np.concatenate([term.cos_sin_weights for term in terms], axis=2)
     return first.with_cos_sin_weights(first.omega, weights)

@@ -10,8 +10,8 @@ from typing import final
 import numpy as np
 
 from ..core import Term
-from ..utils.arrays import fingerprints, require_columns, same
-from ..utils.parallel import N_JOBS, over_tiles
+from ..utils.arrays import arrays_equal, require_columns, row_hashes
+from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog, clip
 
@@ -56,7 +56,7 @@ class Cosines(Term):
         require_columns(X, self.omega.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         out = np.zeros((len(X), self.weight.shape[1]))
-        over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self.kernel_arrays(X.dtype.char), out)
+        run_over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self.kernel_arrays(X.dtype.char), out)
         return out
 
     @cached_property
@@ -148,7 +148,7 @@ class Cosines(Term):
 
     def centered(self, center: Array | None) -> Cosines:
         """The same function with another center (None for the origin)."""
-        if same(self.center, center):
+        if arrays_equal(self.center, center):
             return self
         shift = (0.0 if center is None else center) - (0.0 if self.center is None else self.center)
         return replace(
@@ -169,7 +169,7 @@ def _(term: Cosines, clipping: ClipAndLog) -> Term:
 
 def distinct_rows(rows: Array) -> tuple[Array, Array]:
     """Index of the first occurrence of each distinct row of an array (m, d), (k,), and the inverse, (m,)."""
-    _, first, inverse = np.unique(fingerprints(rows), return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(row_hashes(rows), return_index=True, return_inverse=True)
     order = np.argsort(first)
     first, inverse = first[order], np.argsort(order)[inverse]
     if not np.array_equal(rows[first[inverse]], rows):

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core import Term
-from ..utils.parallel import N_JOBS, over_tiles
+from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 
 # Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.
@@ -71,7 +71,7 @@ class Trees(Term):
         X = self.check_X(X)
         out = np.zeros((n_groups, len(X), self.value.shape[1]))
         arrays = self.level_order, self.bottom_up if len(X) >= MIN_ROWS else self._top_down
-        over_tiles(add_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
+        run_over_tiles(add_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
         return out
 
     def check_X(self, X: Array) -> Array:
@@ -90,11 +90,11 @@ class Trees(Term):
         Root and depth of each tree, (T,) each; a tuple of child, feature, threshold, missing_right and subset of
         each node, and members; and the values.
         """
-        from ..kernels.tree_traversal import arrange
+        from ..kernels.tree_traversal import number_by_level
 
         first, levels = np.empty((2, len(self.roots)), dtype=np.int32)
         order, child = np.empty((2, len(self.left)), dtype=np.int32)
-        count = arrange(self.roots, self.left, self.right, first, levels, order, child)
+        count = number_by_level(self.roots, self.left, self.right, first, levels, order, child)
         if count < 0:
             raise ValueError("each node of trees must have one parent, got a node with several")
         order, child = order[:count], child[:count]

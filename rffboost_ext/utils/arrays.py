@@ -1,4 +1,4 @@
-"""Hashes and comparisons of rows."""
+"""Hashes and comparisons of arrays."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ BLOCK = 8192
 
 
 def rows_equal(A: Array, B: Array) -> Array:
-    """Which rows of two arrays (n, d) are equal, where NaN equals NaN."""
+    """Mask (n,) of equal rows of two arrays (n, d); NaN equals NaN."""
     equal = A == B
     return np.asarray((equal | (np.isnan(A) & np.isnan(B))).all(axis=1))
 
 
-def fingerprints(values: Array) -> Array:
+def row_hashes(values: Array) -> Array:
     """A 64-bit hash of each row of `values` (n, k), floats: (n,). Equal rows have equal hashes."""
     factor = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64) * 2 + 1
     key = np.empty(len(values), dtype=np.uint64)
     for start in range(0, len(values), BLOCK):
         rows = slice(start, start + BLOCK)
-        # Adding 0 turns -0 into 0. The shift brings down the leading bits, the only ones set in small integers.
+        # Adding 0 turns -0 into 0. The shift mixes the leading bits, the only ones set in small integers.
         numbers = np.ascontiguousarray(values[rows], dtype=np.float64) + 0.0
         # NaN has many bit patterns.
         numbers[np.isnan(numbers)] = np.nan
@@ -30,12 +30,12 @@ def fingerprints(values: Array) -> Array:
     return key
 
 
-def same(one: Array | None, other: Array | None) -> bool:
-    """Whether two arrays are equal, or neither is there."""
+def arrays_equal(one: Array | None, other: Array | None) -> bool:
+    """Whether two arrays are equal, or both are None."""
     return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
 def require_columns(X: Array, n_features: int) -> None:
-    """Raise a ValueError unless X is a matrix of that many columns; compiled code does not check."""
+    """Raise a ValueError unless X is a matrix of `n_features` columns; compiled code does not check."""
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X must have shape (n, {n_features}), got {X.shape}")

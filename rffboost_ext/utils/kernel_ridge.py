@@ -1,4 +1,4 @@
-"""Kernel ridge regression with leave-one-out errors in closed form."""
+"""Kernel ridge regression, and kernel selection by its closed-form leave-one-out error."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ..kernels import compiled
 from .linalg import cholesky, inverse_diagonal
 from .typing import Array
 
-# A smaller share of the kernel's diagonal is lost where products are in single precision.
-LEAST_PENALTY = 1e-6
-Judge: TypeAlias = Callable[[Array], tuple[float, float]]
-"""From a kernel (m, m) to what leaving one row out misses with the best penalty, and that penalty."""
-Place: TypeAlias = tuple[int, int]
-"""A row and a column of a table of values of gamma by penalties."""
-# Where a walk over the table can go from a place.
-STEPS = (-1, 0), (1, 0), (0, -1), (0, 1)
+# Lower bound on the penalty, because kernels may come from products in single precision.
+MIN_PENALTY = 1e-6
+PenaltySearch: TypeAlias = Callable[[Array], tuple[float, float]]
+"""From a kernel (m, m) to the leave-one-out error of the best penalty, and this penalty."""
+GridIndex: TypeAlias = tuple[int, int]
+"""Row and column in a grid of values of gamma by penalties."""
+# Offsets of neighbours in the grid.
+NEIGHBOURS = (-1, 0), (1, 0), (0, -1), (0, 1)
 
 
 @dataclass(frozen=True)
-class Kernel:
+class SelectedKernel:
     """A Gaussian kernel and a penalty.
 
     Parameters
     ----------
     error : float
-        What leaving one row out misses with them.
+        The leave-one-out error.
     gamma, l2 : float
-        The kernel parameter, and the penalty.
+        The kernel parameter and the penalty.
     scale : int
-        The index of what features are multiplied by.
+        The index of the scale of the features.
     """
 
     error: float
@@ -44,36 +44,35 @@ class Kernel:
     scale: int
 
 
-def best_kernel(X: Array, gammas: Array, judge: Judge) -> Kernel:
-    """The kernel of the first scale that best predicts left-out rows.
+def best_kernel(X: Array, gammas: Array, search: PenaltySearch) -> SelectedKernel:
+    """The Gaussian kernel of least leave-one-out error, in the first scale.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
         Features in this scale.
     gammas : ndarray of shape (s,), ascending
-        What is compared; of equally good ones, the smoothest is kept. The kernel is
-        ``1 + exp(-gamma |x - x'|^2 / d)``.
-    judge : callable
-        Finds the penalty and the error of a kernel.
+        Candidates for the kernel ``1 + exp(-gamma |x - x'|^2 / d)``; the smoothest of equally good ones is taken.
+    search : callable
+        Returns the error and the penalty of a kernel.
 
     Returns
     -------
     Kernel
     """
-    found, distances = [], squared_distances(X)
+    candidates, distances = [], squared_distances(X)
     for gamma in gammas:
-        error, l2 = judge(gaussian(distances, gamma))
-        found.append(Kernel(error, float(gamma), l2, 0))
-    return min(found, key=attrgetter("error"))
+        error, l2 = search(gaussian_kernel(distances, gamma))
+        candidates.append(SelectedKernel(error, float(gamma), l2, 0))
+    return min(candidates, key=attrgetter("error"))
 
 
-def best_ridge(scaled: Iterable[Array], target: Array, weight: Array, gammas: Array, penalties: Array) -> Kernel:
-    """The kernel and the penalty by which kernel ridge regression best predicts left-out rows.
+def best_ridge(
+    scaled: Iterable[Array], target: Array, weight: Array, gammas: Array, penalties: Array
+) -> SelectedKernel:
+    """The kernel and the penalty of kernel ridge regression of least leave-one-out error.
 
-    Scales but the first are searched from where that has come to: what suits one is changed little by others.
-    Compared with a search of each as of the first, accuracy changes by 0.00 points (129 fits of 19 sets, standard
-    error 0.01), the loss by 0.02 % (0.03), and fits of 1,000 to 3,000 rows take 0.89 of the time.
+    The grid is searched in full for the first scale, and locally from its optimum for the other scales.
 
     Parameters
     ----------
@@ -81,50 +80,47 @@ def best_ridge(scaled: Iterable[Array], target: Array, weight: Array, gammas: Ar
         Features in each scale.
     target, weight : ndarray of shape (m, C) and (m,)
     gammas, penalties : ndarray of shape (s,) and (t,), ascending
-        What is compared.
+        Candidates.
     """
     first, *others = scaled
     best = best_kernel(first, gammas, lambda kernel: best_penalty(kernel, target, weight, penalties))
-    place = int(np.abs(gammas - best.gamma).argmin()), int(np.abs(penalties - best.l2).argmin())
+    start = int(np.abs(gammas - best.gamma).argmin()), int(np.abs(penalties - best.l2).argmin())
     for scale, X in enumerate(others, 1):
-        error, (row, column) = least_loo_error(X, target, weight, gammas, penalties, place)
+        error, (row, column) = search_loo_error(X, target, weight, gammas, penalties, start)
         if error < best.error:
-            best = Kernel(error, float(gammas[row]), float(penalties[column]), scale)
+            best = SelectedKernel(error, float(gammas[row]), float(penalties[column]), scale)
     return best
 
 
-def least_loo_error(
-    X: Array, target: Array, weight: Array, gammas: Array, penalties: Array, start: Place
-) -> tuple[float, Place]:
-    """What kernel ridge regression misses of left-out rows, the least on a walk, and where that ended."""
+def search_loo_error(
+    X: Array, target: Array, weight: Array, gammas: Array, penalties: Array, start: GridIndex
+) -> tuple[float, GridIndex]:
+    """The least leave-one-out error of kernel ridge regression on a local search of the grid, and its index."""
     distances = squared_distances(X)
-    kernel = cache(lambda row: gaussian(distances, float(gammas[row])))
+    kernel = cache(lambda row: gaussian_kernel(distances, float(gammas[row])))
     return local_search(
-        lambda row, column: left_out_error(kernel(row), target, weight, penalties[column]),
+        lambda row, column: ridge_loo_error(kernel(row), target, weight, penalties[column]),
         (len(gammas), len(penalties)),
         start,
     )
 
 
-def local_search(cost: Callable[[int, int], float], shape: tuple[int, int], start: Place) -> tuple[float, Place]:
-    """A cost that none beside it in a table undercuts, and its place: from `start` on, the best one beside."""
-    known, here = cache(cost), start
+def local_search(
+    cost: Callable[[int, int], float], shape: tuple[int, int], start: GridIndex
+) -> tuple[float, GridIndex]:
+    """A local minimum of a cost over a grid, and its index, by steepest descent from `start`."""
+    cached, index = cache(cost), start
     while True:
-        beside = [(here[0] + down, here[1] + right) for down, right in STEPS]
-        within = (place for place in beside if is_within(place, shape))
-        best = min(within, key=lambda place: known(*place), default=here)
-        if known(*best) >= known(*here):
-            return known(*here), here
-        here = best
+        neighbours = ((index[0] + down, index[1] + right) for down, right in NEIGHBOURS)
+        inside = (near for near in neighbours if 0 <= near[0] < shape[0] and 0 <= near[1] < shape[1])
+        best = min(inside, key=lambda near: cached(*near), default=index)
+        if cached(*best) >= cached(*index):
+            return cached(*index), index
+        index = best
 
 
-def is_within(place: Place, shape: tuple[int, int]) -> bool:
-    """Whether a table of this shape has that place."""
-    return 0 <= place[0] < shape[0] and 0 <= place[1] < shape[1]
-
-
-def gaussian(distances: Array, gamma: float) -> Array:
-    """The kernel of an intercept and of mean squared distances (m, m)."""
+def gaussian_kernel(distances: Array, gamma: float) -> Array:
+    """The kernel ``1 + exp(-gamma D)`` of mean squared distances D (m, m)."""
     kernel = np.empty(distances.shape)
     compiled("vector_math").exp_array(np.ravel(-gamma * distances), np.ravel(kernel))
     kernel += 1.0
@@ -132,13 +128,10 @@ def gaussian(distances: Array, gamma: float) -> Array:
 
 
 def best_penalty(kernel: Array, target: Array, weight: Array, penalties: Array) -> tuple[float, float]:
-    """The least error of kernel ridge regression before a larger penalty has a larger one, and that penalty.
-
-    Penalties ascend.
-    """
+    """The first local minimum of the leave-one-out error over ascending penalties, and its penalty."""
     least, best = np.inf, float(penalties[0])
     for l2 in penalties:
-        error = left_out_error(kernel, target, weight, l2)
+        error = ridge_loo_error(kernel, target, weight, l2)
         if error > least:
             break
         least, best = error, float(l2)
@@ -146,32 +139,31 @@ def best_penalty(kernel: Array, target: Array, weight: Array, penalties: Array) 
 
 
 def squared_distances(X: Array) -> Array:
-    """The mean over features of the squared differences of each two rows, (m, m)."""
+    """The mean squared difference over features of each pair of rows, (m, m)."""
     lengths = np.einsum("ij,ij->i", X, X)
-    found: Array = lengths[:, None] + lengths
-    found -= 2.0 * (X @ X.T)
-    return np.maximum(found, 0.0, out=found) / X.shape[1]
+    distances: Array = lengths[:, None] + lengths
+    distances -= 2.0 * (X @ X.T)
+    return np.maximum(distances, 0.0, out=distances) / X.shape[1]
 
 
-def left_out_error(kernel: Array, target: Array, weight: Array, l2: float) -> float:
-    """The weighted sum of squared errors, each in predicting a row from the others; infinite if A is singular."""
-    solved = solution(kernel, target, weight, l2)
-    return np.inf if solved is None else float(weight @ np.square(solved.left_out).sum(axis=1))
+def ridge_loo_error(kernel: Array, target: Array, weight: Array, l2: float) -> float:
+    """The weighted sum of squared leave-one-out residuals; infinite if the system is singular."""
+    fit = fit_kernel_ridge(kernel, target, weight, l2)
+    return np.inf if fit is None else float(weight @ np.square(fit.loo_residuals).sum(axis=1))
 
 
 @dataclass(frozen=True)
-class Solution:
-    r"""Kernel ridge regression of some rows: :math:`\alpha = A^{-1} z`, where
-    :math:`A = K + \lambda \operatorname{diag}(1 / w)`.
+class KernelRidgeFit:
+    r"""Kernel ridge regression: :math:`\alpha = A^{-1} z` with :math:`A = K + \lambda \operatorname{diag}(1 / w)`.
 
     Parameters
     ----------
     dual : ndarray of shape (m, C)
-        Alpha: the function is the sum over rows of what they weigh, times the kernel.
+        Dual weights, alpha.
     inverse : ndarray of shape (m,)
         The diagonal of the inverse of A.
     penalty : ndarray of shape (m,)
-        What A has on its diagonal beside the kernel.
+        The diagonal that is added to the kernel.
     """
 
     dual: Array
@@ -179,29 +171,29 @@ class Solution:
     penalty: Array
 
     @property
-    def left_out(self) -> Array:
-        r"""What the regression on all other rows misses of each, (m, C): :math:`\alpha_i / (A^{-1})_{ii}`.
+    def loo_residuals(self) -> Array:
+        r"""Leave-one-out residuals, (m, C): :math:`\alpha_i / (A^{-1})_{ii}`.
 
         Rasmussen and Williams, Gaussian processes for machine learning, 2006, section 5.4.2.
         """
         return np.asarray(self.dual / self.inverse[:, None])
 
     @property
-    def degrees(self) -> float:
-        r"""Effective degrees of freedom, :math:`\operatorname{tr} K A^{-1}` (there, section 2.6)."""
+    def degrees_of_freedom(self) -> float:
+        r"""Effective degrees of freedom, :math:`\operatorname{tr} K A^{-1}` (same book, section 2.6)."""
         return float(len(self.inverse) - self.penalty @ self.inverse)
 
 
-def solution(kernel: Array, target: Array, weight: Array, l2: float) -> Solution | None:
-    """That of a kernel (m, m), a target (m, C), weights (m,) and a penalty; None where A is singular.
+def fit_kernel_ridge(kernel: Array, target: Array, weight: Array, l2: float) -> KernelRidgeFit | None:
+    """Fit a target (m, C) with a kernel (m, m), weights (m,) and a penalty; None if the system is singular.
 
-    Entries of the penalty are at least `LEAST_PENALTY`.
+    The penalties of rows, ``l2 / weight``, are at least `MIN_PENALTY`.
     """
     from scipy.linalg.lapack import dpotrs
 
-    penalty = np.maximum(l2 / weight, LEAST_PENALTY)
+    penalty = np.maximum(l2 / weight, MIN_PENALTY)
     factor = cholesky(kernel, [penalty])
     if factor is None:
         return None
     dual, _ = dpotrs(factor, target, lower=1)
-    return Solution(dual, inverse_diagonal(factor), penalty)
+    return KernelRidgeFit(dual, inverse_diagonal(factor), penalty)

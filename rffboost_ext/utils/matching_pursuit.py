@@ -1,4 +1,4 @@
-"""Which of many cosines reproduce a function: orthogonal matching pursuit over pairs of a cosine and a sine."""
+"""Orthogonal matching pursuit over pairs of a cosine and a sine."""
 
 from __future__ import annotations
 
@@ -6,61 +6,62 @@ import numpy as np
 
 from .typing import Array
 
-# Frequencies are chosen in so many groups, with a least-squares fit after each.
+# Number of groups in which frequencies are selected, with a least-squares fit after each.
 GROUPS = 16
-# Penalty on the squares of the weights, as a share of the number of rows: frequencies may be nearly equal.
-L2 = 1e-5
+# Penalty on squared weights relative to the number of rows, because frequencies may be nearly equal.
+RELATIVE_PENALTY = 1e-5
 
 
-def pursue(pairs: Array, target: Array, most: int, enough: float) -> tuple[Array, Array]:
-    r"""A few frequencies, and weights of their cosines and sines, that reproduce a target by least squares.
+def matching_pursuit(pairs: Array, target: Array, n_frequencies: int, tol: float) -> tuple[Array, Array]:
+    r"""Approximate a target by least squares on the cosines and sines of a few selected frequencies.
 
-    Group by group, the frequencies are added that capture most of the residual r by themselves,
-    :math:`\sum_c (\langle \cos, r_c \rangle / \|\cos\|)^2 + (\langle \sin, r_c \rangle / \|\sin\|)^2`, and all
-    weights are fitted anew, until the mean square of the residual is small enough.
+    Each step adds a group of frequencies of largest correlation with the residual r,
+    :math:`\sum_c (\langle \cos, r_c \rangle / \|\cos\|)^2 + (\langle \sin, r_c \rangle / \|\sin\|)^2`, and refits
+    all weights, until the mean square of the residual is small enough.
 
     Parameters
     ----------
     pairs : ndarray of shape (2, M, n)
-        Cosine and sine of each frequency on the rows, of mean 0.
+        Cosine and sine of each frequency on the rows, with mean 0.
     target : ndarray of shape (n, C)
-        Of mean 0.
-    most : int
-        The most frequencies to choose.
-    enough : float
-        The mean square of the residual, summed over outputs, that is small enough.
+        Target with mean 0.
+    n_frequencies : int
+        Maximum number of selected frequencies.
+    tol : float
+        Stop at this mean square of the residual, summed over outputs.
 
     Returns
     -------
-    chosen : ndarray of shape (m,)
-        Indices of frequencies, the first ones first.
+    selected : ndarray of shape (m,)
+        Indices of frequencies in the order of selection.
     weight : ndarray of shape (2, m, C)
+        Weights of their cosines and sines.
 
     References
     ----------
     Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, Orthogonal matching pursuit, Asilomar Conference on Signals,
-    Systems and Computers, 1993; there one at a time.
+    Systems and Computers, 1993, with groups of one frequency.
     """
     n_pairs, n = pairs.shape[1:]
-    most = min(most, n_pairs)
-    group = max(1, -(-most // GROUPS))
+    n_frequencies = min(n_frequencies, n_pairs)
+    group = max(1, -(-n_frequencies // GROUPS))
     power = np.square(pairs).sum(axis=2)[..., None] + np.finfo(np.float64).tiny
     free, residual = np.ones(n_pairs, dtype=bool), target
-    chosen, fit = np.empty(0, dtype=np.int64), NormalEquations(target)
-    while len(chosen) < most and np.square(residual).sum() > enough * n:
-        captured = (np.square(pairs @ residual) / power).sum(axis=(0, 2))
-        ranked = np.argsort(-np.where(free, captured, -1.0), kind="stable")
-        added = ranked[: min(group, most - len(chosen))]
+    selected, fit = np.empty(0, dtype=np.int64), NormalEquations(target)
+    while len(selected) < n_frequencies and np.square(residual).sum() > tol * n:
+        correlation = (np.square(pairs @ residual) / power).sum(axis=(0, 2))
+        ranked = np.argsort(-np.where(free, correlation, -1.0), kind="stable")
+        added = ranked[: min(group, n_frequencies - len(selected))]
         free[added] = False
-        chosen = np.append(chosen, added)
+        selected = np.append(selected, added)
         fit.add(pairs[:, added].reshape(-1, n))
         residual = target - fit.approximation
     weight = fit.weight.reshape(-1, target.shape[1])
-    return chosen, paired(weight, group)
+    return selected, pair_weights(weight, group)
 
 
-def paired(weight: Array, group: int) -> Array:
-    """Weights (2, m, C) of cosines and sines, from those (2m, C) of group after group."""
+def pair_weights(weight: Array, group: int) -> Array:
+    """Weights (2, m, C) of cosines and sines from concatenated weights (2m, C) of groups."""
     parts = [weight[start : start + 2 * group] for start in range(0, len(weight), 2 * group)]
     split = [part.reshape(2, -1, weight.shape[1]) for part in parts]
     return np.concatenate(split, axis=1) if split else np.empty((2, 0, weight.shape[1]))
@@ -81,13 +82,13 @@ class NormalEquations:
         self.weight = np.empty((0, target.shape[1]))
 
     def add(self, columns: Array) -> None:
-        """Fit on further columns (k, n) too."""
+        """Add columns (k, n) and refit."""
         from scipy.linalg import solve
 
         across, within = self.columns @ columns.T, columns @ columns.T
         self.gram = np.block([[self.gram, across], [across.T, within]])
         self.columns = np.concatenate([self.columns, columns])
-        penalty = L2 * len(self.target) * np.eye(len(self.columns))
+        penalty = RELATIVE_PENALTY * len(self.target) * np.eye(len(self.columns))
         self.weight = solve(self.gram + penalty, self.columns @ self.target, assume_a="pos")
 
     @property

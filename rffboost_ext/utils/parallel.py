@@ -1,4 +1,4 @@
-"""Threads for passes over tiles."""
+"""Threads of passes over tiles and of BLAS."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from threading import Lock
 from typing import Any
 
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
-"""Threads that predictions may use; estimators set it for the duration of a call."""
+"""Number of threads of predictions; estimators set it for the duration of a call."""
 
-# Fewer tiles than this per thread are not worth waking one for.
-LEAST_TILES = 4
-# Fewest tiles taken at a time, near the end of a pass, when threads wait for each other.
-LEAST_TAKEN = 2
+# Minimum number of tiles per thread: fewer do not pay off.
+MIN_TILES_PER_THREAD = 4
+# Minimum number of tiles that a thread takes at a time.
+MIN_CHUNK = 2
 
 
 @cache
@@ -31,8 +31,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def number_of_threads(n_jobs: int | None) -> int:
-    """What scikit-learn's `n_jobs` stands for: None for one thread, -1 for all, -2 for one fewer."""
+def count_threads(n_jobs: int | None) -> int:
+    """The number of threads for scikit-learn's `n_jobs`: None for one, -1 for all, -2 for all but one."""
     if n_jobs is None or n_jobs == 1:
         return 1
     from joblib import effective_n_jobs
@@ -41,9 +41,9 @@ def number_of_threads(n_jobs: int | None) -> int:
 
 
 @contextmanager
-def threads(n_jobs: int | None) -> Iterator[int]:
-    """Within this context predictions use the number of threads that `n_jobs` stands for."""
-    number = number_of_threads(n_jobs)
+def use_threads(n_jobs: int | None) -> Iterator[int]:
+    """A context in which predictions use the number of threads of `n_jobs`."""
+    number = count_threads(n_jobs)
     token = N_JOBS.set(number)
     try:
         yield number
@@ -52,34 +52,34 @@ def threads(n_jobs: int | None) -> Iterator[int]:
 
 
 @cache
-def _blas() -> list[Any]:
-    # SciPy has a BLAS of its own: both have to be there when their threads are looked up.
+def _blas_libraries() -> list[Any]:
+    # SciPy has its own BLAS, which must be loaded before the look-up.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
-class SingleBlas:
-    """A context in which BLAS uses one thread: its results would depend on the number of threads.
+class SingleThreadedBLAS:
+    """A context in which BLAS uses one thread, because results depend on the number of threads.
 
-    The number is that of the process: where several threads are within the context, the last one restores it.
+    The setting is global to the process; the last thread that leaves the context restores it.
     """
 
     def __init__(self) -> None:
-        # Libraries of more threads, and how many.
+        # Libraries with several threads, and the number of threads.
         self._before: list[tuple[Any, int]] = []
         self.reset()
 
     def reset(self) -> None:
-        """Forget who is within."""
+        """Reset the number of threads in the context to 0."""
         self._lock, self._within = Lock(), 0
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._within:
-                # Not by a limit of threadpoolctl, which takes 0.1 ms; rounds take no more than ten times that.
-                threads = [(library, library.num_threads) for library in _blas()]
+                # threadpool_limits of threadpoolctl takes too long for calls in each round.
+                threads = [(library, library.num_threads) for library in _blas_libraries()]
                 self._before = [(library, number) for library, number in threads if number != 1]
                 for library, _ in self._before:
                     library.set_num_threads(1)
@@ -93,29 +93,29 @@ class SingleBlas:
                     library.set_num_threads(number)
 
 
-SINGLE_BLAS = SingleBlas()
+SINGLE_BLAS = SingleThreadedBLAS()
 
 if hasattr(os, "register_at_fork"):
-    # A thread that was within does not leave in a forked child.
+    # Threads in the context do not exist in a forked child.
     os.register_at_fork(after_in_child=SINGLE_BLAS.reset)
 
 
-def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:
-    """Call ``kernel(*args, first, last)`` so that every tile is visited once, on `n_jobs` threads.
+def run_over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any) -> None:
+    """Call ``kernel(*args, first, last)`` on `n_jobs` threads so that every tile is visited once.
 
-    Kernels release the GIL and write one result per tile, so the outcome does not depend on who visits which.
-    Threads take tiles from a shared queue: one that starts late leaves more to the others.
+    Kernels release the GIL and write one result per tile, so results do not depend on the threads. Threads take
+    tiles from a shared queue, which balances the load.
     """
-    threads = min(n_jobs, n_tiles // LEAST_TILES)
+    threads = min(n_jobs, n_tiles // MIN_TILES_PER_THREAD)
     if threads < 2:
         kernel(*args, 0, n_tiles)
         return
-    waiting = deque(spans(n_tiles, threads))
+    queue = deque(tile_spans(n_tiles, threads))
 
     def work() -> None:
         while True:
             try:
-                first, last = waiting.popleft()
+                first, last = queue.popleft()
             except IndexError:
                 return
             kernel(*args, first, last)
@@ -123,17 +123,17 @@ def over_tiles(kernel: Callable[..., Any], n_tiles: int, n_jobs: int, *args: Any
     futures = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
     work()
     for future in futures:
-        # A task that has not started by now is cancelled.
+        # Tasks that have not started are not needed.
         if not future.cancel():
             future.result()
 
 
 @lru_cache(maxsize=256)
-def spans(n_tiles: int, threads: int) -> tuple[tuple[int, int], ...]:
-    """Tiles first .. last-1 to take at a time, in their order: half of an even share of what is left each time."""
-    found, first = [], 0
+def tile_spans(n_tiles: int, threads: int) -> tuple[tuple[int, int], ...]:
+    """Consecutive ranges (first, last) of tiles, each half of an even share of the remaining tiles."""
+    ranges, first = [], 0
     while first < n_tiles:
-        size = max(LEAST_TAKEN, (n_tiles - first) // (2 * threads))
-        found.append((first, min(first + size, n_tiles)))
+        size = max(MIN_CHUNK, (n_tiles - first) // (2 * threads))
+        ranges.append((first, min(first + size, n_tiles)))
         first += size
-    return tuple(found)
+    return tuple(ranges)

@@ -1,4 +1,4 @@
-"""Allowed values of parameters, declared as data and checked before any work is done."""
+"""Declarative checks of parameter values."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ R = TypeVar("R", bound=Any)
 
 
 class Check(ABC):
-    """A condition on one parameter that can describe itself."""
+    """A condition on the value of a parameter, with a description."""
 
     @abstractmethod
     def fits(self, value: object) -> bool:
-        """Whether `value` is of a kind that can be allowed at all; if not, the error is a TypeError."""
+        """Whether the type of `value` is allowed; otherwise the error is a TypeError."""
 
     @abstractmethod
     def accepts(self, value: object) -> bool:
-        """Whether a `value` of a fitting kind is allowed; if not, the error is a ValueError."""
+        """Whether a `value` of an allowed type is allowed; otherwise the error is a ValueError."""
 
     @abstractmethod
     def __str__(self) -> str:
-        """What is allowed, in words that follow 'must be'."""
+        """The allowed values, in words that follow 'must be'."""
 
     def __or__(self, other: Check) -> Check:
         return AnyOf(self, other)
@@ -109,32 +109,34 @@ class Range(Check):
 
 
 @dataclass(frozen=True)
-class Positives(Check):
-    """A sequence of positive finite numbers."""
+class SequenceOf(Check):
+    """A sequence or array whose items satisfy a check; `items` describes them."""
+
+    item: Check
+    items: str
 
     def fits(self, value: object) -> bool:
-        number = Real(0.0)
-        return isinstance(value, tuple | list | np.ndarray) and all(number.fits(item) for item in value)
+        is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+        return is_sequence and all(map(self.item.fits, value))  # type: ignore[call-overload]
 
     def accepts(self, value: object) -> bool:
-        numbers: Any = value
-        return all(Real(0.0).accepts(number) for number in numbers)
+        return all(map(self.item.accepts, value))  # type: ignore[call-overload]
 
     def __str__(self) -> str:
-        return "a sequence of positive numbers"
+        return f"a sequence of {self.items}"
 
 
 @dataclass(frozen=True)
 class OneOf(Check):
-    """One of a few values, compared by type and value; a NumPy scalar counts as the Python value that it is."""
+    """One of a few values, compared by type and value; NumPy scalars are compared as Python values."""
 
     values: tuple[object, ...]
 
     def fits(self, value: object) -> bool:
-        return any(type(plain(value)) is type(allowed) for allowed in self.values)
+        return any(type(python_value(value)) is type(allowed) for allowed in self.values)
 
     def accepts(self, value: object) -> bool:
-        found = plain(value)
+        found = python_value(value)
         return any(type(found) is type(allowed) and found == allowed for allowed in self.values)
 
     def __str__(self) -> str:
@@ -159,35 +161,21 @@ class Instance(Check):
 
 @dataclass(frozen=True)
 class Function(Check):
-    """Something that can be called with one argument, but no class, described by what it is a function of."""
+    """A callable with one argument that is not a class; `of` names the argument."""
 
     of: str
 
     def fits(self, value: object) -> bool:
-        return callable(value) and not isinstance(value, type) and takes_one(value)
+        return callable(value) and not isinstance(value, type) and accepts_one_argument(value)
 
     def accepts(self, value: object) -> bool:
-        # A part with hyperparameters of its own names the one that is wrong.
+        # Parts validate their own hyperparameters.
         if hasattr(value, "validate"):
             value.validate()
         return True
 
     def __str__(self) -> str:
         return f"a function of {self.of}"
-
-
-@dataclass(frozen=True)
-class Functions(Function):
-    """A sequence of such functions."""
-
-    def fits(self, value: object) -> bool:
-        return isinstance(value, Sequence) and all(super(Functions, self).fits(item) for item in value)
-
-    def accepts(self, value: object) -> bool:
-        return True
-
-    def __str__(self) -> str:
-        return f"a sequence of functions of {self.of}"
 
 
 @dataclass(frozen=True, init=False)
@@ -209,19 +197,19 @@ class AnyOf(Check):
         return " or ".join(str(option) for option in self.options)
 
 
-def plain(value: object) -> object:
-    """The Python value of a NumPy scalar, such as arrays of choices yield; anything else as it is."""
+def python_value(value: object) -> object:
+    """The Python value of a NumPy scalar; other values are returned unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def takes_one(function: Callable[..., object]) -> bool:
-    """Whether a function can be called with one argument; a compiled one without a signature counts as such."""
+def accepts_one_argument(function: Callable[..., object]) -> bool:
+    """Whether a function can be called with one argument; True for compiled functions without a signature."""
     try:
-        known = inspect.signature(function)
+        signature = inspect.signature(function)
     except ValueError:
         return True
     try:
-        known.bind(None)
+        signature.bind(None)
     except TypeError:
         return False
     return True
@@ -230,13 +218,16 @@ def takes_one(function: Callable[..., object]) -> bool:
 BOOL = OneOf((True, False))
 POSITIVE = Real(0.0)
 NON_NEGATIVE = Real(0.0, inclusive=True)
+FRACTION = Real(0.0, 1.0, inclusive=True)
+POSITIVE_FRACTION = Real(0.0, 1.0)
+POSITIVE_SEQUENCE = SequenceOf(POSITIVE, "positive numbers")
 OPTIONAL = OneOf((None,))
 SEED = Integer(0, 2**32 - 1) | Instance(np.random.RandomState) | OPTIONAL
 THREADS = Integer(1) | Integer(-1024, -1) | OPTIONAL
 """Allowed values of `n_jobs`, as in scikit-learn."""
 PRECISION = OneOf(("float32", "float64"))
 EXTRAPOLATION = OneOf(("constant", "continue"))
-"""What cosines may do beyond the range of the features in fit."""
+"""Behaviour of cosines beyond the range of the training features."""
 
 
 def require(owner: str, name: str, value: object, check: Check) -> None:
@@ -245,9 +236,9 @@ def require(owner: str, name: str, value: object, check: Check) -> None:
     Raises
     ------
     TypeError
-        If the kind of value is never allowed.
+        If the type of the value is not allowed.
     ValueError
-        If the kind is right and the value is not.
+        If the type is allowed and the value is not.
     """
     if not check.fits(value):
         raise TypeError(f"{owner}: {name} must be {check}, got {value!r} of type {type(value).__name__}")
@@ -256,23 +247,23 @@ def require(owner: str, name: str, value: object, check: Check) -> None:
 
 
 def require_all(owner: object, checks: Mapping[str, Check]) -> None:
-    """Apply `checks` to the attributes of `owner` that they name."""
+    """Apply `checks` to the attributes of `owner` with the same names."""
     for name, check in checks.items():
         require(type(owner).__name__, name, getattr(owner, name), check)
 
 
-def may_be_auto(owner: type, name: str) -> bool:
-    """Whether "auto" is the default of a parameter, and so stands for a choice, or it is not in the signature."""
-    known = defaults_of(owner.__init__)  # type: ignore[misc]
-    return name not in known or known[name] == "auto"
+def allows_auto(owner: type, name: str) -> bool:
+    """Whether "auto" is the default of a parameter, or the parameter is not in the signature."""
+    defaults = parameter_defaults(owner.__init__)  # type: ignore[misc]
+    return name not in defaults or defaults[name] == "auto"
 
 
 @cache
-def defaults_of(function: Callable[..., object]) -> dict[str, object]:
-    """The default of each parameter of a function, in its order."""
-    return {name: given.default for name, given in inspect.signature(function).parameters.items()}
+def parameter_defaults(function: Callable[..., object]) -> dict[str, object]:
+    """The default of each parameter of a function, in order."""
+    return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
 def is_auto(value: object) -> bool:
-    """Whether a parameter leaves the choice to the estimator."""
+    """Whether a parameter is "auto"."""
     return isinstance(value, str) and value == "auto"

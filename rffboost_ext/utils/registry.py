@@ -1,4 +1,4 @@
-"""Registries of the named parts of a booster: one per kind, open to extension."""
+"""Registries of the named parts of a booster, one per kind, which users can extend."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 SEPARATORS = frozenset(" ,:")
-"""What the command line splits lists of names by, and XGBoost the lines of its log."""
+"""Separators of names on the command line and in XGBoost's log."""
 
 
 class Registry(Generic[T]):
     """A table from names to the classes of one kind of part.
 
-    A part can also be passed as an instance, so registering is optional. Packages offer parts through the entry
-    point group ``rffboost_ext.<kind>`` (for example ``rffboost_ext.learner``); these are looked up the first time
-    that a name is not found here.
+    Parts can also be passed as instances, so that registering is optional. Packages provide parts by the entry
+    point group ``rffboost_ext.<kind>`` (for example ``rffboost_ext.learner``), which is searched when a name is
+    not found.
 
     Parameters
     ----------
     kind : str
-        What the table holds, as named in error messages and parameters: ``"loss"``.
+        The kind of part, as in error messages and parameters, such as ``"loss"``.
     base : type
-        The class that every entry derives from.
+        The base class of all entries.
 
     Examples
     --------
@@ -54,8 +54,8 @@ class Registry(Generic[T]):
         Raises
         ------
         ValueError
-            If the name is no such text, is reserved, or is taken by another class. The same class defined again,
-            as in a notebook, replaces its earlier definition; nothing else is ever overwritten.
+            If the name is invalid, reserved, or taken by another class. A class that is defined again, as in a
+            notebook, replaces its earlier definition; nothing else is overwritten.
         TypeError
             If the name is not a string, or the class does not derive from the table's base.
         """
@@ -66,8 +66,10 @@ class Registry(Generic[T]):
             if not (inspect.isclass(cls) and issubclass(cls, self.base)):
                 raise TypeError(f"{self.kind} {name!r} must be a subclass of {self.base.__name__}, got {cls!r}")
             taken = self._table.get(name)
-            if taken is not None and path_of(taken) != path_of(cls):
-                raise ValueError(f"the {self.kind} name {name!r} is taken by {path_of(taken)}; choose another")
+            if taken is not None and qualified_name(taken) != qualified_name(cls):
+                raise ValueError(
+                    f"the {self.kind} name {name!r} is taken by {qualified_name(taken)}; choose another"
+                )
             self._table[name] = cls
             return cast(C, cls)
 
@@ -79,7 +81,7 @@ class Registry(Generic[T]):
         return sorted(self._table)
 
     def get(self, name: str) -> type[T]:
-        """The class registered under `name`; a ValueError that lists the choices if there is none."""
+        """The class registered under `name`; raises a ValueError that lists the choices if there is none."""
         if not isinstance(name, str):
             raise TypeError(f"the name of a {self.kind} must be a string, got {name!r}")
         if name not in self._table:
@@ -100,27 +102,27 @@ class Registry(Generic[T]):
         ValueError
             If the name is unknown or a hyperparameter is out of range.
         TypeError
-            If `part` is neither a name nor an instance of the table's base.
+            If `part` is neither a name nor an instance of the base class.
         """
         if params and not isinstance(part, str):
-            raise TypeError(f"parameters of a {self.kind} go with a name; {part!r} has its own, got {params}")
-        made = self.make(part, **params)
-        if not isinstance(made, self.base):
-            advice = f"; pass an instance, {made.__name__}()" if isinstance(made, type) else ""
+            raise TypeError(f"parameters of a {self.kind} require a name; {part!r} has its own, got {params}")
+        instance = self.make(part, **params)
+        if not isinstance(instance, self.base):
+            advice = f"; pass an instance, {instance.__name__}()" if isinstance(instance, type) else ""
             raise TypeError(
                 f"{self.kind} must be a registered name ({', '.join(self.names())}) or an instance of "
-                f"{self.base.__name__}, got {made!r} of type {type(made).__name__}{advice}"
+                f"{self.base.__name__}, got {instance!r} of type {type(instance).__name__}{advice}"
             )
-        if hasattr(made, "validate"):
-            made.validate()
-        return made
+        if hasattr(instance, "validate"):
+            instance.validate()
+        return instance
 
     def make(self, part: str | T, **params: object) -> T:
-        """As :meth:`create`, without any check: for parts that were checked before the fit, in every round."""
+        """As :meth:`create` without checks, for parts that were checked before the fit."""
         return cast(Callable[..., T], self.get(part))(**params) if isinstance(part, str) else part
 
     def name_of(self, part: T) -> str:
-        """The name under which the class of `part` is registered, else the name of that class."""
+        """The registered name of the class of `part`, or the name of the class if it is not registered."""
         return next((name for name, cls in self._table.items() if cls is type(part)), type(part).__name__)
 
     def _search(self) -> None:
@@ -130,41 +132,40 @@ class Registry(Generic[T]):
 
         self._searched = True
         for entry in entry_points(group=f"rffboost_ext.{self.kind}"):
-            # A broken entry point must not affect the others.
+            # A broken entry point must not affect others.
             try:
                 self.register(entry.name)(entry.load())
             except Exception as error:
                 warn_user(
-                    f"{self.kind} {entry.name!r}, which an installed package offers as {entry.value}, cannot be "
+                    f"{self.kind} {entry.name!r}, provided by an installed package as {entry.value}, cannot be "
                     f"loaded: {error!r}",
                     RuntimeWarning,
                 )
 
 
 def require_name(kind: str, name: Any) -> None:
-    """Raise a TypeError or ValueError unless a part of some kind can have this name."""
+    """Raise a TypeError or ValueError unless `name` is a valid name of a part."""
     if not isinstance(name, str):
-        raise TypeError(f'register wants a name, as in @register("my_{kind}"), got {name!r}')
+        raise TypeError(f'register requires a name, as in @register("my_{kind}"), got {name!r}')
     if not name or not name.isprintable() or SEPARATORS & set(name):
         raise ValueError(
-            f"the {kind} name must be printable text, at least one character, without blanks, commas and colons, "
-            f"which separate names in commands and logs; got {name!r}"
+            f"the {kind} name must be non-empty printable text without blanks, commas and colons, which separate "
+            f"names in commands and logs; got {name!r}"
         )
     if name == "auto":
-        raise ValueError(f"the {kind} name 'auto' is reserved for the choice of a default")
+        raise ValueError(f"the {kind} name 'auto' is reserved for defaults")
 
 
 def resolve_names(owner: Any, params: dict[str, Any], roles: Mapping[str, Registry[Any]]) -> dict[str, Any]:
-    """`params` for ``set_params``, extended so that nested ones also work for parts given by name.
+    """`params` for ``set_params``, in which named parts with nested parameters are replaced by instances.
 
-    ``learner__gamma`` of an owner with ``learner="rff_1"`` needs an instance to be set on: it is made here.
+    ``learner__gamma`` of an owner with ``learner="rff_1"`` is set on an instance, for example.
     """
     nested = {name.partition("__")[0] for name in params if "__" in name}
     parts = {role: params.get(role, getattr(owner, role)) for role in nested & set(roles)}
-    made = {role: roles[role].make(part) for role, part in parts.items() if isinstance(part, str)}
-    return params | made
+    return params | {role: roles[role].make(part) for role, part in parts.items() if isinstance(part, str)}
 
 
-def path_of(cls: type) -> str:
+def qualified_name(cls: type) -> str:
     """Module and qualified name of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"

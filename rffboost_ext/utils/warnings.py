@@ -1,17 +1,17 @@
-"""Warnings that point at the user's own line."""
+"""Warnings that point at the line of the user."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 
-# With what stands between functions of ours: functools, where they are chosen by type.
-OURS = "rffboost_ext", "onnx_export", "functools"
+# functools stands between our functions in single dispatch.
+OWN_PACKAGES = "rffboost_ext", "onnx_export", "functools"
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and name as its place the nearest line on the stack that is not of this project."""
+    """Warn with the location of the nearest line on the stack outside of this project."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in OWN_PACKAGES:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -12,7 +12,7 @@ from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.boosting.early_stopping.validation_split import MAX_HELD_OUT, sample_validation_set
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.data.sampling import draw_uniform, draw_weighted, gradient_magnitude, sampling_probabilities
-from rffboost_ext.learners.subsampling import informative
+from rffboost_ext.learners.subsampling import sample_by_gradient
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.losses.registry import LOSSES
 
@@ -182,7 +182,7 @@ def test_rows_that_are_all_drawn_by_chance_have_their_factors() -> None:
     uneven = replace(base, gradient=np.array([[100.0]] * 3 + [[0.01]] * 3), weight=np.ones(6))
     total = np.zeros(6)
     for seed in range(4_000):
-        seen, rows = informative(replace(uneven, rng=np.random.default_rng(seed)), 5)
+        seen, rows = sample_by_gradient(replace(uneven, rng=np.random.default_rng(seed)), 5)
         total[rows] += seen.weight[rows]
     np.testing.assert_allclose(total / 4_000, 5 / 6, atol=0.02)
 

@@ -9,7 +9,7 @@ import pytest
 
 from rffboost_ext import Design, RFFBoostRegressor, boost
 from rffboost_ext.data.sample_weight import merge_duplicate_rows
-from rffboost_ext.utils.arrays import fingerprints
+from rffboost_ext.utils.arrays import row_hashes
 
 from ..cases import PAIR_NAMES, PAIRS, as_targets, make_data, make_estimator
 
@@ -107,7 +107,7 @@ def test_equal_rows_are_merged():
 def test_fingerprints_tell_small_integers_apart(dtype):
     rows = np.random.default_rng(0).integers(0, 4, (20_000, 9))
     distinct = len(np.unique(rows, axis=0))
-    assert len(np.unique(fingerprints(rows.astype(dtype)))) == distinct
+    assert len(np.unique(row_hashes(rows.astype(dtype)))) == distinct
 
 
 @pairs

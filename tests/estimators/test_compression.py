@@ -25,7 +25,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.estimators import compression
 from rffboost_ext.estimators.compression import augment_rows, group_cosines, nearest_neighbours
-from rffboost_ext.utils.matching_pursuit import GROUPS, L2, pursue
+from rffboost_ext.utils.matching_pursuit import GROUPS, RELATIVE_PENALTY, matching_pursuit
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 
@@ -267,10 +267,10 @@ def test_weights_are_those_of_a_ridge_regression(n_outputs, most):
     pairs -= pairs.mean(axis=2)[..., None]
     target = RANDOM.standard_normal((200, n_outputs))
     target -= target.mean(axis=0)
-    chosen, weight = pursue(pairs, target, most, 0.0)
+    chosen, weight = matching_pursuit(pairs, target, most, 0.0)
     assert len(set(chosen.tolist())) == len(chosen) == min(most, 40)
     columns = pairs[:, chosen].reshape(-1, 200).T
-    oracle = Ridge(alpha=L2 * 200, fit_intercept=False).fit(columns, target)
+    oracle = Ridge(alpha=RELATIVE_PENALTY * 200, fit_intercept=False).fit(columns, target)
     wanted = np.reshape(oracle.coef_, (n_outputs, 2, -1)).transpose(1, 2, 0)
     np.testing.assert_allclose(weight, wanted, atol=1e-8)
 
@@ -280,10 +280,10 @@ def test_the_frequencies_of_a_target_are_found():
     angles = np.arange(1, 41)[:, None] * grid
     pairs = np.stack([np.cos(angles), np.sin(angles)])
     target = (2.0 * np.cos(7 * grid) - np.sin(23 * grid) + 0.5 * np.sin(3 * grid))[:, None]
-    chosen, weight = pursue(pairs, target, 40, 1e-6)
+    chosen, weight = matching_pursuit(pairs, target, 40, 1e-6)
     assert set(chosen[:3].tolist()) == {6, 22, 2}
     assert len(chosen) <= 3
-    chosen, weight = pursue(pairs, target, 2, 1e-6)
+    chosen, weight = matching_pursuit(pairs, target, 2, 1e-6)
     assert chosen.tolist() == [6, 22]
     np.testing.assert_allclose(weight[:, :, 0], [[2.0, 0.0], [0.0, -1.0]], atol=1e-4)
 
@@ -293,7 +293,7 @@ def test_no_more_are_chosen_than_are_needed():
     target = (pairs * np.linspace(0.1, 1.0, GROUPS)[:, None]).sum(axis=(0, 1))[:, None]
 
     def left(most):
-        chosen, weight = pursue(pairs, target, most, 0.5)
+        chosen, weight = matching_pursuit(pairs, target, most, 0.5)
         residual = target - np.einsum("kmn,kmc->nc", pairs[:, chosen], weight)
         return len(chosen), np.square(residual).sum() / len(target)
 
@@ -303,6 +303,6 @@ def test_no_more_are_chosen_than_are_needed():
 
 
 def test_a_target_of_zero_needs_nothing():
-    chosen, weight = pursue(RANDOM.standard_normal((2, 5, 30)), np.zeros((30, 2)), 5, 0.0)
+    chosen, weight = matching_pursuit(RANDOM.standard_normal((2, 5, 30)), np.zeros((30, 2)), 5, 0.0)
     assert len(chosen) == 0
     assert weight.shape == (2, 0, 2)

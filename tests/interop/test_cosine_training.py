@@ -174,7 +174,7 @@ class Shortening(Step):
         (lambda: rxgb.CosineObjective(every=0), "every"),
         (lambda: rxgb.CosineObjective("log-loss"), "log_loss"),
         (lambda: rxgb.CosineObjective(learning_rate=-1.0), "learning_rate"),
-        (lambda: rxgb.CosineObjective("log_loss", step="confidence_rated"), "does not go with"),
+        (lambda: rxgb.CosineObjective("log_loss", step="confidence_rated"), "is incompatible with"),
         (lambda: trained(rxgb.CosineObjective(), weight=np.arange(400)), "weights must be positive"),
         (lambda: trained(rxgb.CosineObjective(), base_margin=SIGNAL), "constant scores"),
         (lambda: trained(rxgb.CosineObjective("exponential"), y=CLASSES), "class indices"),

@@ -12,7 +12,7 @@ import xgboost as xgb
 from onnx_export import to_onnx
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.xgboost_model import categories_of, parsed
+from rffboost_ext.learners.trees.xgboost_model import model_categories, parse_model
 
 from .interop_cases import BINARY, CLASSES, SIGNAL, X
 
@@ -90,7 +90,7 @@ def test_categories_of_a_booster_are_those_of_the_table():
     table = table.astype({"text": "category", "whole": "category"})
     booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(table, BINARY, enable_categorical=True), 5)
     # Of boosters before XGBoost 3.1 the categories are not known.
-    if not categories_of(parsed(booster)):
+    if not model_categories(parse_model(booster)):
         pytest.skip("this XGBoost does not keep categories")
     brief = {"learner": "rff_1", "n_estimators": 1, "learning_rate": 1e-9}
     model = RFFBoostClassifier(**brief).fit(table, BINARY, init_model=booster)
@@ -114,7 +114,7 @@ def test_categories_of_a_booster_may_come_in_any_order(max_cat_to_onehot):
     matrix = xgb.DMatrix(table, y, enable_categorical=True)
     params = {"objective": "binary:logistic", "max_cat_to_onehot": max_cat_to_onehot, "nthread": 1}
     booster = xgb.train(params, matrix, 10)
-    if not categories_of(parsed(booster)):
+    if not model_categories(parse_model(booster)):
         pytest.skip("this XGBoost does not keep categories")
     brief = {"learner": "tree", "n_estimators": 1, "learning_rate": 1e-9}
     model = RFFBoostClassifier(**brief).fit(table, y, init_model=booster)

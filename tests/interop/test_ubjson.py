@@ -11,7 +11,7 @@ import pytest
 import xgboost as xgb
 
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.ubjson import Known, loads
+from rffboost_ext.learners.trees.ubjson import ReadCache, loads
 
 from .test_xgboost_models import random_model
 
@@ -48,7 +48,7 @@ def test_what_is_known_of_models_before_changes_nothing():
     """Models of one and several outputs in turn, and one whose members are others."""
     documents = [bytes(random_model(seed)[0].save_raw("ubj")) for seed in range(8)]
     documents.insert(4, bytes(with_categories().save_raw("ubj")))
-    known = Known()
+    known = ReadCache()
     for raw in documents:
         np.testing.assert_equal(loads(raw, known), loads(raw))
     assert known.members
@@ -125,7 +125,7 @@ def test_objects_in_a_row_may_differ(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_what_is_known_of_arrays_before_changes_nothing(seed):
     """They grow, shrink, or differ from some place on; arrays are members of objects and of arrays."""
-    rng, known = np.random.default_rng(seed), Known()
+    rng, known = np.random.default_rng(seed), ReadCache()
     values = [MEMBERS, {"a": [7]}, "text", "te", True, 0.5, [MEMBERS, "b"], []]
     held: list = []
     for _ in range(12):
@@ -136,7 +136,7 @@ def test_what_is_known_of_arrays_before_changes_nothing(seed):
 
 
 def test_trees_that_a_model_had_before_are_not_read_again():
-    X, known, found = np.random.default_rng(0).standard_normal((60, 3)), Known(), []
+    X, known, found = np.random.default_rng(0).standard_normal((60, 3)), ReadCache(), []
     matrix = xgb.DMatrix(X, X[:, 0])
     booster = xgb.Booster({"max_depth": 2}, [matrix])
     for iteration in range(6):

@@ -13,7 +13,7 @@ from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, RFFBoostClassifier
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop import xgboost_base_score as xgboost_start
-from rffboost_ext.learners.trees.xgboost_model import categories, categories_of, parsed
+from rffboost_ext.learners.trees.xgboost_model import column_categories, model_categories, parse_model
 
 from .interop_cases import BINARY, SIGNAL, Probit, X
 
@@ -65,7 +65,7 @@ def test_trees_of_which_nodes_were_deleted_are_read(objective):
     many = {"num_class": 3} if objective.startswith("multi") else {}
     y = np.random.default_rng(2).integers(0, 3 if many else 2, len(X))
     booster = xgb.train(params | many, xgb.DMatrix(X, y), 5)
-    kept = parsed(booster)["gradient_booster"]["model"]["trees"]
+    kept = parse_model(booster)["gradient_booster"]["model"]["trees"]
     assert any(int(tree["tree_param"]["num_deleted"]) for tree in kept)
     theirs = booster.predict(xgb.DMatrix(X), output_margin=True).reshape(len(X), -1)
     np.testing.assert_allclose(rxgb.to_ensemble(booster).raw(X), theirs, atol=1e-5)
@@ -128,8 +128,8 @@ def test_models_of_any_unit_are_read(unit):
 @pytest.mark.parametrize("error", [1e-2, 1.0])
 def test_a_base_score_that_was_misread_is_found(unit, error, monkeypatch):
     model = xgb.XGBRegressor(n_estimators=20, n_jobs=1).fit(X, unit * (10.0 + SIGNAL))
-    right = xgboost_start.base_score
-    monkeypatch.setattr(xgboost_start, "base_score", lambda text: right(text) * (1.0 + error))
+    right = xgboost_start.parse_base_score
+    monkeypatch.setattr(xgboost_start, "parse_base_score", lambda text: right(text) * (1.0 + error))
     with pytest.raises(ValueError, match="could not be read"):
         rxgb.to_ensemble(model)
 
@@ -158,7 +158,7 @@ def test_leaves_of_several_targets_are_refused(n_targets):
 @pytest.mark.parametrize("text", ["plain", "é and ü", "日本", ""])
 def test_text_of_categories_is_read_from_signed_bytes(text):
     content = np.frombuffer(text.encode(), dtype=np.int8).tolist()
-    assert categories({"values": content, "offsets": [0, len(content)]}).tolist() == [text]
+    assert column_categories({"values": content, "offsets": [0, len(content)]}).tolist() == [text]
 
 
 def test_what_is_no_model_is_named():
@@ -205,7 +205,7 @@ def test_classifiers_start_at_the_baseline_wherever_it_is(name, tmp_path):
         np.testing.assert_allclose(rxgb.to_ensemble(each).baseline, baseline, **tolerance)
     np.testing.assert_allclose(seen[-1], wanted[1], rtol=0.01)
     assert model.get_params()["callbacks"] is None
-    recorded = parsed(model.get_booster())["objective"]["name"]
+    recorded = parse_model(model.get_booster())["objective"]["name"]
     assert recorded == ("binary:logistic" if logistic else "binary:logitraw")
 
 
@@ -249,7 +249,7 @@ def test_text_beyond_ascii_is_taken_from_versions_that_keep_it(version, offsets,
     entry = {"values": list("éb".encode()), "offsets": offsets}
     learner = {"version": version, "gradient_booster": {"model": {"cats": {"enc": [entry]}}}}
     if kept:
-        assert [known.tolist() for known in categories_of(learner)] == [["é", "b"]]
+        assert [known.tolist() for known in model_categories(learner)] == [["é", "b"]]
         return
     with pytest.raises(ValueError, match="column 0 of the model must have categories of ASCII letters"):
-        categories_of(learner)
+        model_categories(learner)

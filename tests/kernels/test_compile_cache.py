@@ -28,11 +28,11 @@ print(json.dumps(counts | {"kernels": len(found), "cached": cached}))
 FEW = """
 import numpy as np
 from rffboost_ext.kernels.vector_math import exp_array
-from rffboost_ext.kernels.tiles import fill_tiles
+from rffboost_ext.kernels.tiles import fill_pass
 
 x = np.zeros(5)
 exp_array(x, x)
-fill_tiles(np.zeros((3, 1)), np.zeros(1), np.ones(1), np.zeros((1, 1, 16)), 0, 1)
+fill_pass(np.zeros((3, 1)), np.zeros(1), np.ones(1), np.zeros((1, 1, 16)), 0, 1)
 """
 FIT = """
 import numpy as np

@@ -13,8 +13,8 @@ from scipy.special import expit
 
 from rffboost_ext import FIT_CRITERIA, LOSSES, Design, Round
 from rffboost_ext.learners import FitCriterion
-from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective, cosine_objective
-from rffboost_ext.learners.tiles import LANES, LINE, ROWS, at_line
+from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk, empirical_risk
+from rffboost_ext.learners.tiles import CACHE_LINE, LANES, ROWS_PER_TILE, empty_aligned
 from rffboost_ext.losses.links import LARGEST_EXPONENT
 
 from ..cases import LOSS_CASES, OF_THE_PAPERS, Array, LossCase, make_round
@@ -31,10 +31,10 @@ SHAPES = [
     (1, 5, 2),
     (LANES, 1, 3),
     (LANES + 1, 13, 1),
-    (ROWS - 1, 3, 2),
-    (ROWS, 1, 1),
-    (ROWS + 1, 4, 5),
-    (2 * ROWS + 7, 9, 3),
+    (ROWS_PER_TILE - 1, 3, 2),
+    (ROWS_PER_TILE, 1, 1),
+    (ROWS_PER_TILE + 1, 4, 5),
+    (2 * ROWS_PER_TILE + 7, 9, 3),
 ]
 shapes = pytest.mark.parametrize(("n", "d", "K"), SHAPES)
 
@@ -45,8 +45,8 @@ class Problem:
 
     round: Round
     fit_criterion: FitCriterion
-    tiled: TiledObjective
-    plain: PlainObjective
+    tiled: CompiledRisk
+    plain: NumpyRisk
     omega: Array
     phases: Array
 
@@ -88,7 +88,7 @@ def make_problem(
     design = Design(round.design.original, np.full(d, 0.1), np.full(d, 1.3), n_jobs, precision)
     round = replace(round, design=design)
     made = FIT_CRITERIA.create(fit_criterion)
-    tiled, plain = TiledObjective(round, made.compiled(round)), PlainObjective(round, made)
+    tiled, plain = CompiledRisk(round, made.compiled(round)), NumpyRisk(round, made)
     omega = rng.standard_normal((K, d)) * np.sqrt(2.0 / d)
     tiled.project(omega)
     plain.project(omega)
@@ -131,11 +131,11 @@ def check_outputs(problem: Problem) -> None:
 
 def check_mixture(problem: Problem) -> None:
     """The K cosines alone, and then their weighted sum; last, as it overwrites the projections."""
-    risks, risks_ = problem.tiled.alone(problem.phases), problem.plain.alone(problem.phases)
+    risks, risks_ = problem.tiled.component_risks(problem.phases), problem.plain.component_risks(problem.phases)
     for k, cosine in enumerate(problem.plain.cosines.T):
         assert risks[k] == pytest.approx(risks_[k], rel=0, abs=problem.slack(cosine)[0])
     weight = np.random.default_rng(1).standard_normal(len(problem.phases))
-    off = np.abs(problem.tiled.combined(weight) - problem.plain.combined(weight))
+    off = np.abs(problem.tiled.weighted_sum(weight) - problem.plain.weighted_sum(weight))
     assert (off <= problem.eps * problem.angle() * np.abs(weight).sum()).all()
 
 
@@ -151,7 +151,7 @@ def check_all(problem: Problem) -> None:
 @matches
 def test_built_in_matches_are_compiled(fit_criterion):
     round = make_round(LOSS_CASES[0])
-    assert isinstance(cosine_objective(round, FIT_CRITERIA.create(fit_criterion)), TiledObjective)
+    assert isinstance(empirical_risk(round, FIT_CRITERIA.create(fit_criterion)), CompiledRisk)
 
 
 def test_a_match_of_the_users_own_is_not_compiled():
@@ -160,7 +160,7 @@ def test_a_match_of_the_users_own_is_not_compiled():
             error = output - round.residual[:, 0]
             return np.abs(error), np.sign(error)
 
-    assert isinstance(cosine_objective(make_round(LOSS_CASES[0]), Absolute()), PlainObjective)
+    assert isinstance(empirical_risk(make_round(LOSS_CASES[0]), Absolute()), NumpyRisk)
 
 
 @shapes
@@ -220,7 +220,7 @@ def test_a_row_of_weight_two_is_two_rows(fit_criterion, precision):
     twice = replace(once, design=design, weight=np.ones(70), **of_rows)
     omega, made = np.array([0.3, -1.0, 0.5]), FIT_CRITERIA.create(fit_criterion)
     (value, gradient), (value_, gradient_) = (
-        TiledObjective(round, made.compiled(round)).at_frequency(omega, 0.7) for round in (once, twice)
+        CompiledRisk(round, made.compiled(round)).at_frequency(omega, 0.7) for round in (once, twice)
     )
     tol = 1e-14 if precision == "float64" else 1e-6
     assert value == pytest.approx(value_, rel=tol, abs=tol)
@@ -232,11 +232,11 @@ def test_a_row_of_weight_two_is_two_rows(fit_criterion, precision):
 def test_threads_share_tiles_and_change_no_bit(fit_criterion, precision):
     # 9 tiles and a bit: 2 threads and no more, and a loop that 3 and 7 must not cut too fine.
     def results(n_jobs):
-        problem = make_problem(LOSS_CASES[0], fit_criterion, (9 * ROWS + 5, 3, 2), precision, n_jobs)
+        problem = make_problem(LOSS_CASES[0], fit_criterion, (9 * ROWS_PER_TILE + 5, 3, 2), precision, n_jobs)
         frequency, phases = problem.omega[0], problem.phases
         parts = [*problem.tiled.at_frequency(frequency, 0.3), problem.tiled.output(frequency, 0.3).copy()]
-        parts += [*problem.tiled.at_phases(phases), problem.tiled.alone(phases)]
-        return [*parts, problem.tiled.combined(phases), problem.tiled.tiles.blocks]
+        parts += [*problem.tiled.at_phases(phases), problem.tiled.component_risks(phases)]
+        return [*parts, problem.tiled.weighted_sum(phases), problem.tiled.tiles.blocks]
 
     expected = results(1)
     for n_jobs in (2, 3, 7):
@@ -251,7 +251,7 @@ def test_scores_that_are_far_off_leave_finite_sums(fit_criterion, precision):
     round = make_round(LOSS_CASES[0], n=3000, spread=600.0)
     round = replace(round, design=Design(round.design.original, precision=precision))
     assert np.abs(round.gradient).max() > 1e200
-    objective = TiledObjective(round, FIT_CRITERIA.create(fit_criterion).compiled(round))
+    objective = CompiledRisk(round, FIT_CRITERIA.create(fit_criterion).compiled(round))
     omega = np.array([0.3, -1.0, 0.5])
     for phase in np.linspace(-3.0, 3.0, 7):
         value, gradient = objective.at_frequency(omega, phase)
@@ -319,14 +319,14 @@ def test_derivatives_have_the_sign_and_the_bound_of_a_margin_loss(name, raw, see
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 7, ROWS)])
+@pytest.mark.parametrize("shape", [(1,), (3, 5), (2, 7, ROWS_PER_TILE)])
 def test_memory_of_tiles_starts_with_a_cache_line(shape, dtype):
-    made = [at_line(shape, dtype) for _ in range(3)]
+    made = [empty_aligned(shape, dtype) for _ in range(3)]
     for index, array in enumerate(made):
         array[:] = index
     for index, array in enumerate(made):
         assert (array.shape, array.dtype, array.flags.c_contiguous) == (shape, dtype, True)
-        assert array.ctypes.data % LINE == 0
+        assert array.ctypes.data % CACHE_LINE == 0
         np.testing.assert_array_equal(array, np.full(shape, index))
 
 
@@ -336,4 +336,4 @@ def test_what_passes_read_and_write_starts_with_a_cache_line(n, d, K, precision)
     objective = make_problem(OF_THE_PAPERS[0], "exponential", (n, d, K), precision).tiled
     _, p, q = objective.arrays
     for array in (objective.tiles.blocks, p, q, objective.outputs, objective.z):
-        assert array.ctypes.data % LINE == 0
+        assert array.ctypes.data % CACHE_LINE == 0

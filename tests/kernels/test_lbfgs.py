@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import fmin_l_bfgs_b, fminbound, rosen, rosen_der
 
 from rffboost_ext import FIT_CRITERIA, OPTIMIZERS
-from rffboost_ext.learners.fourier.objectives import PlainObjective
+from rffboost_ext.learners.fourier.objectives import NumpyRisk
 from rffboost_ext.learners.optimizers import LBFGS, Bounded, brent
 
 from ..cases import ONE_OUTPUT, Array, make_round
@@ -50,7 +50,7 @@ def frequency_problem(seed: int) -> tuple[Function, Array]:
     rng = np.random.default_rng(seed)
     d, n = int(rng.integers(1, 11)), int(rng.integers(20, 200))
     round = make_round(ONE_OUTPUT[seed % len(ONE_OUTPUT)], seed, n, d)
-    objective = PlainObjective(round, FIT_CRITERIA.create(round.loss.fit_criterion))
+    objective = NumpyRisk(round, FIT_CRITERIA.create(round.loss.fit_criterion))
     phase, l2 = rng.uniform(-np.pi, np.pi), rng.choice([0.0, 0.01])
 
     def fun(omega):

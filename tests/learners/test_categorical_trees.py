@@ -12,7 +12,7 @@ import xgboost
 
 from rffboost_ext import RFFBoostRegressor, Tree, Trees
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
+from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 
 
 @pytest.mark.parametrize("depth", [1, 3, 6])
@@ -50,7 +50,7 @@ def test_stored_sets_predict_as_xgboost_does(outputs, max_cat_to_onehot):
     known = {"feature_types": ["c", "q", "c"], "enable_categorical": True}
     params = {"base_score": 0.0, "max_depth": 5, "nthread": 1, "max_cat_to_onehot": max_cat_to_onehot} | many
     booster = xgboost.train(params, xgboost.DMatrix(X, y, **known), 6)
-    trees = Trees.stack(read_rounds(parsed(booster)))
+    trees = Trees.stack(read_rounds(parse_model(booster)))
     odd = X.copy()
     # Codes that no row had, beyond the table and before it.
     odd[::3, 0] = rng.choice([40.0, 63.0, 64.0, 1000.0, -1.0], len(odd[::3]))
@@ -68,7 +68,7 @@ def test_trees_with_and_without_sets_are_stacked():
         data = xgboost.DMatrix(
             X, np.isin(X[:, 0], [2, 3, 17]) + X[:, 1], feature_types=kinds, enable_categorical=True
         )
-        parts += read_rounds(parsed(xgboost.train({"max_depth": 3, "nthread": 1}, data, 2)))
+        parts += read_rounds(parse_model(xgboost.train({"max_depth": 3, "nthread": 1}, data, 2)))
     # A set that reaches further than those of the others.
     narrow = replace(parts[0], members=parts[0].members[:, :1])
     stacked = Trees.stack([narrow, *parts])

@@ -11,18 +11,18 @@ from sklearn.kernel_ridge import KernelRidge
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.kernel_machines.frequency_selection import (
-    LEAST_KEPT,
+    MIN_FREQUENCIES,
     FrequencyBudget,
-    amplitudes,
-    frequencies,
-    of_equal_lengths,
+    equalise_lengths,
+    select_frequencies,
+    squared_amplitudes,
 )
 from rffboost_ext.learners.kernel_machines.kernel_selection import KernelSelection
-from rffboost_ext.utils.kernel_ridge import Kernel, Solution, gaussian, solution
+from rffboost_ext.utils.kernel_ridge import KernelRidgeFit, SelectedKernel, fit_kernel_ridge, gaussian_kernel
 
 from ..cases import LOSS_CASES, make_round
 
-KERNEL = Kernel(0.0, 0.8, 0.1, 0)
+KERNEL = SelectedKernel(0.0, 0.8, 0.1, 0)
 PLAIN = {"early_stopping": False, "random_state": 0}
 
 
@@ -30,8 +30,8 @@ def machine(n: int = 40, n_outputs: int = 1, l2: float = 0.1):
     """Rows, and a kernel machine of theirs with all that it is made of."""
     rng = np.random.default_rng(0)
     X, target, weight = rng.normal(size=(n, 3)), rng.normal(size=(n, n_outputs)), rng.uniform(0.5, 2.0, n)
-    kernel = gaussian(cdist(X, X, "sqeuclidean") / 3, 0.8)
-    solved = solution(kernel, target, weight, l2)
+    kernel = gaussian_kernel(cdist(X, X, "sqeuclidean") / 3, 0.8)
+    solved = fit_kernel_ridge(kernel, target, weight, l2)
     assert solved is not None
     return X, kernel, target, weight, solved
 
@@ -39,7 +39,7 @@ def machine(n: int = 40, n_outputs: int = 1, l2: float = 0.1):
 def search_of() -> KernelSelection:
     """What a round says about kernels; its generator is always at the same place."""
     round = replace(make_round(LOSS_CASES[0], n=80, d=3), rng=np.random.default_rng(0))
-    return KernelSelection.of(round, round.residual, 80, 80, compare_scales=False)
+    return KernelSelection.from_round(round, round.residual, 80, 80, compare_scales=False)
 
 
 @pytest.mark.parametrize("l2", [1e-3, 10.0])
@@ -49,7 +49,7 @@ def test_the_machine_is_kernel_ridge_regression(n_outputs, l2) -> None:
     model = KernelRidge(alpha=l2, kernel="precomputed").fit(kernel, target, sample_weight=weight)
     np.testing.assert_allclose(solved.dual, model.dual_coef_, rtol=1e-8, atol=1e-10)
     hat = kernel @ np.linalg.inv(kernel + np.diag(l2 / weight))
-    assert solved.degrees == pytest.approx(np.trace(hat), rel=1e-8)
+    assert solved.degrees_of_freedom == pytest.approx(np.trace(hat), rel=1e-8)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -59,7 +59,7 @@ def test_amplitudes_are_those_of_the_fourier_transform(n_outputs, dtype) -> None
     omega = 2.0 * np.random.default_rng(1).normal(size=(37, 3))
     waves = np.exp(1j * X @ omega.T)
     expected = np.square(np.abs(solved.dual.T @ waves)).sum(axis=0) / np.square(solved.dual).max()
-    found = amplitudes(solved.dual, np.ascontiguousarray(X.T, dtype=dtype), omega)
+    found = squared_amplitudes(solved.dual, np.ascontiguousarray(X.T, dtype=dtype), omega)
     tolerance = 1e-11 if dtype == np.float64 else 1e-4
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * expected.max())
 
@@ -68,13 +68,15 @@ def test_amplitudes_are_those_of_the_fourier_transform(n_outputs, dtype) -> None
 def test_the_unit_of_a_target_does_not_matter(unit) -> None:
     X, _, _, _, solved = machine()
     omega, x = np.random.default_rng(1).normal(size=(9, 3)), np.ascontiguousarray(X.T)
-    np.testing.assert_allclose(amplitudes(unit * solved.dual, x, omega), amplitudes(solved.dual, x, omega))
+    np.testing.assert_allclose(
+        squared_amplitudes(unit * solved.dual, x, omega), squared_amplitudes(solved.dual, x, omega)
+    )
 
 
 def test_directions_of_one_frequency_have_its_length() -> None:
     draws = np.random.default_rng(0).normal(size=(6, 4, 3))
     draws[2, 1] = 0.0
-    found = of_equal_lengths(draws)
+    found = equalise_lengths(draws)
     np.testing.assert_array_equal(found[:, 0], draws[:, 0])
     lengths = np.linalg.norm(draws, axis=2)
     expected = np.where(lengths > 0.0, lengths[:, :1], 0.0)
@@ -86,32 +88,32 @@ def test_a_large_penalty_asks_for_few_frequencies() -> None:
     kept = [FrequencyBudget(500, 4, 8.0).count(machine(200, l2=l2)[-1]) for l2 in (1e-4, 0.1, 3.0, 1e6)]
     assert kept == sorted(kept, reverse=True)
     assert kept[0] == 500
-    assert LEAST_KEPT < kept[2] < 500
-    assert kept[-1] == LEAST_KEPT
+    assert MIN_FREQUENCIES < kept[2] < 500
+    assert kept[-1] == MIN_FREQUENCIES
     assert FrequencyBudget(500, 4, None).count(machine(l2=1e6)[-1]) == 500
     assert FrequencyBudget(5, 4, 8.0).count(machine(l2=1e-4)[-1]) == 5
 
 
 def test_what_is_drawn_is_the_kernel() -> None:
-    many = frequencies(search_of(), KERNEL, FrequencyBudget(20_000, 1, None))
+    many = select_frequencies(search_of(), KERNEL, FrequencyBudget(20_000, 1, None))
     np.testing.assert_allclose(np.cov(many.T), 2.0 * 0.8 / 3 * np.eye(3), atol=0.03)
 
 
 def test_the_best_of_several_directions_is_kept() -> None:
     search = search_of()
-    x, solved = search.round.design.X[search.rows].T, machine_of(search)
-    kept = frequencies(search, KERNEL, FrequencyBudget(15, 4, None))
-    drawn = of_equal_lengths(search_of().round.rng.standard_normal((15, 4, 3)))
+    x, solved = search.round.design.X[search.scored].T, machine_of(search)
+    kept = select_frequencies(search, KERNEL, FrequencyBudget(15, 4, None))
+    drawn = equalise_lengths(search_of().round.rng.standard_normal((15, 4, 3)))
     drawn *= np.sqrt(2.0 * 0.8 / 3)
     for one, several in zip(kept, drawn, strict=True):
-        np.testing.assert_allclose(one, several[amplitudes(solved.dual, x, several).argmax()])
+        np.testing.assert_allclose(one, several[squared_amplitudes(solved.dual, x, several).argmax()])
 
 
-def machine_of(search: KernelSelection) -> Solution:
+def machine_of(search: KernelSelection) -> KernelRidgeFit:
     """The kernel machine of what a search compares kernels on."""
-    X, weight = search.round.design.X[search.rows], search.round.weight[search.rows]
-    kernel = gaussian(cdist(X, X, "sqeuclidean") / 3, KERNEL.gamma)
-    solved = solution(kernel, search.target[search.rows], weight, KERNEL.l2)
+    X, weight = search.round.design.X[search.scored], search.round.weight[search.scored]
+    kernel = gaussian_kernel(cdist(X, X, "sqeuclidean") / 3, KERNEL.gamma)
+    solved = fit_kernel_ridge(kernel, search.target[search.scored], weight, KERNEL.l2)
     assert solved is not None
     return solved
 
@@ -120,13 +122,13 @@ def test_without_a_target_the_first_is_kept() -> None:
     search = search_of()
     still = replace(search, target=np.zeros_like(search.target))
     drawn = search_of().round.rng.standard_normal((15, 4, 3))[:, 0]
-    found = frequencies(still, KERNEL, FrequencyBudget(15, 4, None))
+    found = select_frequencies(still, KERNEL, FrequencyBudget(15, 4, None))
     np.testing.assert_allclose(found, np.sqrt(2.0 * 0.8 / 3) * drawn)
 
 
 def test_lengths_are_those_of_the_kernel() -> None:
     """Whatever is chosen: a smooth function does not make frequencies short, nor a rough one long."""
-    chosen = frequencies(search_of(), KERNEL, FrequencyBudget(4_000, 8, None))
+    chosen = select_frequencies(search_of(), KERNEL, FrequencyBudget(4_000, 8, None))
     assert np.square(chosen).mean() == pytest.approx(2.0 * 0.8 / 3, rel=0.05)
 
 
@@ -156,7 +158,7 @@ def test_default_models_have_fewer_frequencies_where_there_is_noise() -> None:
         (part,) = (learner for learner in model.learners_ if isinstance(learner, RFFRidge))
         machines = [term for term in model.ensemble_.terms if len(getattr(term, "omega", ())) > 100]
         sizes.append(max(len(np.unique(term.omega, axis=0)) for term in machines) - 1)
-        assert LEAST_KEPT <= sizes[-1] <= part.n_components
+        assert MIN_FREQUENCIES <= sizes[-1] <= part.n_components
     assert sizes[1] < 0.6 * sizes[0]
 
 

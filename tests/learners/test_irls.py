@@ -11,13 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext.learners.kernel_machines.least_squares import ReweightedLeastSquares
 from rffboost_ext.learners.kernel_machines.regularization_path import (
-    LEAST_SHARE,
-    Basis,
-    Curvature,
+    MIN_RELATIVE_CURVATURE,
+    CurvatureBounds,
     RegularizationPath,
 )
-from rffboost_ext.utils.kernel_ridge import left_out_error, squared_distances
+from rffboost_ext.utils.kernel_ridge import ridge_loo_error, squared_distances
 
 from ..cases import LOSS_CASES, LOSS_NAMED, make_round
 
@@ -40,8 +40,8 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, first, la
     learner = RFFIRLS(n_components, gamma=(0.7, 0.7), l2=(0.01, 0.4))
     learner.fit(replace(round, index=first))
     term = learner.fit(replace(round, index=later))
-    curvature = Curvature.of(round)
-    h = curvature.of_rows(round.gradient, round.hessian)
+    curvature = CurvatureBounds.from_round(round)
+    h = curvature.bounded(round.gradient, round.hessian)
     z, omega = round.design.X, term.omega[1:][:n_components]
     features = np.hstack([np.ones((60, 1)), np.cos(z @ omega.T), np.sin(z @ omega.T)])
     norms = np.concatenate([[1.0], np.full(2 * n_components, float(n_components))])
@@ -57,8 +57,8 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, first, la
 def test_least_squares_are_those_of_either_system(n_rows) -> None:
     rng = np.random.default_rng(0)
     features, curvature = rng.normal(size=(9, n_rows)), rng.uniform(1e-4, 1.0, n_rows)
-    pull, basis = rng.normal(size=n_rows), Basis(features)
-    assert basis.by_rows == (n_rows < 9)
+    pull, basis = rng.normal(size=n_rows), ReweightedLeastSquares(features)
+    assert basis.is_dual == (n_rows < 9)
     expected = np.linalg.solve(features * curvature @ features.T + 0.1 * np.eye(9), features @ pull)
     np.testing.assert_allclose(basis.solve(curvature, pull, 0.1), expected, rtol=1e-9)
 
@@ -66,20 +66,20 @@ def test_least_squares_are_those_of_either_system(n_rows) -> None:
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_rows_have_curvatures_and_no_step_is_far(case) -> None:
     round = make_round(case, n=200, spread=30.0)
-    curvature = Curvature.of(make_round(case, n=200, spread=0.1))
-    h = curvature.of_rows(round.gradient, round.hessian)
-    assert (h >= LEAST_SHARE * curvature.mean).all()
+    curvature = CurvatureBounds.from_round(make_round(case, n=200, spread=0.1))
+    h = curvature.bounded(round.gradient, round.hessian)
+    assert (h >= MIN_RELATIVE_CURVATURE * curvature.mean).all()
     assert (h >= round.hessian).all()
-    assert (np.abs(round.gradient) <= curvature.reach * h * (1.0 + 1e-12)).all()
-    assert np.isinf(curvature.reach).all() == ("squared_error" in case.name)
+    assert (np.abs(round.gradient) <= curvature.max_step * h * (1.0 + 1e-12)).all()
+    assert np.isinf(curvature.max_step).all() == ("squared_error" in case.name)
 
 
 def test_units_of_outputs_without_a_gradient_are_positive() -> None:
     round = make_round(LOSS_NAMED["squared_error of 2 targets"])
     round.gradient[:, 1] = 0.0
-    curvature = Curvature.of(round)
+    curvature = CurvatureBounds.from_round(round)
     assert (curvature.mean > 0.0).all()
-    assert (curvature.reach > 0.0).all()
+    assert (curvature.max_step > 0.0).all()
 
 
 def logistic(
@@ -95,7 +95,7 @@ def logistic(
     def value(scores):
         return float(np.average(np.logaddexp(0.0, -sign * scores)[:, 0], weights=weight))
 
-    curvature = Curvature(np.ones(1), np.full(1, 10.0))
+    curvature = CurvatureBounds(np.ones(1), np.full(1, 10.0))
     return 1.0 + np.exp(-squared_distances(Z)), RegularizationPath(
         derivatives, value, weight, curvature, np.array(penalties)
     )
@@ -108,7 +108,7 @@ def test_rounds_of_one_penalty_are_kernel_logistic_regression() -> None:
     kernel, path = logistic(Z, y, weight, [])
     scores = np.zeros((50, 1))
     for _ in range(20):
-        scores, left = path._round(kernel, scores, 0.3)
+        scores, left = path._step(kernel, scores, 0.3)
     root = np.linalg.cholesky(kernel + 1e-10 * np.eye(50))
     exact = LogisticRegression(C=1.0 / 0.3, fit_intercept=False, tol=1e-10, max_iter=10_000)
     np.testing.assert_allclose(scores[:, 0], root @ exact.fit(root, y, weight).coef_[0], rtol=0, atol=1e-4)
@@ -129,11 +129,11 @@ def test_left_out_rows_of_least_squares_are_exact() -> None:
         lambda scores: (scores - y, np.ones_like(y)),
         lambda scores: float(weight @ np.square(scores - y).sum(axis=1)),
         weight,
-        Curvature(np.ones(1), np.full(1, np.inf)),
+        CurvatureBounds(np.ones(1), np.full(1, np.inf)),
         np.array([3.0, 1.0, 0.3, 0.1]),
     )
-    errors = {l2: left_out_error(kernel, y, weight, l2) for l2 in path.penalties}
-    error, l2 = path.left_out(kernel)
+    errors = {l2: ridge_loo_error(kernel, y, weight, l2) for l2 in path.penalties}
+    error, l2 = path.best_penalty(kernel)
     assert l2 == min(errors, key=errors.__getitem__)
     assert error == pytest.approx(errors[l2])
 
@@ -144,7 +144,7 @@ def test_the_second_rise_ends_the_path() -> None:
     kernel, path = logistic(Z, y, np.ones(40), [1.0, 1e-2, 1e-4, 1e-6, 1e-8])
     seen = []
     watched = replace(path, value=lambda scores: seen.append(path.value(scores)) or seen[-1])
-    assert watched.left_out(kernel)[1] == 1.0
+    assert watched.best_penalty(kernel)[1] == 1.0
     assert len(seen) == 3
 
 

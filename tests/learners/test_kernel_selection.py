@@ -14,7 +14,7 @@ from sklearn.kernel_ridge import KernelRidge
 from rffboost_ext import Mixture, RFFBoostRegressor, RFFRidge
 from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.kernel_machines.feature_scales import SCALES
-from rffboost_ext.utils.kernel_ridge import best_ridge, left_out_error, local_search, squared_distances
+from rffboost_ext.utils.kernel_ridge import best_ridge, local_search, ridge_loo_error, squared_distances
 from rffboost_ext.utils.linalg import cholesky, inverse_diagonal
 
 from ..cases import LOSS_CASES, make_round
@@ -40,11 +40,11 @@ def test_the_error_of_left_out_rows_is_that_of_refits(n_outputs) -> None:
         model = KernelRidge(alpha=0.2, kernel="precomputed")
         model.fit(kernel[np.ix_(rest, rest)], target[rest], sample_weight=weight[rest])
         errors.append(weight[i] * np.square(model.predict(kernel[[i]][:, rest]) - target[i]).sum())
-    assert left_out_error(kernel, target, weight, 0.2) == pytest.approx(sum(errors), rel=1e-9)
+    assert ridge_loo_error(kernel, target, weight, 0.2) == pytest.approx(sum(errors), rel=1e-9)
 
 
 def test_a_singular_system_has_an_infinite_error() -> None:
-    assert left_out_error(-np.eye(3), np.ones((3, 1)), np.ones(3), 0.5) == np.inf
+    assert ridge_loo_error(-np.eye(3), np.ones((3, 1)), np.ones(3), 0.5) == np.inf
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 31, 97, 192])
@@ -91,7 +91,7 @@ def test_the_least_error_of_all_that_is_compared_is_found() -> None:
     for i, unit in enumerate(counted):
         for gamma, l2 in product(gammas, penalties):
             kernel = 1.0 + np.exp(-gamma * cdist(unit * Z, unit * Z, "sqeuclidean") / 3)
-            errors[i, gamma, l2] = left_out_error(kernel, target, weight, l2)
+            errors[i, gamma, l2] = ridge_loo_error(kernel, target, weight, l2)
     found = by_squares(Z, target, weight, counted, gammas, penalties)
     index, gamma, l2 = min(errors, key=errors.__getitem__)
     assert (found.scale, found.gamma, found.l2) == (index, gamma, l2)
@@ -191,7 +191,7 @@ def test_features_by_which_trees_gain_are_seen() -> None:
 def test_without_a_target_the_smoothest_kernel_is_kept() -> None:
     round = replace(make_round(LOSS_CASES[0], n=80), gradient=np.zeros((80, 1)))
     learner = RFFRidge(gamma=(0.1, 10.0), l2=(1e-3, 1e1), n_components=2_000)
-    omega, l2 = learner._kernel(round, np.zeros((80, 1)))
+    omega, l2 = learner._select_kernel(round, np.zeros((80, 1)))
     assert l2 == pytest.approx(10.0)
     assert np.square(omega).mean() == pytest.approx(2.0 * 0.1 / omega.shape[1], rel=0.1)
 

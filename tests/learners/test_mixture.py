@@ -21,8 +21,8 @@ from rffboost_ext import (
 from rffboost_ext.core import Learner, Round, Term
 from rffboost_ext.learners import mixture
 from rffboost_ext.learners.design import Design
-from rffboost_ext.learners.mixture import MANY_FEATURES, spelling, trees_for
-from rffboost_ext.learners.subsampling import relative_gain, shares_kept, update
+from rffboost_ext.learners.mixture import MANY_FEATURES, describe_part, tree_variants
+from rffboost_ext.learners.subsampling import relative_gain, sampled_fractions, update_average
 
 from ..cases import LOSS_CASES, make_data, make_round
 
@@ -48,7 +48,7 @@ def grid(n: int = 600, d: int = 3) -> np.ndarray:
     ],
 )
 def test_default_trees_of_few_rows_are_those_that_are_documented(n, d, task, depths, shares) -> None:
-    trees = trees_for(n, d, task)
+    trees = tree_variants(n, d, task)
     assert len(trees) == len(depths) * len(shares)
     assert {tree.max_depth for tree in trees} == depths
     assert {tree.colsample_bytree for tree in trees} == shares
@@ -56,7 +56,7 @@ def test_default_trees_of_few_rows_are_those_that_are_documented(n, d, task, dep
 
 @pytest.mark.parametrize(("d", "share"), [(4, 1.0), (5, 0.8)])
 def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share: float) -> None:
-    shallow, *large = trees_for(3_000, d, "regression")
+    shallow, *large = tree_variants(3_000, d, "regression")
     assert (shallow.max_depth, shallow.max_leaves) == (4, 0)
     assert sorted(tree.max_leaves for tree in large) == [32, 64, 64]
     assert {(tree.max_depth, tree.grow_policy) for tree in large} == {(0, "lossguide")}
@@ -73,7 +73,7 @@ def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share:
     ],
 )
 def test_default_trees_of_many_features_are_those_that_are_documented(n, d, task, bins, least) -> None:
-    trees = trees_for(n, d, task, hessian=2.0)
+    trees = tree_variants(n, d, task, hessian=2.0)
     assert {tree.max_bin for tree in trees} == {bins}
     assert {tree.min_child_weight for tree in trees} == {least}
 
@@ -84,7 +84,7 @@ def test_leaves_of_many_features_have_ten_rows_of_weight_one(weight: float, unit
     made = make_round(SQUARED, n=60, d=MANY_FEATURES)
     made = replace(made, weight=np.full(60, weight), hessian=np.full_like(made.hessian, unit))
     made.weight[::2] = 0.0
-    assert Mixture()._tree(made).min_child_weight == pytest.approx(10.0 * unit)
+    assert Mixture()._draw_tree(made).min_child_weight == pytest.approx(10.0 * unit)
 
 
 def test_fast_oscillations_of_one_feature_are_found() -> None:
@@ -97,7 +97,7 @@ def test_fast_oscillations_of_one_feature_are_found() -> None:
 def test_moving_averages_remember_their_share() -> None:
     averages = np.full(2, np.nan)
     for value in (1.0, 2.0, 5.0):
-        update(averages, 1, value, 0.8)
+        update_average(averages, 1, value, 0.8)
     assert np.isnan(averages[0])
     assert averages[1] == pytest.approx(0.8 * (0.8 * 1.0 + 0.2 * 2.0) + 0.2 * 5.0)
 
@@ -146,17 +146,22 @@ def test_the_first_rounds_alternate_and_neither_dies_out() -> None:
 def test_learners_are_drawn_by_the_square_of_what_they_earn(index: int) -> None:
     learner, made, books = Mixture(n_alternating=6, least_share=0.05), make_round(SQUARED), np.array([0.3, 0.6])
     drawn = [
-        learner._draw(replace(made, index=index, rng=np.random.default_rng(seed)), books) for seed in range(4_000)
+        learner._draw_learner(replace(made, index=index, rng=np.random.default_rng(seed)), books)
+        for seed in range(4_000)
     ]
     assert np.mean(drawn) == pytest.approx(0.36 / (0.09 + 0.36), abs=0.03)
-    first = [learner._draw(replace(made, index=5, rng=np.random.default_rng(seed)), books) for seed in range(20)]
+    first = [
+        learner._draw_learner(replace(made, index=5, rng=np.random.default_rng(seed)), books) for seed in range(20)
+    ]
     assert set(first) == {1}
 
 
 def test_all_default_trees_are_drawn() -> None:
     made, learner = make_round(SQUARED, n=60, d=6), Mixture()
-    drawn = {learner._tree(replace(made, rng=np.random.default_rng(seed))).colsample_bytree for seed in range(50)}
-    assert drawn == {tree.colsample_bytree for tree in trees_for(60, 6, "regression")} == {0.6, 1.0}
+    drawn = {
+        learner._draw_tree(replace(made, rng=np.random.default_rng(seed))).colsample_bytree for seed in range(50)
+    }
+    assert drawn == {tree.colsample_bytree for tree in tree_variants(60, 6, "regression")} == {0.6, 1.0}
 
 
 def test_what_a_round_earns_is_counted_on_the_rows_it_has_not_seen(monkeypatch) -> None:
@@ -223,7 +228,7 @@ def test_a_term_is_fitted_to_a_sample_of_the_rows() -> None:
 @pytest.mark.parametrize("weight", [0.3, 1.0, 2.0, 3.7, 40.0, 1e9])
 def test_a_row_of_some_weight_is_so_many_rows(weight: float) -> None:
     n, share = 20_000, 0.7
-    kept = shares_kept(np.random.default_rng(0), np.full(n, weight), share)
+    kept = sampled_fractions(np.random.default_rng(0), np.full(n, weight), share)
     count = min(max(round(weight), 1), 1e6)
     assert ((kept >= 0.0) & (kept <= 1.0)).all()
     assert np.allclose(kept * count, np.rint(kept * count))
@@ -257,7 +262,8 @@ def test_a_mixture_within_a_mixture_keeps_its_own_books() -> None:
     outer = Mixture(cosines=Mixture(subsample=0.5, n_alternating=2), subsample=0.7, n_alternating=2)
     boost(design, y, loss="squared_error", learner=outer, n_estimators=12, random_state=0)
     books = [
-        design.learner_state((Mixture, spelling(one), "books"), lambda: None) for one in (outer, outer.cosines)
+        design.learner_state((Mixture, describe_part(one), "books"), lambda: None)
+        for one in (outer, outer.cosines)
     ]
     assert all(np.isfinite(one).all() for one in books)
     assert books[0] is not books[1]

@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from rffboost_ext import Cosines, Decay, Mixture, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge
 from rffboost_ext.displays import FrequencyDisplay
-from rffboost_ext.learners.fourier.second_order import cosines_of
+from rffboost_ext.learners.fourier.second_order import cosine_term
 from rffboost_ext.learners.kernel_machines.least_squares import LeastSquares
-from rffboost_ext.learners.kernel_machines.ridge import newton_target
+from rffboost_ext.learners.kernel_machines.random_features import newton_target, predict_rows
 from rffboost_ext.terms import outputs_of_each
 from rffboost_ext.utils.parallel import SINGLE_BLAS
 
@@ -42,8 +42,8 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, max_sampl
     round = replace(round, weight=np.where(np.arange(120) % 2, round.weight, 0.0))
     learner = RFFRidge(n_components=n_components, max_samples=max_samples)
     target, size = newton_target(round)
-    omega, l2 = learner._kernel(round, target)
-    squares = learner._squares(round, omega, l2)
+    omega, l2 = learner._select_kernel(round, target)
+    squares = learner._system(round, omega, l2)
     amplitudes = squares.solve(target[squares.rows])
     used, basis = squares.rows, np.hstack([np.ones((120, 1)), waves(round.design.X, omega)])
     weight = round.weight[used]
@@ -58,7 +58,7 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, max_sampl
         penalty = np.full(len(a), l2 * n_components)
         penalty[0] = l2
         np.testing.assert_allclose(slope + curvature * penalty * a, 0.0, atol=1e-8 * scale)
-    output = learner._output(round, squares, omega, amplitudes)
+    output = predict_rows(round, omega, amplitudes)
     np.testing.assert_allclose(output, basis @ amplitudes.T, rtol=0, atol=1e-8 * np.abs(output).max())
 
 
@@ -67,7 +67,7 @@ def test_amplitudes_are_a_term(n_outputs) -> None:
     rng = np.random.default_rng(1)
     omega, amplitudes = rng.normal(size=(5, 3)), rng.normal(size=(n_outputs, 10))
     expected = waves(X, omega) @ amplitudes.T
-    np.testing.assert_allclose(cosines_of(omega, amplitudes)(X), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(cosine_term(omega, amplitudes)(X), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_rows", [8, 60])
@@ -76,13 +76,13 @@ def test_least_squares_are_those_of_either_system(n_rows) -> None:
     features, weight = rng.normal(size=(20, n_rows)), rng.uniform(0.5, 2.0, n_rows)
     target = rng.normal(size=(n_rows, 2))
     unit = rng.uniform(0.5, 2.0, 20)
-    squares = LeastSquares.of(np.arange(n_rows), features, weight, unit, 0.3)
+    squares = LeastSquares.factorised(np.arange(n_rows), features, weight, unit, 0.3)
     assert len(squares.factor) == min(20, n_rows)
     stacked = np.vstack([np.sqrt(weight)[:, None] * features.T, np.sqrt(0.3) * np.diag(1.0 / unit)])
     wanted = np.vstack([np.sqrt(weight)[:, None] * target, np.zeros((20, 2))])
     expected = np.linalg.lstsq(stacked, wanted, rcond=None)[0].T
     np.testing.assert_allclose(squares.solve(target), expected, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(squares.outputs(expected), features.T @ expected.T, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(squares.predict(expected), features.T @ expected.T, rtol=0, atol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore:.*sample_weight")
@@ -104,7 +104,7 @@ def test_systems_of_earlier_weights_are_not_kept() -> None:
     round = make_round(LOSS_CASES[0], n=60)
     for k in range(4):
         RFFRidge().fit(replace(round, weight=round.weight * (1.0 + (np.arange(60) == k))))
-    kept = [view for key, view in round.design._views.items() if isinstance(key, tuple) and key[-1] == "squares"]
+    kept = [view for key, view in round.design._cache.items() if isinstance(key, tuple) and key[-1] == "system"]
     assert [len(systems) for systems in kept] == [1]
 
 
@@ -148,7 +148,7 @@ def test_rounds_of_several_outputs_share_their_frequencies() -> None:
 def test_terms_of_shared_frequencies_are_evaluated_together(n_outputs) -> None:
     rng = np.random.default_rng(7)
     omega, center = rng.normal(size=(5, 3)), np.ones(3)
-    shared = [cosines_of(omega, rng.normal(size=(n_outputs, 10))).centered(None) for _ in range(4)]
+    shared = [cosine_term(omega, rng.normal(size=(n_outputs, 10))).centered(None) for _ in range(4)]
     moved = [replace(term, center=center) for term in shared]
     for terms in (shared, moved, [*shared, moved[0]]):
         expected = [term(X) for term in terms]
@@ -222,11 +222,11 @@ def test_weights_of_a_round_are_not_those_of_another() -> None:
     """A mixture gives each round a sample of its own."""
     round = make_round(LOSS_CASES[0], n=60)
     learner, target = RFFRidge(n_components=8), newton_target(round)[0]
-    omega, l2 = learner._kernel(round, target)
-    first = learner._squares(round, omega, l2)
-    assert learner._squares(round, omega, l2) is first
+    omega, l2 = learner._select_kernel(round, target)
+    first = learner._system(round, omega, l2)
+    assert learner._system(round, omega, l2) is first
     other = replace(round, weight=np.where(np.arange(60) < 30, round.weight, 0.0))
-    assert learner._squares(other, omega, l2).rows.tolist() == list(range(30))
+    assert learner._system(other, omega, l2).rows.tolist() == list(range(30))
     mixture = Mixture(RFFNewton(), RFFRidge(n_components=16))
     assert RFFBoostRegressor(learner=mixture, n_estimators=60, **PLAIN).fit(X, SMOOTH).score(X, SMOOTH) > 0.9
 

@@ -12,9 +12,9 @@ from scipy.optimize import check_grad, minimize
 from scipy.stats import chisquare
 
 from rffboost_ext import Mixture, Optimizer, RFFBoostClassifier, RFFNewton, boost
-from rffboost_ext.kernels.second_order_cosines import best_pair, score_pass, smallest
+from rffboost_ext.kernels.second_order_cosines import best_pair, score_pass, select_kth
 from rffboost_ext.learners.design import Design
-from rffboost_ext.learners.fourier.second_order import REFINEMENT, Profile, Sample, refined
+from rffboost_ext.learners.fourier.second_order import REFINEMENT, DerivativeSample, ProfiledGain, refine_frequency
 from rffboost_ext.learners.fourier.sparse_supports import FeatureGains, draw_candidates
 
 from ..cases import LOSS_CASES, make_round
@@ -71,22 +71,22 @@ def test_scores_of_candidates_are_minima_over_amplitudes(case) -> None:
     round = make_round(case, n=80, d=5)
     rng, rows = np.random.default_rng(0), np.arange(0, 80, 2)
     candidates = draw_candidates(rng, 12, np.full(5, 0.2), 0.3, (0.1, 4.0), np.dtype(np.float64))
-    sample = Sample.of(round, rows, np.arange(5))
+    sample = DerivativeSample.from_rows(round, rows, np.arange(5))
     gains = np.empty(12)
     drawn = candidates.sizes, candidates.features, candidates.omega
-    score_pass(sample.x, *drawn, sample.g, sample.h, sample.penalty(0.5), gains, 0, 12)
+    score_pass(sample.x, *drawn, sample.g, sample.h, sample.scaled_penalty(0.5), gains, 0, 12)
     for j in range(12):
         features, omega = candidates[j]
         full = np.zeros(5)
         full[features] = omega
-        assert gains[j] * sample.gain == pytest.approx(-best_expansion(round, full, rows, 0.5), rel=1e-9)
+        assert gains[j] * sample.gain_unit == pytest.approx(-best_expansion(round, full, rows, 0.5), rel=1e-9)
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_the_gradient_of_the_profile_is_its_derivative(case) -> None:
     round = make_round(case, n=70, d=6)
     features = np.array([0, 2, 3, 5])
-    profile = Profile(Sample.of(round, np.arange(70), features), 1.0)
+    profile = ProfiledGain(DerivativeSample.from_rows(round, np.arange(70), features), 1.0)
     omega = np.random.default_rng(1).normal(size=4)
     size = np.abs(profile(omega)[1]).max()
     assert check_grad(lambda w: profile(w)[0], lambda w: profile(w)[1], omega) < 1e-5 * max(size, 1e-3)
@@ -160,38 +160,41 @@ def test_refinement_gains_and_stays_on_the_support() -> None:
 @pytest.mark.parametrize("case", LOSS_CASES, ids=str)
 def test_refinement_in_compiled_code_is_that_of_the_optimizer(case) -> None:
     round = make_round(case, n=150, d=5)
-    sample, start = Sample.of(round, np.arange(150), np.array([0, 1, 3])), np.array([0.4, -0.9, 0.1])
-    profile = Profile(sample, 0.7)
+    sample, start = (
+        DerivativeSample.from_rows(round, np.arange(150), np.array([0, 1, 3])),
+        np.array([0.4, -0.9, 0.1]),
+    )
+    profile = ProfiledGain(sample, 0.7)
     expected = REFINEMENT.minimise(profile, start)
     value, _ = profile(expected)
-    omega, pairs, gain = refined(sample, start, 0.7)
+    omega, pairs, gain = refine_frequency(sample, start, 0.7)
     np.testing.assert_allclose(omega, expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(pairs, profile.pairs * sample.size, rtol=1e-7, atol=1e-12)
-    assert gain == pytest.approx(-value * profile.first * sample.gain, rel=1e-9)
+    np.testing.assert_allclose(pairs, profile.pairs * sample.amplitude_unit, rtol=1e-7, atol=1e-12)
+    assert gain == pytest.approx(-value * profile.first * sample.gain_unit, rel=1e-9)
     np.testing.assert_array_equal(start, [0.4, -0.9, 0.1])
 
 
 @pytest.mark.parametrize("case", LOSS_CASES[:3], ids=str)
 def test_gains_do_not_depend_on_who_refines(case) -> None:
     sample, start = (
-        Sample.of(make_round(case, n=150, d=3), np.arange(150), np.arange(3)),
+        DerivativeSample.from_rows(make_round(case, n=150, d=3), np.arange(150), np.arange(3)),
         np.array([0.4, -0.9, 0.1]),
     )
     (_, pairs, gain), (_, others, other) = (
-        RFFNewton(optimizer=how)._refined(sample, start) for how in ("auto", REFINEMENT)
+        RFFNewton(optimizer=how)._refine(sample, start) for how in ("auto", REFINEMENT)
     )
     assert other == pytest.approx(gain, rel=1e-6)
     np.testing.assert_allclose(others, pairs, rtol=1e-5, atol=1e-9)
 
 
 def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkeypatch) -> None:
-    taken, of = [], Sample.of.__func__
+    taken, of = [], DerivativeSample.from_rows.__func__
 
     def noted(cls, round, rows, features, least=None):
         taken.append(rows)
         return of(cls, round, rows, features, least)
 
-    monkeypatch.setattr(Sample, "of", classmethod(noted))
+    monkeypatch.setattr(DerivativeSample, "from_rows", classmethod(noted))
     RFFNewton(max_samples=200, n_scored=50).fit(make_round(LOSS_CASES[0], n=900))
     scored, refined_on = taken
     assert np.isin(scored, refined_on).all()
@@ -202,15 +205,18 @@ def test_candidates_are_scored_on_some_of_the_rows_that_one_is_refined_on(monkey
 def test_a_sample_of_some_features_is_that_of_its_rows() -> None:
     round, features = make_round(LOSS_CASES[1], n=60, d=6), np.array([1, 4])
     rows = np.flatnonzero(np.arange(60) % 3)
-    narrow, direct = Sample.of(round, rows, np.arange(6)).seeing(features), Sample.of(round, rows, features)
-    for name in ("x", "g", "h", "slope", "curvature"):
+    narrow, direct = (
+        DerivativeSample.from_rows(round, rows, np.arange(6)).with_features(features),
+        DerivativeSample.from_rows(round, rows, features),
+    )
+    for name in ("x", "g", "h", "gradient_unit", "hessian_unit"):
         np.testing.assert_array_equal(getattr(narrow, name), getattr(direct, name))
 
 
 @given(values=st.lists(st.floats(-5.0, 5.0, width=32), min_size=1, max_size=40), data=st.data())
 def test_the_smallest_are_found_in_their_order(values: list[float], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(values)))
-    assert smallest(np.array(values), k) == sorted(values)[k - 1]
+    assert select_kth(np.array(values), k) == sorted(values)[k - 1]
 
 
 def test_rows_of_no_weight_are_as_good_as_absent() -> None:

@@ -10,9 +10,9 @@ from scipy.optimize import approx_fprime, rosen, rosen_der
 
 from rffboost_ext import FIT_CRITERIA, LEARNERS, RFF1, Design, Optimizer, RFFBoostClassifier, presets
 from rffboost_ext.learners.fourier.first_order import START_ROWS
-from rffboost_ext.learners.fourier.objectives import PlainObjective, TiledObjective
-from rffboost_ext.learners.optimizers import FINISH, LBFGS
-from rffboost_ext.learners.tiles import ROWS
+from rffboost_ext.learners.fourier.objectives import CompiledRisk, NumpyRisk
+from rffboost_ext.learners.optimizers import FINAL_ITERATIONS, LBFGS
+from rffboost_ext.learners.tiles import ROWS_PER_TILE
 
 from ..cases import LOSS_CASES, Array, make_round
 
@@ -43,21 +43,21 @@ def counted(fun):
 
 def problem(fit_criterion: str, precision: str = "float64", n_jobs: int = 1, weight: Array | None = None):
     """A round of eleven tiles and a bit, a match and the compiled objective."""
-    round = make_round(BINARY, 0, 11 * ROWS + 7, len(OMEGA), weight=weight)
+    round = make_round(BINARY, 0, 11 * ROWS_PER_TILE + 7, len(OMEGA), weight=weight)
     round = replace(round, design=Design(round.design.original, n_jobs=n_jobs, precision=precision))
     made = FIT_CRITERIA.create(fit_criterion)
-    return round, made, TiledObjective(round, made.compiled(round))
+    return round, made, CompiledRisk(round, made.compiled(round))
 
 
 @matches
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_part_is_every_kth_tile(fit_criterion, weighted):
-    n = 11 * ROWS + 7
+    n = 11 * ROWS_PER_TILE + 7
     weight = np.random.default_rng(0).uniform(0.5, 2.0, n) if weighted else np.ones(n)
     round, made, tiled = problem(fit_criterion, weight=weight)
-    part = tiled.roughly_by_frequency(PHASE, 2 * ROWS + 1)
+    part = tiled.subsampled_frequency_objective(PHASE, 2 * ROWS_PER_TILE + 1)
     # Tiles 0, 4 and 8 of twelve: the largest step that leaves three.
-    visited = np.where(np.arange(len(round.weight)) // ROWS % 4 == 0, round.weight, 0.0)
+    visited = np.where(np.arange(len(round.weight)) // ROWS_PER_TILE % 4 == 0, round.weight, 0.0)
     value, _ = made(round, np.cos(round.design.X @ OMEGA - PHASE))
     if fit_criterion == "squared":
         # What no cosine changes is that of all rows.
@@ -74,33 +74,35 @@ def test_a_part_leaves_no_outputs_behind(fit_criterion):
     tiled.at_frequency(OMEGA, PHASE)
     for omega in (2.0 * OMEGA, OMEGA):
         tiled.at_frequency(2.0 * OMEGA, PHASE)
-        tiled.roughly_by_frequency(PHASE, ROWS)(omega)
+        tiled.subsampled_frequency_objective(PHASE, ROWS_PER_TILE)(omega)
         np.testing.assert_allclose(tiled.output(OMEGA, PHASE), expected, atol=1e-10)
 
 
 def test_there_is_no_part_that_would_save_little():
     round, made, tiled = problem("exponential")
-    assert tiled.roughly_by_frequency(PHASE, 3 * ROWS) is not None
-    assert tiled.roughly_by_frequency(PHASE, 3 * ROWS + 1) is None
-    assert tiled.roughly_by_frequency(PHASE, 10**9) is None
-    assert PlainObjective(round, made).roughly_by_frequency(PHASE, 1) is None
+    assert tiled.subsampled_frequency_objective(PHASE, 3 * ROWS_PER_TILE) is not None
+    assert tiled.subsampled_frequency_objective(PHASE, 3 * ROWS_PER_TILE + 1) is None
+    assert tiled.subsampled_frequency_objective(PHASE, 10**9) is None
+    assert NumpyRisk(round, made).subsampled_frequency_objective(PHASE, 1) is None
 
 
 def test_blocks_that_hardly_count_do_not_stand_for_the_others():
-    n = 11 * ROWS + 7
-    weight = np.where(np.arange(n) // ROWS % 4 == 0, 1e-9, 1.0)
-    assert problem("exponential", weight=weight)[2].roughly_by_frequency(PHASE, 3 * ROWS) is None
+    n = 11 * ROWS_PER_TILE + 7
+    weight = np.where(np.arange(n) // ROWS_PER_TILE % 4 == 0, 1e-9, 1.0)
+    assert (
+        problem("exponential", weight=weight)[2].subsampled_frequency_objective(PHASE, 3 * ROWS_PER_TILE) is None
+    )
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_threads_change_no_bit_of_a_part(precision):
     # Eight of 32 tiles are visited, four per thread.
-    rows = make_round(BINARY, 0, 32 * ROWS, len(OMEGA))
+    rows = make_round(BINARY, 0, 32 * ROWS_PER_TILE, len(OMEGA))
     results = []
     for n_jobs in (1, 2):
         round = replace(rows, design=Design(rows.design.original, n_jobs=n_jobs, precision=precision))
-        tiled = TiledObjective(round, FIT_CRITERIA.create("exponential").compiled(round))
-        results.append(tiled.roughly_by_frequency(PHASE, 8 * ROWS)(OMEGA))
+        tiled = CompiledRisk(round, FIT_CRITERIA.create("exponential").compiled(round))
+        results.append(tiled.subsampled_frequency_objective(PHASE, 8 * ROWS_PER_TILE)(OMEGA))
     assert results[0][0] == results[1][0]
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
@@ -113,7 +115,7 @@ def test_stages_end_at_the_function_itself_with_what_is_known_of_its_curvature()
     assert rosen(found) < 0.01 * rosen(near)
     assert 1 < len(calls) < len(rough_calls)
     # Without the curvature as many iterations come less far.
-    assert rosen(found) < rosen(LBFGS(max_iter=FINISH).minimise(rosenbrock, near))
+    assert rosen(found) < rosen(LBFGS(max_iter=FINAL_ITERATIONS).minimise(rosenbrock, near))
 
 
 def test_stages_of_the_same_function_go_on_where_the_first_ended():
@@ -157,17 +159,17 @@ def test_the_search_starts_on_the_part_and_ends_on_all_rows(l2):
             return x0
 
     round, made, tiled = problem("exponential")
-    RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS).fit(round)
+    RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS_PER_TILE).fit(round)
     (rough, rough_slope), (value, slope), omega = seen["rough"], seen["fun"], seen["start"]
     phase = (
-        RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS)
+        RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS_PER_TILE)
         .fit(problem("exponential")[0])
         .phase[0]
     )
     tiled.project(omega[None])
     for found, of in (
-        ((rough, rough_slope), tiled.roughly_by_frequency(phase, 3 * ROWS)),
-        ((value, slope), tiled.by_frequency(phase)),
+        ((rough, rough_slope), tiled.subsampled_frequency_objective(phase, 3 * ROWS_PER_TILE)),
+        ((value, slope), tiled.frequency_objective(phase)),
     ):
         expected, gradient = of(omega)
         assert found[0] == pytest.approx(expected + l2 * omega @ omega, rel=1e-12)
@@ -184,11 +186,13 @@ def classes(n: int, seed: int = 0) -> tuple[Array, Array]:
 @pytest.mark.parametrize("l2", [0.0, 0.01])
 def test_a_start_on_a_part_costs_no_accuracy(l2):
     def score(seed, rows):
-        X, y = classes(24 * ROWS, seed)
+        X, y = classes(24 * ROWS_PER_TILE, seed)
         model = RFFBoostClassifier("exponential", RFF1(l2=l2, start_rows=rows), n_estimators=40, random_state=seed)
-        return model.fit(X[: 20 * ROWS], y[: 20 * ROWS]).score(X[20 * ROWS :], y[20 * ROWS :])
+        return model.fit(X[: 20 * ROWS_PER_TILE], y[: 20 * ROWS_PER_TILE]).score(
+            X[20 * ROWS_PER_TILE :], y[20 * ROWS_PER_TILE :]
+        )
 
-    whole, started = (np.array([score(seed, rows) for seed in range(4)]) for rows in (None, 4 * ROWS))
+    whole, started = (np.array([score(seed, rows) for seed in range(4)]) for rows in (None, 4 * ROWS_PER_TILE))
     assert (started != whole).any()
     assert started.mean() > whole.mean() - 0.005
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
 from rffboost_ext.learners.trees import thresholds
-from rffboost_ext.learners.trees.thresholds import SLACK, lowered, moved_down
-from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
+from rffboost_ext.learners.trees.thresholds import MAX_RELATIVE_SHIFT, lower_thresholds, lowered_values
+from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 
 from .test_trees import random_model
 
@@ -33,13 +33,13 @@ def test_a_threshold_moves_by_its_slack_or_half_the_gap(X, seed):
     rng = np.random.default_rng(seed)
     chosen = [np.unique(rng.choice(values, rng.integers(6))) for values in X.T]
     threshold, column = np.concatenate(chosen), np.repeat(np.arange(X.shape[1]), [len(some) for some in chosen])
-    moved = moved_down(threshold, column, rng.permutation(np.vstack([X, np.full_like(X[:1], np.nan)])))
+    moved = lowered_values(threshold, column, rng.permutation(np.vstack([X, np.full_like(X[:1], np.nan)])))
     for old, new, values in zip(threshold, moved, X.T[column], strict=True):
         smaller = np.sort(values[values < old])
         assert new <= old
         assert (smaller < new).all()
         if len(smaller):
-            room = min(SLACK * np.abs(values).max(), (float(old) - float(smaller[-1])) / 2.0)
+            room = min(MAX_RELATIVE_SHIFT * np.abs(values).max(), (float(old) - float(smaller[-1])) / 2.0)
             assert float(old) - float(new) == pytest.approx(
                 room, abs=2.0 * float(np.spacing(max(abs(old), abs(new))))
             )
@@ -49,13 +49,13 @@ def test_a_threshold_moves_by_its_slack_or_half_the_gap(X, seed):
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing):
     booster, X = random_model(0, missing, outputs)
-    before = Trees.stack(read_rounds(parsed(booster)))
-    after = lowered(before, X)
+    before = Trees.stack(read_rounds(parse_model(booster)))
+    after = lower_thresholds(before, X)
     assert (after.threshold < before.threshold).any()
     np.testing.assert_array_equal(after(X), before(X))
     whole = X.copy()
     whole[:, :4] = np.round(X[:, :4])
-    again = lowered(before, whole)
+    again = lower_thresholds(before, whole)
     off = np.nextafter(whole, -np.inf, dtype=np.float32)
     np.testing.assert_array_equal(again(off), again(whole))
 
@@ -63,10 +63,10 @@ def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing
 @pytest.mark.parametrize("block", [1, 7, 10_000])
 def test_it_does_not_matter_how_many_rows_are_read_at_a_time(block, monkeypatch):
     booster, X = random_model(0, 0.3, 1)
-    trees = Trees.stack(read_rounds(parsed(booster)))
-    expected = lowered(trees, X).threshold
-    monkeypatch.setattr(thresholds, "BLOCK", block)
-    np.testing.assert_array_equal(lowered(trees, np.asfortranarray(X)).threshold, expected)
+    trees = Trees.stack(read_rounds(parse_model(booster)))
+    expected = lower_thresholds(trees, X).threshold
+    monkeypatch.setattr(thresholds, "BLOCK_ROWS", block)
+    np.testing.assert_array_equal(lower_thresholds(trees, np.asfortranarray(X)).threshold, expected)
 
 
 @settings(deadline=None)
@@ -76,7 +76,7 @@ def test_neighbouring_numbers_stay_apart(start, count, split):
     for k in range(1, count):
         column[k] = np.nextafter(column[k - 1], np.float32(np.inf), dtype=np.float32)
     at = min(split, count - 1)
-    (moved,) = moved_down(column[at : at + 1], np.zeros(1, dtype=np.int64), column[:, None])
+    (moved,) = lowered_values(column[at : at + 1], np.zeros(1, dtype=np.int64), column[:, None])
     assert (column < moved).sum() == at
 
 
@@ -86,15 +86,15 @@ def test_columns_are_apart_where_thresholds_are_equal():
     nodes |= {"threshold": np.array([1.0, 0.0, 0.0], dtype=np.float32), "missing_left": np.zeros(3, dtype=bool)}
     nodes |= {"value": np.zeros((3, 1)), "roots": np.zeros(1, dtype=np.int64)}
     each = [Trees(feature=np.full(3, feature, dtype=np.int32), **nodes) for feature in (0, 1)]
-    together = lowered(Trees.stack(each), X).threshold[[0, 3]]
-    alone = [lowered(one, X).threshold[0] for one in each]
+    together = lower_thresholds(Trees.stack(each), X).threshold[[0, 3]]
+    alone = [lower_thresholds(one, X).threshold[0] for one in each]
     np.testing.assert_array_equal(together, alone)
     assert alone[0] < alone[1] < 1.0
 
 
 def test_a_column_of_gaps_leaves_thresholds():
     threshold, column = np.array([1, 2], dtype=np.float32), np.zeros(2, dtype=np.int64)
-    np.testing.assert_array_equal(moved_down(threshold, column, np.full((3, 1), np.nan)), threshold)
+    np.testing.assert_array_equal(lowered_values(threshold, column, np.full((3, 1), np.nan)), threshold)
 
 
 @pytest.mark.parametrize("learner", ["tree", "mixture"])

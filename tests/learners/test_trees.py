@@ -22,7 +22,7 @@ from rffboost_ext.boosting.steps import Unit
 from rffboost_ext.learners.trees import binning as matrices
 from rffboost_ext.learners.trees import incremental_forest as grown
 from rffboost_ext.learners.trees import xgboost_c_api as native
-from rffboost_ext.learners.trees.xgboost_model import parsed, read_rounds
+from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 from rffboost_ext.terms import outputs_of_each
 
 from ..cases import LOSS_CASES, as_targets, make_data
@@ -51,7 +51,7 @@ def test_stored_trees_predict_as_xgboost_does(outputs, missing, params):
     for seed in range(3):
         booster, X = random_model(seed, missing, outputs, **params)
         theirs = booster.predict(xgb.DMatrix(X), output_margin=True).reshape(len(X), -1)
-        ours = Trees.stack(read_rounds(parsed(booster)))
+        ours = Trees.stack(read_rounds(parse_model(booster)))
         assert len(ours.roots) == 7 * outputs
         np.testing.assert_allclose(ours(X), theirs, rtol=0, atol=5e-6)
         np.testing.assert_allclose(ours(X.astype(np.float64)), ours(X), rtol=0, atol=0)
@@ -333,8 +333,10 @@ def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, learner, m
     rng = np.random.default_rng(2)
     X, early, parted = rng.normal(size=(150, 4)), [], []
     y = np.sin(X[:, [0]] + 0.5 * np.arange(targets))
-    one = grown.Forest.round
-    monkeypatch.setattr(grown.Forest, "round", lambda self, index: parted.append(index) or one(self, index))
+    one = grown.IncrementalForest.round
+    monkeypatch.setattr(
+        grown.IncrementalForest, "round", lambda self, index: parted.append(index) or one(self, index)
+    )
 
     def look(progress):
         terms.append(progress.term)
@@ -359,7 +361,7 @@ def test_trees_do_not_depend_on_the_matrix_that_they_grow_on(kind, monkeypatch):
     X[rng.uniform(size=X.shape) < (0.1 if kind == "gaps" else 0.0)] = np.nan
     found = []
     for copied in (0, len(X)):
-        monkeypatch.setattr(matrices, "COPIED", copied)
+        monkeypatch.setattr(matrices, "MAX_COPIED_ROWS", copied)
         model = RFFBoostRegressor(learner=Tree(5, max_bin=64), n_estimators=20, early_stopping=False)
         found.append(model.fit(X, y, weight).predict(X))
     np.testing.assert_array_equal(*found)
@@ -407,11 +409,11 @@ def test_calls_of_the_library_are_those_of_its_package(targets, layout):
     for iteration in range(6):
         gradient, hessian = (layout(rng.uniform(0.1, 1.0, (80, targets))) for _ in range(2))
         weight = rng.permutation(np.array([1e6, 1e6, 1e-6, 1e-6], dtype=np.float32))
-        native.weigh_columns(ours, weight)
+        native.set_column_weights(ours, weight)
         theirs.set_info(feature_weights=weight)
-        native.boost(one, ours, iteration, gradient, hessian)
+        native.train_iteration(one, ours, iteration, gradient, hessian)
         other.boost(theirs, iteration, grad=gradient, hess=hessian)
-        found.append(native.margins(one, ours, (80, targets)))
+        found.append(native.training_scores(one, ours, (80, targets)))
         wanted.append(other.predict(theirs, output_margin=True).reshape(80, targets))
     # Of each round, though the library has one place for all.
     np.testing.assert_array_equal(found, wanted)
@@ -424,16 +426,16 @@ def test_what_the_library_cannot_do_is_left_to_the_package(monkeypatch):
         learner=Tree(3, colsample_bytree=0.5), n_estimators=9, early_stopping=False, random_state=0
     )
     wanted = model.fit(X, y).decision_function(X)
-    monkeypatch.setattr(native, "function", lambda name: lambda *given: -1)
+    monkeypatch.setattr(native, "c_function", lambda name: lambda *given: -1)
     np.testing.assert_array_equal(model.fit(X, y).decision_function(X), wanted)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda booster, X: native.margins(booster, X, (5, 1)),
-        lambda booster, X: native.boost(booster, X, 0, np.ones((5, 1)), np.ones((5, 1))),
-        lambda booster, X: native.weigh_columns(X, np.full(2, -1.0, dtype=np.float32)),
+        lambda booster, X: native.training_scores(booster, X, (5, 1)),
+        lambda booster, X: native.train_iteration(booster, X, 0, np.ones((5, 1)), np.ones((5, 1))),
+        lambda booster, X: native.set_column_weights(X, np.full(2, -1.0, dtype=np.float32)),
     ],
 )
 def test_what_xgboost_refuses_it_names_itself(call):

@@ -331,7 +331,7 @@ def test_names_resolve_at_any_depth():
 def test_registries_refuse_what_would_be_silent():
     with pytest.raises(TypeError, match="has its own"):
         LEARNERS.create(RFF1(), gamma=2.0)
-    with pytest.raises(TypeError, match="register wants a name"):
+    with pytest.raises(TypeError, match="register requires a name"):
         LEARNERS.register(RFF1)
     with pytest.raises(ValueError, match="'auto' is reserved"):
         LEARNERS.register("auto")

@@ -16,7 +16,7 @@ from onnx_export import OnnxPredictor, from_onnx, to_onnx, verify_onnx
 from onnx_export.predictor import open_session
 from onnx_export.xgboost_models import OBJECTIVES
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.learners.trees.xgboost_model import base_score
+from rffboost_ext.learners.trees.xgboost_model import parse_base_score
 
 from .oracle import DTYPES
 
@@ -75,7 +75,7 @@ def test_base_score(score: float | None) -> None:
 
 def test_spellings_of_base_score() -> None:
     for text, wanted in (("5E-1", [0.5]), ("[5E-1]", [0.5]), ("[1E0,-2E0]", [1.0, -2.0]), ("0.5", [0.5])):
-        assert base_score(text).tolist() == wanted
+        assert parse_base_score(text).tolist() == wanted
 
 
 @pytest.mark.parametrize("shell", [xgboost.XGBClassifier, xgboost.XGBRFClassifier])

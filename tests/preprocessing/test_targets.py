@@ -111,7 +111,7 @@ def test_a_column_is_one_target(params):
 @pytest.mark.parametrize(
     ("params", "y", "message"),
     [
-        (RFF_1, np.zeros((50, 2)), r"learner RFF1.* does not go with loss SquaredError.* 2 outputs.*'tree'"),
+        (RFF_1, np.zeros((50, 2)), r"learner RFF1.* is incompatible with loss SquaredError.* 2 outputs.*'tree'"),
         (TREE | {"loss": "huber"}, np.zeros((50, 2)), "y must have one column for loss"),
         (TREE, np.zeros((50, 2, 2)), "dim 3"),
         (TREE, np.array(["1.5"] * 50), "y must be real numbers, got .*1.5"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rffboost_ext import Cosines, Ensemble
 from rffboost_ext.kernels.cosine_prediction import BLOCK
-from rffboost_ext.utils.parallel import LEAST_TILES, threads
+from rffboost_ext.utils.parallel import MIN_TILES_PER_THREAD, use_threads
 
 from ..cases import Array
 
@@ -175,9 +175,9 @@ def test_a_pickle_leaves_the_prepared_arrays_behind(dtype):
 @precisions
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 def test_threads_change_no_bit(n_jobs, dtype):
-    term, X = make_cosines(6, 2, 4), make_X((3 * LEAST_TILES + 1) * BLOCK + 7, 4, dtype)
+    term, X = make_cosines(6, 2, 4), make_X((3 * MIN_TILES_PER_THREAD + 1) * BLOCK + 7, 4, dtype)
     expected = term(X)
-    with threads(n_jobs):
+    with use_threads(n_jobs):
         np.testing.assert_array_equal(term(X), expected)
 
 

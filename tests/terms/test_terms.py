@@ -184,7 +184,7 @@ def test_frequencies_of_one_fingerprint_are_told_apart(rng, X, monkeypatch):
     term = Cosines.stack([cosines(rng, 2)] * 3)
     assert len(term.merged().omega) == 6
     monkeypatch.setattr(
-        "rffboost_ext.terms.cosines.fingerprints", lambda rows: np.zeros(len(rows), dtype=np.uint64)
+        "rffboost_ext.terms.cosines.row_hashes", lambda rows: np.zeros(len(rows), dtype=np.uint64)
     )
     np.testing.assert_allclose(term.merged()(X), term(X), rtol=0, atol=1e-12)
 

@@ -134,7 +134,7 @@ def test_the_same_class_may_come_again(table):
 @pytest.mark.parametrize("name", ["", " ", "my part", " mine", "mine\n", "a\tb", "a,b", "a:b", "\u00a0", "a\x00b"])
 def test_names_that_nobody_could_give_are_refused(table, name):
     before = table.names()
-    with pytest.raises(ValueError, match=re.escape(f"the {table.kind} name must be printable")) as told:
+    with pytest.raises(ValueError, match=re.escape(f"the {table.kind} name must be non-empty printable")) as told:
         table.register(name)
     assert f"got {name!r}" in str(told.value)
     assert table.names() == before
@@ -142,7 +142,7 @@ def test_names_that_nobody_could_give_are_refused(table, name):
 
 @pytest.mark.parametrize("name", [None, 3, b"mine", ("mine",), LogLoss])
 def test_names_are_text(table, name):
-    with pytest.raises(TypeError, match="register wants a name"):
+    with pytest.raises(TypeError, match="register requires a name"):
         table.register(name)
 
 
@@ -221,7 +221,7 @@ def test_a_broken_package_does_not_hide_the_others(table, monkeypatch):
         types.SimpleNamespace(name="cauchy", value="abc:Cauchy", load=lambda: Cauchy),
     ]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: offered)
-    with pytest.warns(RuntimeWarning, match=r"loss 'broken', which .* offers as xyz:Loss, .*no module named xyz"):
+    with pytest.warns(RuntimeWarning, match=r"loss 'broken', provided by .* as xyz:Loss, .*no module named xyz"):
         assert table.names() == ["cauchy", "log_loss"]
     assert isinstance(table.create("cauchy"), Cauchy)
 

@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
 from rffboost_ext.learners.fourier.fit_criteria import FIT_CRITERIA
 from rffboost_ext.learners.fourier.second_order import mean_hessian
-from rffboost_ext.learners.tiles import ROWS
-from rffboost_ext.utils.parallel import LEAST_TILES, N_JOBS, over_tiles, threads
+from rffboost_ext.learners.tiles import ROWS_PER_TILE
+from rffboost_ext.utils.parallel import MIN_TILES_PER_THREAD, N_JOBS, run_over_tiles, use_threads
 
 from ..cases import LOSS_CASES, Array, LossCase, make_round
 
@@ -35,8 +35,8 @@ N = 50_000
 @cache
 def data() -> tuple[Array, Array]:
     """More rows than three threads need to be worth waking, and not a whole number of tiles."""
-    assert N // ROWS >= 3 * LEAST_TILES
-    assert N % ROWS
+    assert N // ROWS_PER_TILE >= 3 * MIN_TILES_PER_THREAD
+    assert N % ROWS_PER_TILE
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N, 4))
     return X, (np.sin(X[:, 0]) + X[:, 1] * X[:, 2] > 0.0).astype(int)
@@ -93,9 +93,9 @@ def test_every_tile_is_visited_once(n_tiles, n_jobs):
         visitors.add(get_ident())
         visits[first:last] += 1
 
-    over_tiles(kernel, n_tiles, n_jobs, visits)
+    run_over_tiles(kernel, n_tiles, n_jobs, visits)
     assert (visits == 1).all()
-    assert len(visitors) <= max(1, min(n_jobs, n_tiles // LEAST_TILES))
+    assert len(visitors) <= max(1, min(n_jobs, n_tiles // MIN_TILES_PER_THREAD))
     assert all(one[1] == other[0] for one, other in pairwise(sorted(spans)))
 
 
@@ -110,7 +110,7 @@ def test_a_thread_that_is_held_up_leaves_its_tiles_to_the_others():
         if visited[True] >= 75:
             held.set()
 
-    over_tiles(kernel, 100, 2)
+    run_over_tiles(kernel, 100, 2)
     assert sum(visited.values()) == 100
     assert visited[True] >= 75
 
@@ -121,18 +121,18 @@ def test_an_error_in_a_thread_is_raised():
             raise FloatingPointError(f"tile {first}")
 
     with pytest.raises(FloatingPointError, match="tile"):
-        over_tiles(kernel, 100, 3)
-    over_tiles(lambda first, last: None, 100, 3)
+        run_over_tiles(kernel, 100, 3)
+    run_over_tiles(lambda first, last: None, 100, 3)
 
 
 def test_the_number_of_threads_is_forgotten_after_the_call():
-    with threads(3) as number:
+    with use_threads(3) as number:
         assert number == N_JOBS.get() == 3
-        with threads(None) as inner:
+        with use_threads(None) as inner:
             assert inner == N_JOBS.get() == 1
         assert N_JOBS.get() == 3
     assert N_JOBS.get() == 1
-    with pytest.raises(KeyError), threads(2):
+    with pytest.raises(KeyError), use_threads(2):
         raise KeyError
     assert N_JOBS.get() == 1
 

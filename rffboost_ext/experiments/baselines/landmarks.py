@@ -11,8 +11,8 @@ from sklearn.utils import gen_batches
 from ...boosting.loop import boost
 from ...core import Optimizer, Round
 from ...learners import RFFK, FitCriterion, Placement, Spectrum
-from ...learners.fourier.fit_criteria import CompiledCriterion, quadratic
-from ...learners.fourier.objectives import CosineObjective
+from ...learners.fourier.fit_criteria import CompiledCriterion, quadratic_criterion
+from ...learners.fourier.objectives import EmpiricalRisk
 from ...learners.fourier.spectra import bandwidth
 from ...terms import Cosines
 from ...terms.ensemble import Ensemble
@@ -38,7 +38,7 @@ class Given(Placement):
     def __init__(self, landmarks: Array) -> None:
         self.landmarks = landmarks
 
-    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+    def place(self, round: Round, omega: Array, objective: EmpiricalRisk, optimizer: Optimizer) -> Array:
         return np.asarray(self.landmarks[round.index])
 
 
@@ -64,7 +64,7 @@ class Alignment(FitCriterion):
 
     def compiled(self, round: Round) -> CompiledCriterion:
         slope = -0.5 * self._sign(round) * round.weight
-        return quadratic(slope, np.zeros_like(slope), 0.5 * round.total_weight)
+        return quadratic_criterion(slope, np.zeros_like(slope), 0.5 * round.total_weight)
 
     def _sign(self, round: Round) -> Array:
         return np.where(round.y[:, 0] == self.labels[round.index], 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Weak learners made of random Fourier features: RFF-K and RFF-1."""
+"""Weak learners of random Fourier features fitted by first-order criteria: RFF-K and RFF-1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core import Learner, Optimizer, Round
 from ...terms import Cosines
-from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Integer, OneOf
+from ...utils.param_validation import BOOL, NON_NEGATIVE, OPTIONAL, Integer, OneOf, is_auto
 from ...utils.registry import Registry
 from ...utils.typing import Array
 from ..optimizers import OPTIMIZERS, Bounded
@@ -16,13 +16,13 @@ from ..registry import LEARNERS
 from .fit_criteria import FIT_CRITERIA, FitCriterion, choose_fit_criterion
 from .frequency_weights import WEIGHTINGS, Weighting
 from .landmarks import PLACEMENTS, Placement
-from .objectives import ByFrequency, CosineObjective, cosine_objective
+from .objectives import EmpiricalRisk, FrequencyObjective, empirical_risk
 from .spectra import GAMMA, SPECTRA, Spectrum, bandwidth
 
-# The phase is found to a hundredth of a turn, as in the experiments behind the papers.
+# A hundredth of a turn, as in the experiments of the papers.
 PHASE_SEARCH = Bounded(tol=0.01)
 
-# Default number of rows on which the search of a frequency starts; benchmarks/speed.py measures the savings.
+# Default number of rows on which the search of a frequency starts, by precision.
 START_ROWS = {"float32": 131_072}
 
 # The parts that search a frequency or a landmark.
@@ -39,9 +39,9 @@ class RFFK(Learner):
 
     .. math:: h(x) = \sum_{j=1}^K q_j \cos(\omega_j \cdot (x - x_t))
 
-    The frequencies are drawn, the landmark x_t is learned (or drawn), the weights q follow from how well each
-    frequency does alone. GBRFF1 of Gautheron et al. 2020 (algorithm 1) with the exponential fit criterion, GBRFF
-    of 2019 with the squared one.
+    The frequencies are drawn, the landmark x_t is learned or drawn, and the weights q follow from the fit of each
+    single cosine. This is GBRFF1 of Gautheron et al. 2020 (algorithm 1) with the exponential fit criterion, and
+    GBRFF of 2019 with the squared one.
 
     Parameters
     ----------
@@ -51,14 +51,13 @@ class RFFK(Learner):
         Parameter of the kernel ``exp(-gamma |x - x'|^2)``; frequencies are ``N(0, 2 gamma)`` per standardised
         feature. "scale" is 1 / d.
     placement : str or Placement, default="learned"
-        "learned", "random" (one of the training rows) or "apart" (learned, and kept away from those of earlier
-        rounds).
+        "learned", or "random": one of the training rows.
     weighting : str or Weighting, default="posterior"
         "posterior", "gibbs" or "uniform".
     beta : float, default=1.0
         Inverse temperature of the weighting.
     fit_criterion : str or FitCriterion, default="auto"
-        "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
+        "exponential", "squared", "scaled", "linear" or "newton"; "auto" is that of the loss.
     spectrum : str or Spectrum, default="gaussian"
         Distribution of the frequencies.
     optimizer : str or Optimizer, default="lbfgs"
@@ -90,7 +89,7 @@ class RFFK(Learner):
         self.optimizer = optimizer
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Always: the search for the landmark amplifies rounding errors."""
+        """Always true: the search for the landmark amplifies rounding errors."""
         return True
 
     def fit(self, round: Round) -> Cosines:
@@ -98,14 +97,14 @@ class RFFK(Learner):
         d = round.design.n_features
         spectrum = SPECTRA.make(self.spectrum)
         omega = spectrum.sample(round, self.n_components, bandwidth(self.gamma, d))
-        objective = cosine_objective(round, choose_fit_criterion(self.fit_criterion, round))
+        objective = empirical_risk(round, choose_fit_criterion(self.fit_criterion, round))
         objective.project(omega)
         optimizer = OPTIMIZERS.make(self.optimizer)
         phase = omega @ PLACEMENTS.make(self.placement).place(round, omega, objective, optimizer)
-        risk = objective.alone(phase)
+        risk = objective.component_risks(phase)
         weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
         term = Cosines(omega, phase, weight[:, None])
-        round.design.cache_output(term, objective.combined(weight)[:, None])
+        round.design.cache_output(term, objective.weighted_sum(weight)[:, None])
         return term
 
 
@@ -113,12 +112,12 @@ class RFFK(Learner):
 class RFF1(Learner):
     r"""One cosine, ``h(x) = cos(omega . x - phase)``, whose phase and frequency are learned.
 
-    From a random frequency, first the phase is found by bounded scalar minimisation over [-pi, pi], then the
+    Starting from a random frequency, the phase is found by bounded scalar minimisation over [-pi, pi], then the
     frequency by L-BFGS on
 
     .. math:: \frac1n \sum_i \mathrm{criterion}(r_i, \cos(\omega \cdot x_i - \varphi)) + \lambda |\omega|^2.
 
-    GBRFF2 of Gautheron et al. 2020 (algorithm 2) with the exponential fit criterion.
+    This is GBRFF2 of Gautheron et al. 2020 (algorithm 2) with the exponential fit criterion.
 
     Parameters
     ----------
@@ -127,18 +126,18 @@ class RFF1(Learner):
     l2 : float, default=0.0
         Penalty on the squared norm of the frequency, lambda.
     learn_frequency : bool, default=True
-        Whether the frequency is learned, or stays as drawn.
+        Whether the frequency is learned; otherwise it stays random.
     fit_criterion : str or FitCriterion, default="auto"
-        "exponential", "squared", "scaled", "linear", "newton", or the loss's own.
+        "exponential", "squared", "scaled", "linear" or "newton"; "auto" is that of the loss.
     spectrum : str or Spectrum, default="gaussian"
         Distribution of the frequencies.
     optimizer : str or Optimizer, default="lbfgs"
         Optimizer of the frequency.
     start_rows : int, None or "auto", default="auto"
-        Minimum number of rows on which the search of the frequency starts, where there are four times as many:
-        every k-th block of 2,048 rows. It ends with a few iterations on all rows. None uses all rows throughout,
-        as published; "auto" is None in float64 and 131,072 in float32. It takes a built-in fit criterion, and an
-        optimizer that supports it (:meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`).
+        Minimum number of rows on which the search of the frequency starts (every k-th block of 2,048 rows), if
+        there are at least four times as many rows. The search ends with a few iterations on all rows. None uses
+        all rows, as published; "auto" is None in float64 and 131,072 in float32. Requires a built-in fit criterion
+        and an optimizer with :meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`.
     """
 
     bounded = True
@@ -169,14 +168,14 @@ class RFF1(Learner):
         self.start_rows = start_rows
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Always: the search for the frequency amplifies rounding errors."""
+        """Always true: the search for the frequency amplifies rounding errors."""
         return True
 
     def fit(self, round: Round) -> Cosines:
         """The cosine of this round."""
         d = round.design.n_features
         omega = SPECTRA.make(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
-        objective = cosine_objective(round, choose_fit_criterion(self.fit_criterion, round))
+        objective = empirical_risk(round, choose_fit_criterion(self.fit_criterion, round))
         objective.project(omega[None])
         phase = PHASE_SEARCH.minimise(objective.at_phase, None, bounds=(-np.pi, np.pi))
         if self.learn_frequency:
@@ -185,21 +184,21 @@ class RFF1(Learner):
         round.design.cache_output(term, objective.output(omega, phase)[:, None])
         return term
 
-    def _search_frequency(self, objective: CosineObjective, start: Array, phase: float, precision: str) -> Array:
-        optimizer, fun = OPTIMIZERS.make(self.optimizer), self._penalised(objective.by_frequency(phase))
-        rows: Any = START_ROWS.get(precision) if self.start_rows == "auto" else self.start_rows
-        rough = None if rows is None else objective.roughly_by_frequency(phase, int(rows))
+    def _search_frequency(self, objective: EmpiricalRisk, start: Array, phase: float, precision: str) -> Array:
+        optimizer, fun = OPTIMIZERS.make(self.optimizer), self._with_penalty(objective.frequency_objective(phase))
+        rows: Any = START_ROWS.get(precision) if is_auto(self.start_rows) else self.start_rows
+        rough = None if rows is None else objective.subsampled_frequency_objective(phase, int(rows))
         if rough is None:
             return np.asarray(optimizer.minimise(fun, start))
-        return np.asarray(optimizer.minimise_in_stages(self._penalised(rough), fun, start))
+        return np.asarray(optimizer.minimise_in_stages(self._with_penalty(rough), fun, start))
 
-    def _penalised(self, fit_criterion: ByFrequency) -> ByFrequency:
-        """The fit criterion plus the penalty on the frequency."""
+    def _with_penalty(self, objective: FrequencyObjective) -> FrequencyObjective:
+        """The objective plus the penalty on the frequency."""
         if self.l2 == 0.0:
-            return fit_criterion
+            return objective
 
         def fun(omega: Array) -> tuple[float, Array]:
-            value, gradient = fit_criterion(omega)
+            value, gradient = objective(omega)
             return value + self.l2 * float(omega @ omega), gradient + 2.0 * self.l2 * omega
 
         return fun

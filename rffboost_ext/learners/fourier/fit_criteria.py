@@ -1,4 +1,4 @@
-"""Fit criteria: how well h fits the residual, as an objective that a learner minimises over its parameters."""
+"""Fit criteria: measures of the fit of h to the residual, which learners minimise over their parameters."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 
 from ...core import Round, Spec
 from ...losses.links import LARGEST_EXPONENT
+from ...utils.param_validation import is_auto
 from ...utils.registry import Registry
 from ...utils.typing import Array
 
 EXPONENTIAL, NEWTON = 0, 1
-# Gradients are clipped here: sums of exp(g h) over rows must stay finite, also in float32.
-LARGEST_GRADIENT = 1e8
+# Gradients are clipped, so that sums of exp(g h) over rows are finite, also in float32.
+MAX_GRADIENT = 1e8
 
 
 @dataclass(frozen=True)
 class CompiledCriterion:
-    """A fit criterion in the form that compiled passes take, sample weights included.
+    """A fit criterion for the compiled passes, sample weights included.
 
-    A sum over rows is ``offset + factor * sum_i q_i exp(p_i h_i)`` where kind is EXPONENTIAL, and
-    ``offset + factor * sum_i (p_i + q_i h_i / 2) h_i`` where kind is NEWTON.
+    The sum over rows is ``offset + factor * sum_i q_i exp(p_i h_i)`` if kind is EXPONENTIAL, and
+    ``offset + factor * sum_i (p_i + q_i h_i / 2) h_i`` if kind is NEWTON.
     """
 
     kind: int
@@ -33,13 +34,13 @@ class CompiledCriterion:
 
 
 class FitCriterion(Spec, ABC):
-    """How badly an output h of one column fits the derivatives of a round.
+    """A measure of the misfit of an output h, one column, to the derivatives of a round.
 
     Law: ``slope`` is the derivative of ``value`` by the output.
     """
 
     def compiled(self, round: Round) -> CompiledCriterion | None:
-        """The fit criterion in the form that compiled passes take, or None if it must be called in Python."""
+        """The fit criterion for the compiled passes, or None if it must be called in Python."""
         return None
 
     @abstractmethod
@@ -60,7 +61,7 @@ class ExponentialCriterion(FitCriterion):
         return value, -residual * value
 
     def compiled(self, round: Round) -> CompiledCriterion:
-        gradient = np.clip(round.gradient[:, 0], -LARGEST_GRADIENT, LARGEST_GRADIENT)
+        gradient = np.clip(round.gradient[:, 0], -MAX_GRADIENT, MAX_GRADIENT)
         largest = float(round.weight.max())
         weight = round.weight if largest == 1.0 else round.weight / largest
         return CompiledCriterion(EXPONENTIAL, gradient, weight, factor=largest)
@@ -75,10 +76,10 @@ class SquaredCriterion(FitCriterion):
         return np.square(error), 2.0 * error
 
     def compiled(self, round: Round) -> CompiledCriterion:
-        # (r - h)^2 = r^2 - 2 r h + h^2: the constant is kept apart, so that float32 sees only what depends on h.
+        # (r - h)^2 = r^2 - 2 r h + h^2: the constant is added in float64.
         residual = round.residual[:, 0]
         constant = float(np.sum(round.weight * np.square(residual)))
-        return quadratic(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
+        return quadratic_criterion(-2.0 * residual * round.weight, 2.0 * round.weight, constant)
 
 
 @FIT_CRITERIA.register("linear")
@@ -90,7 +91,7 @@ class LinearCriterion(FitCriterion):
         return -residual * output, np.broadcast_to(-residual, output.shape)
 
     def compiled(self, round: Round) -> CompiledCriterion:
-        return quadratic(round.gradient[:, 0] * round.weight, np.zeros(len(round.weight)))
+        return quadratic_criterion(round.gradient[:, 0] * round.weight, np.zeros(len(round.weight)))
 
 
 @FIT_CRITERIA.register("newton")
@@ -103,43 +104,41 @@ class NewtonCriterion(FitCriterion):
         return (gradient + 0.5 * curved) * output, gradient + curved
 
     def compiled(self, round: Round) -> CompiledCriterion:
-        return quadratic(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
+        return quadratic_criterion(round.gradient[:, 0] * round.weight, round.hessian[:, 0] * round.weight)
 
 
 @FIT_CRITERIA.register("scaled")
 class ScaledCriterion(FitCriterion):
-    r"""``g h / u + H h^2 / 2``: the newton fit criterion with the gradient in units of its own size.
+    r"""``g h / u + H h^2 / 2``: the newton fit criterion with a normalised gradient.
 
     With :math:`u^2 = 2 \sum w g^2 / \sum w H` a cosine, whose mean square is about 1/2, is as large as a typical
-    Newton step. The result then depends neither on the scale of the target nor on how far the residuals have
-    shrunk; the step finds the length.
+    Newton step. The result depends neither on the scale of the target nor on that of the residuals; the step
+    determines the length.
     """
 
     def __call__(self, round: Round, output: Array) -> tuple[Array, Array]:
-        gradient, hessian = round.gradient[:, 0] / unit_of(round), round.hessian[:, 0]
+        gradient, hessian = round.gradient[:, 0] / newton_amplitude(round), round.hessian[:, 0]
         curved = hessian * output
         return (gradient + 0.5 * curved) * output, gradient + curved
 
     def compiled(self, round: Round) -> CompiledCriterion:
-        gradient = round.gradient[:, 0] / unit_of(round)
-        return quadratic(gradient * round.weight, round.hessian[:, 0] * round.weight)
+        gradient = round.gradient[:, 0] / newton_amplitude(round)
+        return quadratic_criterion(gradient * round.weight, round.hessian[:, 0] * round.weight)
 
 
-def unit_of(round: Round) -> float:
-    """The amplitude of a cosine that is as large, in mean square, as the Newton steps of the rows."""
+def newton_amplitude(round: Round) -> float:
+    """The amplitude of a cosine with the mean square of the Newton steps of the rows."""
     hessian = round.inner(round.hessian)
-    unit = np.sqrt(2.0 * round.inner(round.gradient, round.gradient) / hessian) if hessian > 0.0 else 0.0
-    return float(unit) if unit > 0.0 else 1.0
+    amplitude = np.sqrt(2.0 * round.inner(round.gradient, round.gradient) / hessian) if hessian > 0.0 else 0.0
+    return float(amplitude) if amplitude > 0.0 else 1.0
 
 
-def quadratic(p: Array, q: Array, offset: float = 0.0) -> CompiledCriterion:
-    """``offset + sum_i (p_i + q_i h_i / 2) h_i``, with p and q brought to order 1 for float32."""
+def quadratic_criterion(p: Array, q: Array, offset: float = 0.0) -> CompiledCriterion:
+    """``offset + sum_i (p_i + q_i h_i / 2) h_i``, with p and q scaled to order 1 for float32."""
     factor = float(max(np.abs(p).max(), np.abs(q).max())) or 1.0
     return CompiledCriterion(NEWTON, p / factor, q / factor, factor, offset)
 
 
 def choose_fit_criterion(fit_criterion: str | FitCriterion, round: Round) -> FitCriterion:
-    """The fit criterion of that name or instance; "auto" is the one that the loss names."""
-    return FIT_CRITERIA.make(
-        round.loss.fit_criterion if isinstance(fit_criterion, str) and fit_criterion == "auto" else fit_criterion
-    )
+    """The fit criterion of this name or instance; "auto" is that of the loss."""
+    return FIT_CRITERIA.make(round.loss.fit_criterion if is_auto(fit_criterion) else fit_criterion)

@@ -1,4 +1,4 @@
-"""Weightings: how the K frequencies around a landmark are weighted, given how well each does alone."""
+"""Weightings of the K frequencies around a landmark, by the fit of each single cosine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Weighting(Spec, ABC):
 
     @abstractmethod
     def weigh(self, risk: Array, beta: float, n: float) -> Array:
-        """Probabilities, (K,), from the mean fit criterion of each frequency alone, on data of total weight n."""
+        """Probabilities, (K,), from the mean fit criterion of each single cosine, on data of total weight n."""
 
 
 WEIGHTINGS: Registry[Weighting] = Registry("weighting", Weighting)  # type: ignore[type-abstract]

@@ -1,4 +1,4 @@
-"""Placements: where the landmark of a round is."""
+"""Placements: the choice of the landmark of a round."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from ...core import Optimizer, Round, Spec
 from ...utils.registry import Registry
 from ...utils.typing import Array
-from .objectives import CosineObjective
+from .objectives import EmpiricalRisk
 
 
 class Placement(Spec, ABC):
     """Chooses the landmark around which the K cosines of a round are centred."""
 
     @abstractmethod
-    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+    def place(self, round: Round, omega: Array, objective: EmpiricalRisk, optimizer: Optimizer) -> Array:
         """The landmark, (d,), in the coordinates of ``round.design.X``, for frequencies `omega` (K, d).
 
         `objective` is the mean fit criterion of the cosines of `omega`, as a function of their phases.
@@ -36,7 +36,7 @@ class LearnedLandmark(Placement):
     the gradient.
     """
 
-    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+    def place(self, round: Round, omega: Array, objective: EmpiricalRisk, optimizer: Optimizer) -> Array:
         def at_landmark(landmark: Array) -> tuple[float, Array]:
             value, gradient = objective.at_phases(omega @ landmark)
             return value, gradient @ omega
@@ -48,12 +48,12 @@ class LearnedLandmark(Placement):
 class RandomLandmark(Placement):
     """Draws one of the training rows, with probability proportional to its weight."""
 
-    def place(self, round: Round, omega: Array, objective: CosineObjective, optimizer: Optimizer) -> Array:
+    def place(self, round: Round, omega: Array, objective: EmpiricalRisk, optimizer: Optimizer) -> Array:
         X = round.design.X
-        # Rows are drawn by their order along a random direction, so that the draw does not depend on the
-        # order of the rows, and a row of weight 2 is the same as the row twice.
+        # Rows are ordered along a random direction, so that the draw does not depend on their order, and a row of
+        # weight 2 is equivalent to the row twice.
         position = X @ round.rng.standard_normal(X.shape[1])
         order = np.argsort(position, kind="stable")
         cumulative = np.cumsum(round.weight[order])
-        drawn = np.searchsorted(cumulative, round.rng.uniform() * cumulative[-1], side="right")
-        return np.array(X[order[min(drawn, len(order) - 1)]])
+        rank = np.searchsorted(cumulative, round.rng.uniform() * cumulative[-1], side="right")
+        return np.array(X[order[min(rank, len(order) - 1)]])

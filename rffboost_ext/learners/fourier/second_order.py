@@ -6,93 +6,83 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core import Learner, Optimizer, Round
+from ...core import Optimizer, Round
 from ...kernels import compiled
 from ...terms import Cosines
-from ...utils.parallel import over_tiles
-from ...utils.param_validation import NON_NEGATIVE, POSITIVE, Integer, Range, Real
+from ...utils.parallel import run_over_tiles
+from ...utils.param_validation import FRACTION, NON_NEGATIVE, POSITIVE, Integer, Range, is_auto
 from ...utils.typing import Array
+from ..base import SecondOrderLearner
 from ..optimizers import LBFGS, OPTIMIZERS
 from ..registry import LEARNERS
-from ..subsampling import informative
+from ..subsampling import sample_by_gradient
 from .sparse_supports import Candidates, FeatureGains, draw_candidates
 
-# Rows per pool: many times the sample of a round, few enough to bound the cost of a round.
-POOL_SIZE = 65_536
-# With more rows than this, duplicates are not merged.
-MERGED = 20_000
-# The smallest unit of curvatures: the square of a penalty in this unit is still finite.
-LEAST_CURVATURE = 1e-100
-SHARE = Real(0.0, 1.0, inclusive=True)
-# A support has at most one feature per this many rows: a frequency with as many components as there are rows
-# overfits. With 2 informative features of 500, R2 is 0.45 instead of 0.31 on 60 rows, and 0.83 instead of 0.78 on
-# 200.
+# Lower bound on the unit of hessians: the square of a penalty in this unit is finite.
+MIN_HESSIAN_UNIT = 1e-100
+# Minimum number of rows per feature of a support: a frequency with as many components as rows overfits.
 ROWS_PER_FEATURE = 2
 
-# A few steps: the frequency that a round refines is the best of many already.
+# A few iterations, because the start is the best of many candidates.
 REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
 
 
 @LEARNERS.register("rff_newton")
-class RFFNewton(Learner):
+class RFFNewton(SecondOrderLearner):
     r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(omega . x) + b_c sin(omega . x)``.
 
-    From the gradient g and the hessian H of any loss, the gain of a frequency is how much the best pairs (a_c,
-    b_c) reduce the second-order expansion
+    With the gradient g and the hessian H of any loss, the gain of a frequency is the reduction of the second-order
+    expansion by the optimal amplitudes (a_c, b_c),
 
     .. math:: \sum_i w_i \sum_c \left( g_{ic} f_c(x_i) + \tfrac12 H_{ic} f_c(x_i)^2 \right)
               + \tfrac{\lambda}{2} \sum_c (a_c^2 + b_c^2),
 
-    a two by two system per output. Of many random candidates on sparse supports the one that gains most is kept,
-    then refined within its support by a few steps of L-BFGS on that profiled objective. There is no search for a
-    phase, nor for a step size.
+    a two by two system per output. Of many random candidates on sparse supports the one of largest gain is refined
+    on its support by a few iterations of L-BFGS on this profiled objective. Neither the phase nor the step size is
+    searched for.
 
     Parameters
     ----------
     n_candidates : int, default=32
         Frequencies drawn in each round.
     max_samples : int, default=5_000
-        Rows that a round refines its frequency on, drawn anew each time, those of large gradients more often and
-        at a smaller weight; the cost of a round hardly grows with more rows than this.
+        Number of rows on which a round refines its frequency. They are drawn in each round with probabilities that
+        grow with the gradient, and weighted inversely.
     n_scored : int, default=1_000
-        Rows of these that the candidates are scored on, drawn likewise.
+        Number of these rows on which candidates are scored, drawn likewise.
     gamma : pair of float, default=(0.125, 8.0)
         Range of the kernel parameter gamma, drawn log-uniformly for each candidate: frequencies are
         ``N(0, 2 gamma / s)`` per standardised feature on a support of s features.
     dense : float, default=0.2
-        Probability of the full support, or of half as many features as there are rows if that is fewer. Other
-        supports have a log-uniform size up to that.
+        Probability of the full support, or of half as many features as rows if this is smaller. Other supports
+        have a log-uniform size up to this.
     earned : float, default=0.5
-        Share of the probability of a feature that is proportional to its gains so far; the rest is uniform.
+        Share of the probability of a feature that is proportional to its accumulated gain; the rest is uniform.
     l2 : float, default=1.0
         Penalty on the squared amplitudes, lambda.
     min_hessian : float, default=0.0
-        Hessians count as at least this share of their mean over the rows of the first round, output by output.
-        Where rows are fitted well the loss is all but flat, and a cosine that helps elsewhere may bend the scores
-        there, and beyond, at no cost. The default of the estimators sets 0.1 with more than 3,000 rows.
+        Lower bound on hessians, relative to their mean over the rows of the first round, per output. Without it,
+        cosines may change the scores of well-fitted rows, where the loss is flat. Estimators set 0.1 by default
+        with more than 3,000 rows.
     optimizer : str or Optimizer, default="auto"
-        Optimizer that refines the frequency; "auto" is six steps of L-BFGS.
+        Optimizer that refines the frequency; "auto" is six iterations of L-BFGS.
     relative_rate : float, default=1.0
         Factor on the amplitudes: a step is this many times the learning rate, but at most a full one. A cosine has
-        two amplitudes where a tree has many leaves, and tolerates a larger learning rate than trees next to it.
+        fewer parameters than a tree and tolerates a larger learning rate.
 
     Notes
     -----
-    One output yields one cosine of amplitude ``hypot(a, b)`` and phase ``atan2(b, a)``, several outputs yield two.
+    One output yields one cosine of amplitude ``hypot(a, b)`` and phase ``atan2(b, a)``; several outputs yield two.
     """
 
-    step = "unit"
-    multi_output = True
-    stops_early = True
     supports_log_transform = True
-    pool_size = POOL_SIZE
     constraints = {
         "n_candidates": Integer(1),
         "max_samples": Integer(1),
         "n_scored": Integer(1),
         "gamma": Range(),
-        "dense": SHARE,
-        "earned": SHARE,
+        "dense": FRACTION,
+        "earned": FRACTION,
         "l2": NON_NEGATIVE,
         "min_hessian": NON_NEGATIVE,
         "relative_rate": POSITIVE,
@@ -123,158 +113,156 @@ class RFFNewton(Learner):
         self.optimizer = optimizer
         self.relative_rate = relative_rate
 
-    def merges_rows(self, n_samples: int) -> bool:
-        """Where that is cheap: a row that occurs twice is then drawn once, with twice the weight."""
-        return n_samples <= MERGED
-
     def fit(self, round: Round) -> Cosines:
-        """The frequency of this round, as one cosine or, for several outputs, two."""
-        d, counts = round.design.n_features, round.output_weights
-        # To weight an output by v is to scale it by sqrt(v).
-        root = None if counts is None else np.sqrt(counts)
-        seen = round if root is None else replace(round, gradient=root * round.gradient)
-        earnings = round.design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(d))
-        least = self._least_hessian(round)
-        seen, rows = informative(seen, self.max_samples)
-        odds, dtype = earnings.probability(self.earned), round.design.tiles.dtype
+        """The frequency of this round as one cosine, or two if there are several outputs."""
+        d, output_weights = round.design.n_features, round.output_weights
+        # Weighting an output by v is scaling it by sqrt(v).
+        root = None if output_weights is None else np.sqrt(output_weights)
+        scaled = round if root is None else replace(round, gradient=root * round.gradient)
+        feature_gains = round.design.learner_state((RFFNewton, "earnings"), lambda: FeatureGains(d))
+        hessian_floor = self._hessian_floor(round)
+        scaled, rows = sample_by_gradient(scaled, self.max_samples)
+        probability, dtype = feature_gains.probability(self.earned), round.design.tiles.dtype
         largest = min(d, max(1, len(rows) // ROWS_PER_FEATURE))
-        candidates = draw_candidates(round.rng, self.n_candidates, odds, self.dense, self.gamma, dtype, largest)
-        weighted, scored = informative(seen, self.n_scored, rows)
-        sample = Sample.of(weighted, scored, np.arange(d), least)
-        features, omega = candidates[self._best(round, candidates, sample)]
-        sample = sample.seeing(features) if scored is rows else Sample.of(seen, rows, features, least)
-        omega, pairs, gain = self._refined(sample, omega)
-        earnings.add(features, omega, gain)
-        pairs *= rate_within_full_step(self.relative_rate, round)
+        candidates = draw_candidates(
+            round.rng, self.n_candidates, probability, self.dense, self.gamma, dtype, largest
+        )
+        scored_round, scored = sample_by_gradient(scaled, self.n_scored, rows)
+        sample = DerivativeSample.from_rows(scored_round, scored, np.arange(d), hessian_floor)
+        features, omega = candidates[self._best_candidate(round, candidates, sample)]
+        if scored is rows:
+            sample = sample.with_features(features)
+        else:
+            sample = DerivativeSample.from_rows(scaled, rows, features, hessian_floor)
+        omega, pairs, gain = self._refine(sample, omega)
+        feature_gains.add(features, omega, gain)
+        pairs *= cap_relative_rate(self.relative_rate, round)
         if root is not None:
             pairs /= root[:, None]
         full = np.zeros((1, d))
         full[:, features] = omega
-        term = cosines_of(full, pairs)
+        term = cosine_term(full, pairs)
         round.design.cache_output(term, self._output(round, features, omega, pairs))
         return term
 
-    def _least_hessian(self, round: Round) -> Array | None:
-        """The least value that hessians count as, (C,); None without a limit."""
+    def _hessian_floor(self, round: Round) -> Array | None:
+        """The lower bound on hessians, (C,); None without one."""
         if self.min_hessian == 0.0:
             return None
         mean = round.design.learner_state((RFFNewton, "hessian"), lambda: mean_hessian(round))
         return self.min_hessian * mean
 
-    def _best(self, round: Round, candidates: Candidates, sample: Sample) -> int:
-        """The candidate that gains most on a sample of all features."""
+    def _best_candidate(self, round: Round, candidates: Candidates, sample: DerivativeSample) -> int:
+        """The index of the candidate of largest gain on a sample of all features."""
         gains = np.empty(len(candidates))
         frequencies = candidates.sizes, candidates.features, candidates.omega
-        given = sample.x, *frequencies, sample.g, sample.h, sample.penalty(self.l2), gains
-        over_tiles(compiled("second_order_cosines").score_pass, len(gains), round.design.n_jobs, *given)
+        args = sample.x, *frequencies, sample.g, sample.h, sample.scaled_penalty(self.l2), gains
+        run_over_tiles(compiled("second_order_cosines").score_pass, len(gains), round.design.n_jobs, *args)
         return int(gains.argmax())
 
-    def _refined(self, sample: Sample, omega: Array) -> tuple[Array, Array, float]:
-        """A frequency near `omega` that gains more, its pairs (C, 2) and what it gains."""
-        if isinstance(self.optimizer, str) and self.optimizer == "auto":
-            return refined(sample, omega, self.l2)
-        profile = Profile(sample, self.l2)
-        omega = np.asarray(OPTIMIZERS.make(self.optimizer).minimise(profile, omega))
-        value, _ = profile(omega)
-        return omega, profile.pairs * sample.size, -value * profile.first * sample.gain
+    def _refine(self, sample: DerivativeSample, omega: Array) -> tuple[Array, Array, float]:
+        """A frequency near `omega` of larger gain, its amplitudes (C, 2) and its gain."""
+        if is_auto(self.optimizer):
+            return refine_frequency(sample, omega, self.l2)
+        objective = ProfiledGain(sample, self.l2)
+        omega = np.asarray(OPTIMIZERS.make(self.optimizer).minimise(objective, omega))
+        value, _ = objective(omega)
+        return omega, objective.pairs * sample.amplitude_unit, -value * objective.first * sample.gain_unit
 
     def _output(self, round: Round, features: Array, omega: Array, pairs: Array) -> Array:
         """Outputs on all rows of the design, (n, C)."""
         tiles, out = round.design.tiles, np.empty_like(round.raw)
-        tiles.run(
-            compiled("second_order_cosines").output_pass,
-            tiles.blocks,
-            features,
-            omega.astype(tiles.dtype),
-            pairs,
-            out,
-        )
+        kernel = compiled("second_order_cosines").output_pass
+        tiles.run(kernel, tiles.blocks, features, omega.astype(tiles.dtype), pairs, out)
         return out
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Some rows of a round as the compiled passes read them; derivatives are brought to order 1 for float32.
+class DerivativeSample:
+    """Features and derivatives of some rows for the compiled passes, scaled to order 1 for float32.
 
     Parameters
     ----------
     x : ndarray of shape (s, m)
         Features.
     g, h : ndarray of shape (C, m)
-        Weighted derivatives, in units of `slope` and `curvature`.
-    slope, curvature : float
-        The units.
+        Weighted gradients and hessians, in the units below.
+    gradient_unit, hessian_unit : float
     """
 
     x: Array
     g: Array
     h: Array
-    slope: float
-    curvature: float
+    gradient_unit: float
+    hessian_unit: float
 
     @classmethod
-    def of(cls, round: Round, rows: Array, features: Array, least: Array | None = None) -> Sample:
-        """The sample of `rows`, ascending, that sees only some features; hessians are at least `least` (C,)."""
+    def from_rows(
+        cls, round: Round, rows: Array, features: Array, hessian_floor: Array | None = None
+    ) -> DerivativeSample:
+        """The sample of ascending `rows` and some features; `hessian_floor` (C,) is a lower bound on hessians."""
         tiles, n_outputs = round.design.tiles, round.raw.shape[1]
         x = np.empty((len(features), len(rows)), dtype=tiles.dtype)
         g, h = np.empty((2, n_outputs, len(rows)), dtype=tiles.dtype)
-        least = np.full(n_outputs, -np.inf) if least is None else least
-        given = tiles.blocks, rows, features, round.gradient, round.hessian, least, round.weight
-        slope, curvature = compiled("second_order_cosines").gather_sample(*given, x, g, h)
-        if curvature < LEAST_CURVATURE:
-            h *= curvature / LEAST_CURVATURE
-        return cls(x, g, h, slope, max(curvature, LEAST_CURVATURE))
+        floor = np.full(n_outputs, -np.inf) if hessian_floor is None else hessian_floor
+        args = tiles.blocks, rows, features, round.gradient, round.hessian, floor, round.weight
+        gradient_unit, hessian_unit = compiled("second_order_cosines").gather_sample(*args, x, g, h)
+        if hessian_unit < MIN_HESSIAN_UNIT:
+            h *= hessian_unit / MIN_HESSIAN_UNIT
+        return cls(x, g, h, gradient_unit, max(hessian_unit, MIN_HESSIAN_UNIT))
 
-    def seeing(self, features: Array) -> Sample:
-        """The sample that sees only some of its features."""
-        return Sample(self.x[features], self.g, self.h, self.slope, self.curvature)
+    def with_features(self, features: Array) -> DerivativeSample:
+        """The same rows with a subset of the features."""
+        return replace(self, x=self.x[features])
 
     @property
-    def size(self) -> float:
+    def amplitude_unit(self) -> float:
         """The unit of amplitudes."""
-        return self.slope / self.curvature
+        return self.gradient_unit / self.hessian_unit
 
     @property
-    def gain(self) -> float:
+    def gain_unit(self) -> float:
         """The unit of gains."""
-        return self.slope * self.size
+        return self.gradient_unit * self.amplitude_unit
 
-    def penalty(self, l2: float) -> float:
-        """A penalty on squared amplitudes in the units of the sample."""
-        return l2 / self.curvature
+    def scaled_penalty(self, l2: float) -> float:
+        """The penalty `l2` on squared amplitudes in the units of the sample."""
+        return l2 / self.hessian_unit
 
 
-class Profile:
-    """The negative gain of a frequency with its best pairs, relative to the gain of the first one evaluated.
+class ProfiledGain:
+    """The negative gain of a frequency with its optimal amplitudes, relative to that of the first evaluation.
 
-    ``pairs`` (C, 2) are those last found, ``first`` is the gain of the first frequency.
+    Attributes
+    ----------
+    pairs : ndarray of shape (C, 2)
+        Amplitudes of the last evaluation.
+    first : float
+        The gain of the first evaluation.
     """
 
-    def __init__(self, sample: Sample, l2: float) -> None:
-        self.sample, self.l2, self.kernel = (
-            sample,
-            sample.penalty(l2),
-            compiled("second_order_cosines").profile_pass,
-        )
+    def __init__(self, sample: DerivativeSample, l2: float) -> None:
+        self.sample, self.l2 = sample, sample.scaled_penalty(l2)
+        self.kernel = compiled("second_order_cosines").profile_pass
         self.pairs, self.first = np.empty((len(sample.g), 2)), 0.0
 
     def __call__(self, omega: Array) -> tuple[float, Array]:
         sample, gradient = self.sample, np.empty(len(omega))
-        at = omega.astype(sample.x.dtype)
-        gain = self.kernel(sample.x, at, sample.g, sample.h, self.l2, self.pairs, gradient)
-        # As a share of the first, so that the optimizer's tolerances mean the same for any sample.
+        point = omega.astype(sample.x.dtype)
+        gain = self.kernel(sample.x, point, sample.g, sample.h, self.l2, self.pairs, gradient)
+        # Relative values give the tolerances of the optimizer the same meaning for any sample.
         self.first = self.first or gain or 1.0
         return -gain / self.first, -gradient / self.first
 
 
-def refined(sample: Sample, omega: Array, l2: float) -> tuple[Array, Array, float]:
-    """The result of :data:`REFINEMENT` on :class:`Profile`, all in compiled code, at a fraction of the cost."""
+def refine_frequency(sample: DerivativeSample, omega: Array, l2: float) -> tuple[Array, Array, float]:
+    """Minimise :class:`ProfiledGain` by :data:`REFINEMENT` in compiled code; as :meth:`RFFNewton._refine`."""
     omega, pairs = omega.copy(), np.empty((len(sample.g), 2))
     limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
     gain = compiled("second_order_cosines").refine(
-        sample.x, omega, sample.g, sample.h, sample.penalty(l2), *limits, pairs
+        sample.x, omega, sample.g, sample.h, sample.scaled_penalty(l2), *limits, pairs
     )
-    return omega, pairs * sample.size, gain * sample.gain
+    return omega, pairs * sample.amplitude_unit, gain * sample.gain_unit
 
 
 def mean_hessian(round: Round) -> Array:
@@ -282,12 +270,12 @@ def mean_hessian(round: Round) -> Array:
     return np.asarray(np.average(round.hessian, axis=0, weights=round.weight))
 
 
-def rate_within_full_step(relative_rate: float, round: Round) -> float:
-    """The relative rate, or what makes a full step of one that would be longer."""
+def cap_relative_rate(relative_rate: float, round: Round) -> float:
+    """The relative rate, reduced if the step would be longer than a full one."""
     return min(relative_rate, max(1.0, 1.0 / round.shrinkage))
 
 
-def cosines_of(omega: Array, amplitudes: Array) -> Cosines:
+def cosine_term(omega: Array, amplitudes: Array) -> Cosines:
     """``f_c(x) = sum_k a_ck cos(omega_k . x) + b_ck sin(omega_k . x)`` as a term.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Candidate frequencies on sparse supports, and the gains of features so far."""
+"""Candidate frequencies on sparse supports, and the accumulated gains of features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...utils.typing import Array
 
 @dataclass(frozen=True)
 class Candidates:
-    """M frequencies, each on a support of its own: candidate j has the first ``sizes[j]`` entries of its rows.
+    """M frequencies on supports: candidate j has the first ``sizes[j]`` entries of row j of each array.
 
     Parameters
     ----------
@@ -49,10 +49,9 @@ def draw_candidates(
 ) -> Candidates:
     r"""Draw `size` candidates over the d features of `probability` (d,).
 
-    A support has m features, the `largest` number (d by default), with probability `dense`, else
-    :math:`\lfloor 2^u \rfloor`, u uniform in [0, log2(m + 1)), drawn without replacement. Frequencies are
-    :math:`N(0, 2 \gamma / s)` on a support of size s with :math:`\log \gamma` uniform between the two ends of
-    `gamma`.
+    With probability `dense` a support has m features, where m is `largest` (d by default). Otherwise it has
+    :math:`\lfloor 2^u \rfloor` features with u uniform in [0, log2(m + 1)), drawn without replacement. Frequencies
+    are :math:`N(0, 2 \gamma / s)` on a support of size s, with :math:`\log \gamma` uniform over the range `gamma`.
     """
     shape = size, len(probability)
     chance = rng.random((3, size))
@@ -68,7 +67,7 @@ def draw_candidates(
 
 
 class FeatureGains:
-    """The gains of each feature in the rounds so far, as probabilities for the next draw.
+    """The accumulated gains of features, which determine the probabilities of the next draw.
 
     Parameters
     ----------
@@ -79,16 +78,16 @@ class FeatureGains:
         self.gains = np.zeros(n_features)
 
     def add(self, features: Array, omega: Array, gain: float) -> None:
-        """Share the gain of a round among its features, by their part in the squared frequency."""
+        """Distribute the gain of a round over its features, in proportion to the squared frequency."""
         share = np.square(omega)
         total = share.sum()
         if 0.0 < gain < np.inf and total > 0.0:
             self.gains[features] += gain * share / total
 
-    def probability(self, earned: float) -> Array:
-        """Probability of each feature: `earned` of it by gains, the rest uniform."""
+    def probability(self, share: float) -> Array:
+        """Probability of each feature: `share` of it is proportional to the gains, the rest uniform."""
         uniform, total = 1.0 / len(self.gains), self.gains.sum()
-        # If the sum of gains overflows, as for very large targets, they are ignored.
+        # The sum of gains overflows for very large targets.
         if not 0.0 < total < np.inf:
             return np.full(len(self.gains), uniform)
-        return (1.0 - earned) * uniform + earned * self.gains / total
+        return (1.0 - share) * uniform + share * self.gains / total

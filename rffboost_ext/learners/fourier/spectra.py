@@ -15,11 +15,11 @@ GAMMA = POSITIVE | OneOf(("scale",))
 
 
 class Spectrum(Spec, ABC):
-    """The distribution of frequencies whose mean cosine is a shift-invariant kernel (Bochner's theorem)."""
+    """A distribution of frequencies; their mean cosine is a shift-invariant kernel (Bochner's theorem)."""
 
     @abstractmethod
     def sample(self, round: Round, size: int, gamma: float) -> Array:
-        """Frequencies, (size, d), for a kernel of parameter `gamma`; drawn with ``round.rng``."""
+        """Draw frequencies, (size, d), for a kernel of parameter `gamma`, with ``round.rng``."""
 
 
 SPECTRA: Registry[Spectrum] = Registry("spectrum", Spectrum)  # type: ignore[type-abstract]
@@ -34,5 +34,5 @@ class Gaussian(Spectrum):
 
 
 def bandwidth(gamma: float | str, n_features: int) -> float:
-    """The number behind `gamma`; "scale" is 1 / n_features, which suits standardised features."""
+    """The value of `gamma`; "scale" is 1 / n_features, for standardised features."""
     return 1.0 / n_features if isinstance(gamma, str) else float(gamma)

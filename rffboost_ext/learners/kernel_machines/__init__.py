@@ -1,1 +1,1 @@
-"""Kernel machines on random Fourier features: ridge regression and reweighted least squares."""
+"""Kernel machines on random Fourier features: ridge regression and iteratively reweighted least squares."""

@@ -1,26 +1,27 @@
-"""What the learners of many cosines at once share: parameters, and what identifies a kernel."""
+"""The common base of kernel machines: hyperparameters, kernel selection and reuse of factorised systems."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-from ...core import Learner
+from ...core import Round
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
-from ..fourier.second_order import MERGED, POOL_SIZE
+from ...utils.typing import Array
+from ..base import SecondOrderLearner
 from .frequency_selection import FrequencyBudget
+from .kernel_selection import KernelSelection
+
+S = TypeVar("S")
 
 
-class KernelMachine(Learner):
-    """K random Fourier features of one Gaussian kernel, whose amplitudes are fitted together.
+class KernelMachine(SecondOrderLearner):
+    """K random Fourier features of one Gaussian kernel with jointly fitted amplitudes.
 
-    The parameters are those of :class:`RFFRidge`; learners derived from this one have defaults of their own.
+    The parameters and their defaults are those of :class:`RFFRidge`.
     """
 
-    step = "unit"
-    multi_output = True
-    stops_early = True
     supports_log_transform = True
-    pool_size = POOL_SIZE
     constraints = {
         "n_components": Integer(1),
         "gamma": Range(),
@@ -36,16 +37,16 @@ class KernelMachine(Learner):
 
     def __init__(
         self,
-        n_components: int,
-        gamma: tuple[float, float],
-        l2: tuple[float, float],
-        n_values: int,
-        n_scored: int,
-        compare_scales: bool,
-        max_samples: int,
-        n_directions: int,
-        per_degree: float | None,
-        relative_rate: float,
+        n_components: int = 256,
+        gamma: tuple[float, float] = (0.03, 3.0),
+        l2: tuple[float, float] = (0.001, 1.0),
+        n_values: int = 4,
+        n_scored: int = 192,
+        compare_scales: bool = True,
+        max_samples: int = 3_000,
+        n_directions: int = 4,
+        per_degree: float | None = None,
+        relative_rate: float = 1.0,
     ) -> None:
         self.n_components = n_components
         self.gamma = gamma
@@ -58,18 +59,30 @@ class KernelMachine(Learner):
         self.per_degree = per_degree
         self.relative_rate = relative_rate
 
-    def merges_rows(self, n_samples: int) -> bool:
-        """As second-order cosines do."""
-        return n_samples <= MERGED
-
     @property
-    def _key(self) -> tuple[Hashable, ...]:
-        """What identifies the frequencies of this learner and what is made of them, in values that are stored."""
+    def _cache_key(self) -> tuple[Hashable, ...]:
+        """The hyperparameters that determine the frequencies and the systems, as storable values."""
         frequencies = self.n_components, self.n_directions, self.per_degree
         kernel = *self.gamma, *self.l2, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return type(self), *frequencies, *kernel
 
     @property
-    def _wanted(self) -> FrequencyBudget:
-        """The frequencies of a kernel."""
+    def _frequency_budget(self) -> FrequencyBudget:
         return FrequencyBudget(self.n_components, self.n_directions, self.per_degree)
+
+    def _kernel_selection(self, round: Round, target: Array) -> KernelSelection:
+        return KernelSelection.from_round(round, target, self.max_samples, self.n_scored, self.compare_scales)
+
+    def _reuse_system(self, round: Round, sample: Round, state: bytes, build: Callable[[], S]) -> S:
+        """Return the system of the previous round if it had the same `state`, else build one.
+
+        Systems of subsampled rounds are not kept. The state changes between rounds of a mixture, whose rows
+        differ.
+        """
+        if sample is not round:
+            return build()
+        systems: dict[bytes, S] = round.design.cache((*self._cache_key, "system"), dict)
+        if state not in systems:
+            systems.clear()
+            systems[state] = build()
+        return systems[state]

@@ -1,4 +1,4 @@
-"""Many cosines at once, by one reweighted ridge regression per round."""
+"""Iteratively reweighted least squares on random Fourier features."""
 
 from __future__ import annotations
 
@@ -8,71 +8,64 @@ from ...core import Round
 from ...terms import Cosines
 from ...utils.parallel import SINGLE_BLAS
 from ...utils.typing import Array
-from ..fourier.second_order import rate_within_full_step
+from ..fourier.second_order import cap_relative_rate
 from ..registry import LEARNERS
-from ..subsampling import informative
+from ..subsampling import sample_by_gradient
 from .base import KernelMachine
-from .frequency_selection import frequencies
-from .kernel_selection import KernelSelection
-from .regularization_path import Basis, Curvature, RegularizationPath
-from .ridge import features_of, newton_target, outputs_of, unit_of, with_intercept
+from .frequency_selection import select_frequencies
+from .least_squares import ReweightedLeastSquares
+from .random_features import (
+    cosine_term_with_intercept,
+    feature_norms,
+    newton_target,
+    predict_rows,
+    random_features,
+)
+from .regularization_path import CurvatureBounds, RegularizationPath
 
-# The penalty falls to this share from round to round. On the way to a kernel, where only the least error counts,
-# steps are twice as long.
-FALL = 0.5
+# The penalty of a round as a share of that of the round before. Paths for kernel selection, which only need the
+# least error, take two such steps at a time.
+PENALTY_DECAY = 0.5
 
 
 @LEARNERS.register("rff_irls")
 class RFFIRLS(KernelMachine):
     r"""K random Fourier features of one Gaussian kernel, fitted by iteratively reweighted least squares.
 
-    From the gradient g and the hessian H of any loss, round t minimises, for each output c,
+    From the gradient g and the Hessian H of any loss, round t minimises, for each output c,
 
     .. math:: \sum_i w_i \left( g_{ic} f_c(x_i) + \tfrac{1}{2} H_{ic} f_c(x_i)^2 \right)
               + \tfrac{\kappa_c \lambda_t}{2} \Bigl( a_{c0}^2 + K \sum_k (a_{ck}^2 + b_{ck}^2) \Bigr), \qquad
               f_c(x) = a_{c0} + \sum_k a_{ck} \cos(\omega_k \cdot x) + b_{ck} \sin(\omega_k \cdot x),
 
-    where :math:`\kappa_c` is the mean curvature along the gradient in the first round, and the penalty falls by
-    half from round to round, :math:`\lambda_t = \lambda_0 2^{-t}`; a fit that goes on from a model begins anew.
-    Each round is a step of Newton's method with a proximal penalty, so that rounds walk along the path of
-    regularisation of a kernel machine, of kernel logistic regression with the log loss (Zhu and Hastie, Kernel
-    logistic regression and the import vector machine, Journal of Computational and Graphical Statistics 2005), and
-    early stopping picks a point on it. Where curvatures depend on scores, that of a row is at least what keeps its
-    own step within five times the mean of the first round.
+    where :math:`\kappa_c` is the mean curvature along the gradient in the first round. The penalty is halved from
+    round to round, :math:`\lambda_t = \lambda_0 2^{-t}`; a fit that continues a model starts at :math:`\lambda_0`.
+    Each round is a step of Newton's method with a proximal penalty. The rounds follow the regularisation path of a
+    kernel machine, of kernel logistic regression with the log loss [1]_, and early stopping picks a point on it.
+    If curvatures depend on scores, the curvature of a row is at least such that the row's own step is within five
+    times the mean step of the first round.
 
-    :class:`RFFRidge` has one curvature for all rows, which makes its rounds cheap. Where classes can be told apart
-    almost without error, rows near the border count and others hardly do: there this learner is far ahead, in far
-    fewer rounds.
+    :class:`RFFRidge` has one curvature for all rows, which makes its rounds cheaper. This learner needs far fewer
+    rounds and is more accurate if the classes are nearly separable, so that rows near the boundary dominate.
 
-    The first round chooses the kernel parameter gamma by the loss of leaving one row out along such a path, and
-    what features are multiplied by as :class:`RFFRidge` does. Frequencies are drawn and chosen then as there, and
-    all rounds share them.
+    The first round chooses the kernel parameter gamma by the leave-one-out loss along such a path, and the scales
+    of the features and the frequencies as :class:`RFFRidge` does. All rounds share them.
 
     Parameters
     ----------
-    n_components : int, default=256
-        Number of frequencies, K, beside the intercept.
-    gamma : pair of float, default=(0.03, 3.0)
-        Range of the kernel parameter gamma: frequencies are ``N(0, 2 gamma / d)`` per standardised feature, d of
-        them, times the squares of what features are multiplied by.
+    n_components, gamma, n_scored, compare_scales, max_samples, n_directions, per_degree : optional
+        As for :class:`RFFRidge`, with the same defaults.
     l2 : pair of float, default=(1e-6, 1.0)
-        Range of the penalty, lambda: that of the first round is the larger one, and none is below the smaller one.
+        Range of the penalty, lambda: the first round has the larger value, and no round is below the smaller one.
     n_values : int, default=4
-        Number of values of gamma that are compared, spread evenly in proportion.
-    n_scored : int, default=192
-        About the most rows that they are compared on: a quarter of all, but at least 96.
-    compare_scales : bool, default=True
-        Whether features in the units in which they were given, and those by which a few trees gain, are compared
-        with standardised ones, from 256 rows on.
-    max_samples : int, default=3_000
-        Most rows that a round is fitted to.
-    n_directions : int, default=4
-        Directions that are drawn for each frequency, of which the best is kept; with 1 they are random features.
-    per_degree : float, optional
-        Most frequencies for each effective degree of freedom of the kernel machine on the compared rows, but at
-        least 64: one with a large penalty needs few. By default there are K whatever it is.
+        Number of values of gamma that are compared, on a logarithmic grid.
     relative_rate : float, default=10.0
-        What the amplitudes are multiplied by: a step is so many times the learning rate, but a full one at most.
+        Factor on the amplitudes: a step is this many times the learning rate, but at most a full one.
+
+    References
+    ----------
+    .. [1] Zhu and Hastie, Kernel logistic regression and the import vector machine, Journal of Computational and
+       Graphical Statistics 2005.
     """
 
     def __init__(
@@ -88,94 +81,63 @@ class RFFIRLS(KernelMachine):
         per_degree: float | None = None,
         relative_rate: float = 10.0,
     ) -> None:
-        super().__init__(
-            n_components,
-            gamma,
-            l2,
-            n_values,
-            n_scored,
-            compare_scales,
-            max_samples,
-            n_directions,
-            per_degree,
-            relative_rate,
-        )
+        super().__init__(n_components, gamma, l2, n_values, n_scored, compare_scales, max_samples)
+        self.n_directions = n_directions
+        self.per_degree = per_degree
+        self.relative_rate = relative_rate
 
     def fit(self, round: Round) -> Cosines:
         """The cosines of this round."""
         with SINGLE_BLAS:
-            kernel = round.design.learner_state((*self._key, "kernel"), lambda: self._kernel(round))
-            omega, curvature, done = kernel[0], Curvature(*kernel[1:3]), round.index - kernel[3]
-            seen, rows = informative(round, self.max_samples)
-            basis = self._basis(seen, rows, omega, learner_state=seen is round)
-            amplitudes = self._amplitudes(seen, rows, basis, curvature, done)
-            output = self._output(round, rows, omega, basis, amplitudes)
-        rate = rate_within_full_step(self.relative_rate, round)
-        term = with_intercept(omega, rate * amplitudes * unit_of(omega))
+            omega, mean, max_step, first_round = round.design.learner_state(
+                (*self._cache_key, "kernel"), lambda: self._select_kernel(round)
+            )
+            bounds, norms = CurvatureBounds(mean, max_step), feature_norms(omega)
+            sample, rows = sample_by_gradient(round, self.max_samples)
+
+            def build() -> ReweightedLeastSquares:
+                features = random_features(sample, rows, omega).astype(np.float64)
+                features *= norms[:, None]
+                return ReweightedLeastSquares(features)
+
+            system = self._reuse_system(round, sample, rows.tobytes(), build)
+            coefficients = self._solve(sample, rows, system, bounds, round.index - first_round)
+            if len(rows) == len(round.raw):
+                output = system.predict(coefficients)
+            else:
+                output = predict_rows(round, omega, coefficients * norms)
+        rate = cap_relative_rate(self.relative_rate, round)
+        term = cosine_term_with_intercept(omega, rate * coefficients * norms)
         round.design.cache_output(term, rate * output)
         return term
 
-    def _kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
-        """The frequencies (K, d), the units of curvatures and steps, (C,) each, and the round that chose them."""
+    def _select_kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
+        """The frequencies (K, d), the fields of :class:`CurvatureBounds`, and the index of this round."""
         target, _ = newton_target(round)
-        search = KernelSelection.of(round, target, self.max_samples, self.n_scored, self.compare_scales)
-        gammas, curvature = np.geomspace(*self.gamma, self.n_values), Curvature.of(round)
-        if len(search.ways) > 1:
-            search = search.among(search.by_squares(gammas, np.geomspace(1e-3, 1.0, 4)).scale)
-        least, most = self.l2
-        steps = np.arange(1 + int(np.log(least / most) / np.log(FALL**2)))
-        path = path_of(round, search.rows, curvature, most * FALL ** (2 * steps))
-        best = search.best(gammas, path.left_out)
-        return frequencies(search, best, self._wanted), curvature.mean, curvature.reach, round.index
+        selection, bounds = self._kernel_selection(round, target), CurvatureBounds.from_round(round)
+        gammas = np.geomspace(*self.gamma, self.n_values)
+        if len(selection.scales) > 1:
+            selection = selection.with_scale(selection.best_ridge(gammas, np.geomspace(1e-3, 1.0, 4)).scale)
+        low, high = self.l2
+        steps = np.arange(1 + int(np.log(low / high) / np.log(PENALTY_DECAY**2)))
+        penalties = high * PENALTY_DECAY ** (2 * steps)
+        path = RegularizationPath.from_round(round, selection.scored, bounds, penalties)
+        best = selection.best_kernel(gammas, path.best_penalty)
+        omega = select_frequencies(selection, best, self._frequency_budget)
+        return omega, bounds.mean, bounds.max_step, round.index
 
-    def _basis(self, round: Round, rows: Array, omega: Array, learner_state: bool) -> Basis:
-        """The features of the rows that this round is fitted to: those of the round before, if they can be."""
-
-        def made() -> Basis:
-            features = features_of(round, rows, omega).astype(np.float64)
-            features *= unit_of(omega)[:, None]
-            return Basis(features)
-
-        if not learner_state:
-            return made()
-        known: dict[bytes, Basis] = round.design.cache((*self._key, "basis"), dict)
-        # A mixture gives each round rows of its own.
-        drawn = rows.tobytes()
-        if drawn not in known:
-            known.clear()
-            known[drawn] = made()
-        return known[drawn]
-
-    def _amplitudes(self, round: Round, rows: Array, basis: Basis, curvature: Curvature, done: int) -> Array:
-        """Coefficients (C, 1 + 2K) of the features in their units, `done` rounds after the kernel was chosen."""
-        least, most = self.l2
-        penalty = max(least, most * FALL ** min(done, 1_000))
+    def _solve(
+        self, round: Round, rows: Array, system: ReweightedLeastSquares, bounds: CurvatureBounds, age: int
+    ) -> Array:
+        """Coefficients (C, 1 + 2K) of the scaled features, `age` rounds after the kernel was chosen."""
+        low, high = self.l2
+        penalty = max(low, high * PENALTY_DECAY ** min(age, 1_000))
         gradient, weight = round.gradient[rows], round.weight[rows, None]
-        curvatures = weight * curvature.of_rows(gradient, round.hessian[rows])
-        pull = -weight * gradient
+        curvature = weight * bounds.bounded(gradient, round.hessian[rows])
+        negative_gradient = -weight * gradient
         return np.array(
-            [basis.solve(curvatures[:, c], pull[:, c], penalty * mean) for c, mean in enumerate(curvature.mean)]
+            [
+                system.solve(curvature[:, c], negative_gradient[:, c], penalty * mean)
+                for c, mean in enumerate(bounds.mean)
+            ]
         )
-
-    def _output(self, round: Round, rows: Array, omega: Array, basis: Basis, amplitudes: Array) -> Array:
-        """Outputs (n, C) on all rows of the design."""
-        if len(rows) == len(round.raw):
-            return np.asarray((amplitudes @ basis.features).T)
-        return outputs_of(round, omega, amplitudes * unit_of(omega))
-
-
-def path_of(round: Round, rows: Array, curvature: Curvature, penalties: Array) -> RegularizationPath:
-    """The path of some rows from the scores of a round on."""
-    loss, y, raw, weight = round.loss, round.y[rows], round.raw[rows], round.weight[rows]
-    unit = np.asarray(loss.unit, dtype=np.float64)
-
-    def derivatives(scores: Array) -> tuple[Array, Array]:
-        gradient, hessian = loss.derivatives(y, raw + scores)
-        return unit * gradient, unit * hessian
-
-    def value(scores: Array) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            error = float(np.average(loss.value(y, raw + scores), weights=weight))
-        return error if np.isfinite(error) else np.inf
-
-    return RegularizationPath(derivatives, value, weight, curvature, penalties)

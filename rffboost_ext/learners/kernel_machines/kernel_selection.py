@@ -1,4 +1,4 @@
-"""The choice of a Gaussian kernel by the error of leaving one row out."""
+"""Selection of a Gaussian kernel by the leave-one-out error."""
 
 from __future__ import annotations
 
@@ -9,67 +9,64 @@ import numpy as np
 
 from ...core import Round
 from ...data.sampling import draw_uniform
-from ...utils.kernel_ridge import Judge, Kernel, best_kernel, best_ridge
+from ...utils.kernel_ridge import PenaltySearch, SelectedKernel, best_kernel, best_ridge
 from ...utils.typing import Array
-from .feature_scales import SCALES, Scale, columns_of
+from .feature_scales import SCALES, ScaleFunction, feature_columns
 
-# Fewer rows than this say little about a kernel. 128 change accuracy by -0.02 points (130 fits of 26 sets,
-# standard error 0.06), the time of a default fit by 1.04. One choice for all models of a fit, by all of up to 256
-# rows, takes as long and gains nothing beyond noise (130 fits: +0.07, 0.08).
-LEAST_SCORED = 96
-# Fewer rows do not tell scales of features apart: with 145 to 333 rows of 100 to 800 features those of trees lose
-# 0.2 points (30 fits of 5 real sets, standard error 0.2).
-LEAST_COMPARED = 256
+# Minimum number of rows to compare kernels on; fewer are too noisy.
+MIN_SCORED = 96
+# Minimum number of rows to compare scales of features on: with fewer, scales of trees lose accuracy.
+MIN_COMPARED = 256
 
 
 @dataclass(frozen=True)
 class KernelSelection:
-    """What a round says about kernels.
+    """The rows and targets of a round on which kernels are compared.
 
     Parameters
     ----------
     round : Round
     target : ndarray of shape (n, C)
-        What C outputs aim at, in units in which they can be added.
-    used, rows : ndarray of shape (u,) and (m,), ascending
-        Rows that are fitted, and those of them on which kernels are compared.
-    ways : sequence of callable
-        Of `SCALES`, what features may be multiplied by.
+        Targets of C outputs, in units in which their errors can be added.
+    fitted, scored : ndarray of shape (u,) and (m,), ascending
+        Rows that are fitted, and the subset on which kernels are compared.
+    scales : sequence of callable
+        The functions of `SCALES` that are compared.
     """
 
     round: Round
     target: Array
-    used: Array
-    rows: Array
-    ways: Sequence[Scale]
+    fitted: Array
+    scored: Array
+    scales: Sequence[ScaleFunction]
 
     @classmethod
-    def of(
+    def from_round(
         cls, round: Round, target: Array, max_samples: int, n_scored: int, compare_scales: bool
     ) -> KernelSelection:
-        """Draw the rows: at most `max_samples`, and a quarter of these, or `LEAST_SCORED` to `n_scored`."""
-        used = draw_uniform(round.rng, np.flatnonzero(round.weight), max_samples)
-        rows = draw_uniform(round.rng, used, min(n_scored, max(LEAST_SCORED, len(used) // 4)))
-        aim = target if round.output_weights is None else np.sqrt(round.output_weights) * target
-        return cls(
-            round, aim, used, rows, SCALES if compare_scales and len(used) >= LEAST_COMPARED else SCALES[:1]
-        )
+        """Draw at most `max_samples` rows, and score on a quarter of them, from `MIN_SCORED` to `n_scored`."""
+        fitted = draw_uniform(round.rng, np.flatnonzero(round.weight), max_samples)
+        scored = draw_uniform(round.rng, fitted, min(n_scored, max(MIN_SCORED, len(fitted) // 4)))
+        if round.output_weights is not None:
+            target = np.sqrt(round.output_weights) * target
+        scales = SCALES if compare_scales and len(fitted) >= MIN_COMPARED else SCALES[:1]
+        return cls(round, target, fitted, scored, scales)
 
-    def by_squares(self, gammas: Array, penalties: Array) -> Kernel:
-        """The best kernel and penalty of kernel ridge regression."""
-        target, weight = self.target[self.rows], self.round.weight[self.rows]
-        return best_ridge(self._scaled(), target, weight, gammas, penalties)
+    def best_ridge(self, gammas: Array, penalties: Array) -> SelectedKernel:
+        """The kernel and penalty of the best kernel ridge regression."""
+        target, weight = self.target[self.scored], self.round.weight[self.scored]
+        return best_ridge(self._scaled_features(), target, weight, gammas, penalties)
 
-    def best(self, gammas: Array, judge: Judge) -> Kernel:
+    def best_kernel(self, gammas: Array, search: PenaltySearch) -> SelectedKernel:
         """The best kernel of the first scale."""
-        return best_kernel(next(self._scaled()), gammas, judge)
+        return best_kernel(next(self._scaled_features()), gammas, search)
 
-    def _scaled(self) -> Iterator[Array]:
-        """The compared rows, (m, d), in each scale; these are learned from other rows."""
-        rest = np.setdiff1d(self.used, self.rows, assume_unique=True)
-        X = columns_of(self.round, self.rows).T.astype(np.float64)
-        return (way(self.round, self.target, rest) * X for way in self.ways)
+    def _scaled_features(self) -> Iterator[Array]:
+        """The scored rows, (m, d), in each scale; scales are learned from the other fitted rows."""
+        others = np.setdiff1d(self.fitted, self.scored, assume_unique=True)
+        X = feature_columns(self.round, self.scored).T.astype(np.float64)
+        return (scale(self.round, self.target, others) * X for scale in self.scales)
 
-    def among(self, scale: int) -> KernelSelection:
-        """The same with one of the scales alone."""
-        return replace(self, ways=[self.ways[scale]])
+    def with_scale(self, index: int) -> KernelSelection:
+        """The same selection with one scale only."""
+        return replace(self, scales=[self.scales[index]])

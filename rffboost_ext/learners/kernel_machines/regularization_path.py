@@ -1,10 +1,9 @@
-"""Least squares on fixed features whose weights change from round to round."""
+"""The regularisation path of iteratively reweighted least squares on a kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -12,99 +11,53 @@ from ...core import Round
 from ...utils.linalg import cholesky, inverse_diagonal
 from ...utils.typing import Array
 
-# Curvatures of rows are at least this share of the mean: what is certain hardly counts.
-LEAST_SHARE = 1e-6
-# Where curvatures depend on scores, a row that is far from its minimum, where its loss is flat, would ask for a
-# step without bounds. It asks for at most so many of those that rows ask for on average before the first round.
-REACH = 5.0
+# Lower bound on the curvature of a row, relative to the mean.
+MIN_RELATIVE_CURVATURE = 1e-6
+# Upper bound on the Newton step of a row, relative to the mean step in the first round: steps are unbounded where
+# the loss of a row is flat.
+MAX_RELATIVE_STEP = 5.0
 
 
 @dataclass(frozen=True)
-class Curvature:
-    """What a fit takes from its first round, for each output: units of curvatures and of steps.
+class CurvatureBounds:
+    """Scales of curvatures and steps that are fixed in the first round, for each output.
 
     Parameters
     ----------
     mean : ndarray of shape (C,)
         The mean curvature along the gradient, positive.
-    reach : ndarray of shape (C,)
-        The longest step of a row, positive; infinite where curvatures are the same at all scores.
+    max_step : ndarray of shape (C,)
+        The largest step of a row, positive; infinite if curvatures do not depend on scores.
     """
 
     mean: Array
-    reach: Array
+    max_step: Array
 
     @classmethod
-    def of(cls, round: Round) -> Curvature:
-        """That of a round; outputs without a gradient have a curvature of 1."""
+    def from_round(cls, round: Round) -> CurvatureBounds:
+        """The bounds from the derivatives of a round; outputs without a gradient have curvature 1."""
         used = round.weight > 0.0
         weight, gradient, hessian = round.weight[used], np.abs(round.gradient[used]), round.hessian[used]
         size = gradient.max(axis=0)
         gradient = gradient / np.where(size > 0.0, size, 1.0)
-        share, bent = weight @ np.square(gradient), weight @ (np.square(gradient) * hessian)
-        mean = np.divide(bent, share, out=np.ones_like(bent), where=(share > 0.0) & (bent > 0.0))
-        # Where rows of large gradients weigh little, the others are almost certain: curvatures, which vanish
-        # there, will be larger.
-        plain, weighted = gradient.mean(axis=0), weight @ gradient / weight.sum()
-        mean = mean * np.maximum(1.0, np.divide(plain, weighted, out=np.ones_like(plain), where=weighted > 0.0))
-        asked = size * plain / mean
-        reach = REACH * np.where(asked > 0.0, asked, 1.0)
-        _, later = round.loss.derivatives(round.y, round.raw + reach)
-        same = (np.asarray(round.loss.unit) * later == round.hessian).all(axis=0)
-        return cls(mean, np.where(same, np.inf, reach))
+        total, weighted = weight @ np.square(gradient), weight @ (np.square(gradient) * hessian)
+        mean = np.divide(weighted, total, out=np.ones_like(weighted), where=(total > 0.0) & (weighted > 0.0))
+        # If rows with large gradients have small weights, the other rows are almost certain, with curvatures near
+        # 0 that will grow.
+        unweighted, weighted = gradient.mean(axis=0), weight @ gradient / weight.sum()
+        ratio = np.divide(unweighted, weighted, out=np.ones_like(unweighted), where=weighted > 0.0)
+        mean = mean * np.maximum(1.0, ratio)
+        mean_step = size * unweighted / mean
+        max_step = MAX_RELATIVE_STEP * np.where(mean_step > 0.0, mean_step, 1.0)
+        _, later = round.loss.derivatives(round.y, round.raw + max_step)
+        is_constant = (np.asarray(round.loss.unit) * later == round.hessian).all(axis=0)
+        return cls(mean, np.where(is_constant, np.inf, max_step))
 
-    def of_rows(self, gradient: Array, hessian: Array) -> Array:
-        """Positive curvatures of rows (m, C), which let none of them ask for too long a step."""
-        return np.maximum(hessian, np.maximum(np.abs(gradient) / self.reach, LEAST_SHARE * self.mean))
-
-
-@dataclass(frozen=True)
-class Basis:
-    r"""Fixed features of some rows, for a penalty of 1 on each.
-
-    Parameters
-    ----------
-    features : ndarray of shape (p, m)
-    """
-
-    features: Array
-
-    @cached_property
-    def kernel(self) -> Array:
-        """Products of the features of each two rows, (m, m)."""
-        return np.asarray(self.features.T @ self.features)
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether the system with a row for each row of the data takes less time: its products are known."""
-        n_features, n_rows = self.features.shape
-        return 3 * n_rows < 5 * n_features
-
-    def solve(self, curvature: Array, pull: Array, penalty: float) -> Array:
-        r"""The coefficients b, (p,), that minimise :math:`\sum_i (h_i f_i^2 / 2 - u_i f_i) + \lambda |b|^2 / 2`.
-
-        Parameters
-        ----------
-        curvature, pull : ndarray of shape (m,)
-            Positive h, and u.
-        penalty : float
-            Lambda, positive.
-        """
-        from scipy.linalg.lapack import dpotrs
-
-        root = np.sqrt(curvature)
-        if self.by_rows:
-            system, aim = root[:, None] * self.kernel, pull / root
-            system *= root
-        else:
-            scaled = self.features * root
-            system, aim = scaled @ scaled.T, self.features @ pull
-        rounding = float(np.finfo(np.float64).eps) * float(np.trace(system))
-        factor = cholesky(system, [penalty, penalty + rounding, penalty + len(system) * rounding])
-        if factor is None:
-            raise ValueError("sample_weight must be less far apart for the cosines to be fitted together")
-        found = dpotrs(factor, aim, lower=1)[0]
-        return np.asarray(self.features @ (root * found) if self.by_rows else found)
+    def bounded(self, gradient: Array, hessian: Array) -> Array:
+        """Curvatures of rows (m, C) from their derivatives, raised where the Newton step would be too long."""
+        return np.maximum(
+            hessian, np.maximum(np.abs(gradient) / self.max_step, MIN_RELATIVE_CURVATURE * self.mean)
+        )
 
 
 @dataclass(frozen=True)
@@ -119,7 +72,7 @@ class RegularizationPath:
         From scores (m, C) to the mean loss.
     weight : ndarray of shape (m,)
         Positive sample weights.
-    curvature : Curvature
+    curvature : CurvatureBounds
     penalties : ndarray of shape (t,)
         Falling, as multiples of the mean curvature.
     """
@@ -127,22 +80,41 @@ class RegularizationPath:
     derivatives: Callable[[Array], tuple[Array, Array]]
     value: Callable[[Array], float]
     weight: Array
-    curvature: Curvature
+    curvature: CurvatureBounds
     penalties: Array
 
-    def left_out(self, kernel: Array) -> tuple[float, float]:
-        r"""The least mean loss of rows predicted from the others, and its penalty; the second rise ends the path.
+    @classmethod
+    def from_round(
+        cls, round: Round, rows: Array, curvature: CurvatureBounds, penalties: Array
+    ) -> RegularizationPath:
+        """The path of some rows, starting at the scores of a round."""
+        loss, y, raw, weight = round.loss, round.y[rows], round.raw[rows], round.weight[rows]
+        unit = np.asarray(loss.unit, dtype=np.float64)
 
-        Scores of left-out rows are those of leaving a row out of the least squares of a round: they differ from
-        its targets z by :math:`\alpha_i / (A^{-1})_{ii}`, where :math:`A = K + \lambda \operatorname{diag}(1 / h)`
-        and :math:`\alpha = A^{-1} z` (Vehtari et al., Bayesian leave-one-out cross-validation approximations for
+        def derivatives(scores: Array) -> tuple[Array, Array]:
+            gradient, hessian = loss.derivatives(y, raw + scores)
+            return unit * gradient, unit * hessian
+
+        def value(scores: Array) -> float:
+            with np.errstate(over="ignore", invalid="ignore"):
+                error = float(np.average(loss.value(y, raw + scores), weights=weight))
+            return error if np.isfinite(error) else np.inf
+
+        return cls(derivatives, value, weight, curvature, penalties)
+
+    def best_penalty(self, kernel: Array) -> tuple[float, float]:
+        r"""The least leave-one-out loss on the path, and its penalty; the path ends when the loss rises twice.
+
+        Leave-one-out scores are those of the least squares of a round: they differ from its targets z by
+        :math:`\alpha_i / (A^{-1})_{ii}`, where :math:`A = K + \lambda \operatorname{diag}(1 / h)` and
+        :math:`\alpha = A^{-1} z` (Vehtari et al., Bayesian leave-one-out cross-validation approximations for
         Gaussian latent variable models, JMLR 2016, section 3).
         """
         least, best, rises = np.inf, float(self.penalties[0]), 0
         scores = np.zeros((len(kernel), len(self.curvature.mean)))
         for penalty in self.penalties:
-            scores, left = self._round(kernel, scores, penalty)
-            error = self.value(left)
+            scores, loo_scores = self._step(kernel, scores, penalty)
+            error = self.value(loo_scores)
             if error < least:
                 least, best = error, float(penalty)
             else:
@@ -151,25 +123,25 @@ class RegularizationPath:
                 break
         return least, best
 
-    def _round(self, kernel: Array, scores: Array, penalty: float) -> tuple[Array, Array]:
-        """Scores (m, C) after a round, and those of rows that are left out of it."""
+    def _step(self, kernel: Array, scores: Array, penalty: float) -> tuple[Array, Array]:
+        """Scores (m, C) after a round, and its leave-one-out scores."""
         gradient, hessian = self.derivatives(scores)
-        curvature = self.curvature.of_rows(gradient, hessian)
-        after, left = np.empty_like(scores), np.empty_like(scores)
+        curvature = self.curvature.bounded(gradient, hessian)
+        fitted, loo_scores = np.empty_like(scores), np.empty_like(scores)
         for c, mean in enumerate(self.curvature.mean):
             target = scores[:, c] - gradient[:, c] / curvature[:, c]
-            missed, missed_left = residuals(kernel, target, self.weight * curvature[:, c], penalty * mean)
-            after[:, c], left[:, c] = target - missed, target - missed_left
-        return after, left
+            residual, loo_residual = ridge_residuals(kernel, target, self.weight * curvature[:, c], penalty * mean)
+            fitted[:, c], loo_scores[:, c] = target - residual, target - loo_residual
+        return fitted, loo_scores
 
 
-def residuals(kernel: Array, target: Array, weight: Array, l2: float) -> tuple[Array, Array]:
-    """What kernel ridge regression misses of a target (m,), with all rows, and with all others than each."""
+def ridge_residuals(kernel: Array, target: Array, weight: Array, l2: float) -> tuple[Array, Array]:
+    """Residuals and leave-one-out residuals of kernel ridge regression, (m,) each, of a target (m,)."""
     from scipy.linalg.lapack import dpotrs
 
     root = np.sqrt(weight)
     factor = cholesky(root[:, None] * kernel * root, [l2, l2 + 1e-12 * float(weight @ kernel.diagonal())])
     if factor is None:
         return target, np.full_like(target, np.inf)
-    solved = dpotrs(factor, root * target, lower=1)[0] / root
-    return l2 * solved, solved / inverse_diagonal(factor)
+    dual = dpotrs(factor, root * target, lower=1)[0] / root
+    return l2 * dual, dual / inverse_diagonal(factor)

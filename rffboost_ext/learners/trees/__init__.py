@@ -1,1 +1,1 @@
-"""XGBoost's trees as a learner, and its model format."""
+"""XGBoost's trees as a learner, and XGBoost's model format."""

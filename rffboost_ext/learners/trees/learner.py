@@ -1,4 +1,4 @@
-"""XGBoost's trees as a weak learner: one tree per round, on a matrix that is binned once."""
+"""XGBoost's trees as a weak learner: one tree per round on a matrix that is binned once."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from typing import Any
 import numpy as np
 
 from ...core import Learner, Round, Term
-from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, Integer, OneOf, Real
+from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
 from ...utils.typing import Array
 from ..registry import LEARNERS
-from .binning import binned, centred, require_single_precision
-from .column_sampling import seeded, seen_columns
-from .constraints import Groups, Signs, require_groups, require_signs
-from .gradient_scaling import units_of_targets
-from .incremental_forest import Forest, GrownTree
-from .xgboost_c_api import boost, margins, weigh_columns
-
-SHARE = Real(0.0, 1.0)
+from .binning import bin_features, center_columns, require_single_precision
+from .column_sampling import sample_columns, seed_configuration
+from .constraints import GROUPS, SIGNS, require_groups, require_signs
+from .gradient_scaling import gradient_units
+from .incremental_forest import GrownTree, IncrementalForest
+from .xgboost_c_api import set_column_weights, train_iteration, training_scores
 
 
 @LEARNERS.register("tree")
 class Tree(Learner):
     """One regression tree, grown by XGBoost from the gradient and hessian of the round.
 
-    The same tree as in XGBoost's own loop with the same objective: the features are binned once per fit and
-    one booster grows through all rounds. The learning rate is the estimator's. Parameters are XGBoost's own.
+    The trees are those of XGBoost's own loop with the same objective: features are binned once per fit, and one
+    booster grows through all rounds. Parameters are those of XGBoost, except for the learning rate, which is a
+    parameter of the estimator.
 
     Parameters
     ----------
@@ -36,7 +35,7 @@ class Tree(Learner):
     max_leaves : int, default=0
         Maximum number of leaves; 0 for no limit.
     grow_policy : "depthwise" or "lossguide", default="depthwise"
-        Whether the node nearest to the root or that of the largest gain is split next.
+        Whether the node nearest to the root or the node of largest gain is split next.
     min_child_weight : float, default=1.0
         Minimum sum of hessians in a leaf.
     min_split_loss : float, default=0.0
@@ -46,27 +45,27 @@ class Tree(Learner):
     max_delta_step : float, default=0.0
         Largest leaf value; 0 for no limit.
     subsample, colsample_bytree, colsample_bylevel, colsample_bynode : float, default=1.0
-        Shares of rows and columns that a tree, a level, a node sees.
+        Sampled shares of the rows and columns of a tree, and of the columns of a level and a node.
     max_bin : int, default=256
         Bins per feature.
     monotone_constraints : sequence of -1, 0 and 1, optional
-        For each feature: outputs decrease with it, are unconstrained, or increase with it.
+        For each feature, whether outputs decrease with it, are unconstrained, or increase with it.
     interaction_constraints : sequence of sequences of int, optional
-        Groups of features by index: only features of one group may share a path. Like monotone constraints
-        they need ``learner="tree"``: cosines do not honour them, in a mixture or beside trees in a stack.
+        Groups of feature indices; only features of one group may occur on one path. Both kinds of constraints
+        require ``learner="tree"``, because cosines do not satisfy them.
 
     Raises
     ------
     ValueError
-        In fit, if constraints do not match the number of features, or X is beyond the range of float32.
+        In fit, if constraints do not match the number of features, or X exceeds the range of float32.
 
     Notes
     -----
-    Missing values (NaN) go to the side that gains more, and categories are split into sets, as in XGBoost. Columns
-    of a large offset, such as times in seconds, of which float32 would tell few values apart, are centred for
-    XGBoost, and their thresholds moved back in float64. Rows and columns are drawn from the round's own seed: a
-    round does not depend on those before it, nor on other boosters of the process. Trees of several outputs in one
-    round see the same columns.
+    Missing values (NaN) follow the branch of larger gain, and categories are split into sets, as in XGBoost.
+    Columns with a large offset, such as times in seconds, are centred, because float32 would merge their values;
+    thresholds are shifted back in float64. Rows and columns are drawn from the seed of the round: a round depends
+    neither on earlier rounds nor on other boosters of the process. Trees of several outputs in one round have the
+    same columns.
     """
 
     step = "unit"
@@ -80,13 +79,13 @@ class Tree(Learner):
         "reg_lambda": NON_NEGATIVE,
         "reg_alpha": NON_NEGATIVE,
         "max_delta_step": NON_NEGATIVE,
-        "subsample": SHARE,
-        "colsample_bytree": SHARE,
-        "colsample_bylevel": SHARE,
-        "colsample_bynode": SHARE,
+        "subsample": POSITIVE_FRACTION,
+        "colsample_bytree": POSITIVE_FRACTION,
+        "colsample_bylevel": POSITIVE_FRACTION,
+        "colsample_bynode": POSITIVE_FRACTION,
         "max_bin": Integer(2),
-        "monotone_constraints": Signs() | OPTIONAL,
-        "interaction_constraints": Groups() | OPTIONAL,
+        "monotone_constraints": SIGNS | OPTIONAL,
+        "interaction_constraints": GROUPS | OPTIONAL,
     }
 
     def __init__(
@@ -131,28 +130,28 @@ class Tree(Learner):
         return ("monotone_constraints",) * signs + ("interaction_constraints",) * groups
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Only where each value has a bin of its own: elsewhere XGBoost's bins depend on how rows are weighted."""
+        """Whether each value has its own bin; otherwise XGBoost's bins depend on the weights of rows."""
         return n_samples <= self.max_bin
 
     def fit(self, round: Round) -> Term:
-        """The tree of this round; one per output where there are several."""
-        # By value: a learner that is recreated in each round continues the booster of an equal one.
-        grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: Grower(self, round))
+        """The tree of this round, or one tree per output."""
+        # The key holds values: a learner that is recreated in each round continues the booster of an equal one.
+        grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: TreeGrower(self, round))
         return grower.grow(round)
 
     @property
-    def draws(self) -> bool:
-        """Whether XGBoost draws rows, or columns of a level or a node; columns of a tree are drawn for it."""
+    def draws_in_xgboost(self) -> bool:
+        """Whether XGBoost draws rows, or columns of a level or a node; columns of a tree are drawn here."""
         return min(self.subsample, self.colsample_bylevel, self.colsample_bynode) < 1.0
 
     @property
-    def has_units(self) -> bool:
-        """Whether a hyperparameter is in units of leaf values or of gains."""
+    def depends_on_scale(self) -> bool:
+        """Whether a hyperparameter is in units of leaf values or gains."""
         return max(self.reg_alpha, self.min_split_loss, self.max_delta_step) > 0.0
 
-    def native(self, n_features: int) -> dict[str, Any]:
-        """The parameters as ``xgboost.train`` takes them."""
-        # A class that derives from this one may have fewer parameters.
+    def xgboost_params(self, n_features: int) -> dict[str, Any]:
+        """The parameters for ``xgboost.train``."""
+        # Subclasses may have other constructor parameters.
         params: dict[str, Any] = {name: getattr(self, name) for name in Tree.constraints}
         signs, groups = params.pop("monotone_constraints"), params.pop("interaction_constraints")
         if signs is not None:
@@ -164,55 +163,55 @@ class Tree(Learner):
         return params
 
 
-class Grower:
-    """A booster of XGBoost that grows by one tree per round, and the matrix that it grows on."""
+class TreeGrower:
+    """A booster of XGBoost that grows by one tree per output and round, and its training matrix."""
 
     def __init__(self, learner: Tree, round: Round) -> None:
         from xgboost import Booster
 
         design, n_outputs = round.design, round.raw.shape[1]
-        params = learner.native(design.original.shape[1])
+        params = learner.xgboost_params(design.original.shape[1])
         require_single_precision(design.original)
         self.share, self.n_features = learner.colsample_bytree, design.original.shape[1]
-        # Column weights belong to the matrix: a learner that sets none and draws columns by them has another one.
-        draws = min(learner.colsample_bylevel, learner.colsample_bynode) < 1.0
-        kind = Grower, learner.max_bin, self.share == 1.0 and draws
-        center, X = design.cache((Grower, "centred"), lambda: centred(design.original))
-        self.matrix = design.cache(kind, lambda: binned(round, X, learner.max_bin))
-        # Seeded per iteration: XGBoost's default stream is global to the process, shared with other boosters.
+        # Column weights belong to the matrix. A learner that sets none, but draws columns by them, needs its own
+        # one.
+        draws_columns = min(learner.colsample_bylevel, learner.colsample_bynode) < 1.0
+        key = TreeGrower, learner.max_bin, self.share == 1.0 and draws_columns
+        center, X = design.cache((TreeGrower, "centred"), lambda: center_columns(design.original))
+        self.matrix = design.cache(key, lambda: bin_features(round, X, learner.max_bin))
+        # XGBoost's default random stream is shared by all boosters of the process.
         params |= {"nthread": design.n_jobs, "seed_per_iteration": True}
         params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
         if n_outputs > 1:
             params |= {"num_class": n_outputs, "objective": "multi:softprob"}
-        self.unit = np.ones(n_outputs) if learner.has_units else units_of_targets(round)
+        self.unit = np.ones(n_outputs) if learner.depends_on_scale else gradient_units(round)
         self.booster = Booster(params, [self.matrix])
-        self.forest, self.grown = Forest(self.booster, X, center), 0
-        # Requested before there are trees, scores are cached and updated as they grow, without passes of their
-        # own.
-        self.margin = margins(self.booster, self.matrix, round.raw.shape)
-        self.seeded = seeded(self.booster.save_config()) if learner.draws else None
+        self.forest, self.n_rounds = IncrementalForest(self.booster, X, center), 0
+        # A first request before training makes XGBoost cache the scores and update them with each tree.
+        self.scores = training_scores(self.booster, self.matrix, round.raw.shape)
+        self.config_of_seed = seed_configuration(self.booster.save_config()) if learner.draws_in_xgboost else None
 
     def grow(self, round: Round) -> GrownTree:
-        """Grow one more round and return it, its output on the training rows remembered."""
-        iteration = self.grown
-        if self.seeded is not None:
+        """Grow the trees of a round; their output on the training rows is cached in the design."""
+        iteration = self.n_rounds
+        if self.config_of_seed is not None:
             iteration = int(round.rng.integers(2**31))
-            self.booster.load_config(self.seeded(iteration))
+            self.booster.load_config(self.config_of_seed(iteration))
         if self.share < 1.0:
-            weigh_columns(self.matrix, seen_columns(round.rng, self.n_features, self.share))
-        grad, hess = weighted(round)
+            set_column_weights(self.matrix, sample_columns(round.rng, self.n_features, self.share))
+        gradient, hessian = weighted_derivatives(round)
         if (self.unit != 1.0).any():
-            grad = grad / self.unit
-        boost(self.booster, self.matrix, iteration, grad, hess)
-        margin = margins(self.booster, self.matrix, round.raw.shape)
-        term = GrownTree(self.forest, self.grown, self.unit)
-        round.design.cache_output(term, self.unit * np.subtract(margin, self.margin, dtype=np.float64))
-        self.margin, self.grown = margin, self.grown + 1
+            gradient = gradient / self.unit
+        train_iteration(self.booster, self.matrix, iteration, gradient, hessian)
+        scores = training_scores(self.booster, self.matrix, round.raw.shape)
+        term = GrownTree(self.forest, self.n_rounds, self.unit)
+        round.design.cache_output(term, self.unit * np.subtract(scores, self.scores, dtype=np.float64))
+        self.scores, self.n_rounds = scores, self.n_rounds + 1
         return term
 
 
-def weighted(round: Round) -> tuple[Array, Array]:
-    """Gradient and hessian, (n, C) each, times the sample weights where those are not all 1."""
+def weighted_derivatives(round: Round) -> tuple[Array, Array]:
+    """Gradient and hessian, (n, C) each, times the sample weights unless all are 1."""
     if (round.weight == 1.0).all():
         return round.gradient, round.hessian
     return round.gradient * round.weight[:, None], round.hessian * round.weight[:, None]

@@ -1,0 +1,58 @@
+"""Random Fourier features with an intercept: their values, outputs and terms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core import Round
+from ...kernels import compiled
+from ...terms import Cosines
+from ...utils.typing import Array
+from ..fourier.second_order import MIN_HESSIAN_UNIT, cosine_term
+from .feature_scales import feature_columns
+
+
+def newton_target(round: Round) -> tuple[Array, float]:
+    """The target of a full step, ``-g_ic / kappa_c``, (n, C), divided by its largest size, and this size.
+
+    kappa_c is the mean curvature along the gradient.
+    """
+    gradient = round.gradient / max(float(np.abs(round.gradient).max()), MIN_HESSIAN_UNIT)
+    weighted = round.weight[:, None] * np.square(gradient)
+    total, curvature = weighted.sum(axis=0), (weighted * round.hessian).sum(axis=0)
+    curvature = np.divide(curvature, total, out=np.ones_like(total), where=total > 0.0)
+    target = -round.gradient / np.maximum(curvature, MIN_HESSIAN_UNIT)
+    size = float(np.abs(target).max())
+    return (target / size, size) if size > 0.0 else (target, 1.0)
+
+
+def random_features(round: Round, rows: Array, omega: Array) -> Array:
+    """An intercept, cosines and sines of frequencies (K, d), on ascending `rows`: (1 + 2K, m)."""
+    x = feature_columns(round, rows)
+    features = np.empty((1 + 2 * len(omega), len(rows)), x.dtype)
+    features[0] = 1.0
+    compiled("random_features").features_pass(x, omega.astype(x.dtype), features[1:], 0, len(omega))
+    return features
+
+
+def feature_norms(omega: Array) -> Array:
+    """Factors (1 + 2K,) that turn the features of frequencies (K, d) into features of unit penalty.
+
+    Their squares add up to the kernel of a row with itself: 1 for the intercept, 1 for all cosines.
+    """
+    return np.concatenate([[1.0], np.full(2 * len(omega), len(omega) ** -0.5)])
+
+
+def predict_rows(round: Round, omega: Array, amplitudes: Array) -> Array:
+    """Outputs (n, C) of frequencies (K, d) with amplitudes (C, 1 + 2K) on all rows of the design."""
+    output, tiles = np.empty_like(round.raw), round.design.tiles
+    intercept, pairs = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
+    kernel = compiled("random_features").random_features_output_pass
+    tiles.run(kernel, tiles.blocks, omega.astype(tiles.dtype), pairs, output)
+    return output + intercept
+
+
+def cosine_term_with_intercept(omega: Array, amplitudes: Array) -> Cosines:
+    """The term of frequencies (K, d) with amplitudes (C, 1 + 2K); the intercept is a cosine of frequency 0."""
+    constant = Cosines(np.zeros((1, omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
+    return Cosines.stack([constant, cosine_term(omega, amplitudes[:, 1:])])
