@@ -66,6 +66,6 @@ def relative_gain(round: Round, output: Array, weight: Array) -> float:
 
 
 def update_average(averages: Array, index: int, value: float, memory: float) -> None:
-    """Update one of several moving averages in place; NaN stands for an empty average."""
+    """Update one of several moving averages in place; an empty average is NaN."""
     old = value if np.isnan(averages[index]) else averages[index]
     averages[index] = memory * old + (1.0 - memory) * value

@@ -58,7 +58,7 @@ def rounds_beyond_the_best(_):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (rounds_beyond_the_best, "rounds of the Booster are taken"),
+        (rounds_beyond_the_best, "rounds of the Booster are used"),
         (light, "sample_weight"),
         (light_classes, "sample_weight"),
         (light_quantiles, "sample_weight"),
