@@ -1,9 +1,8 @@
-"""The vocabulary: what a loss, a term, a learner, a step, an optimizer and a round are, and their laws.
+"""The public contract: losses, terms, learners, steps, optimizers and rounds, and their laws.
 
-Throughout, n counts samples, d features, C outputs and M cosines. Scores before the link are called *raw*
-and are always two-dimensional, (n, C); so are targets, (n, 1) or (n, C). A :class:`Spec` holds hyperparameters
-only; a result is a frozen dataclass that holds arrays only. Parts must treat the arrays that they are given as
-read-only: the loop owns them.
+n is the number of samples, d of features, C of outputs and M of cosines. *Raw* scores are scores before the
+link. They are always two-dimensional, (n, C), and so are targets, (n, 1) or (n, C). A :class:`Spec` holds
+hyperparameters only; a result is a frozen dataclass of arrays. Parts must not change arrays passed to them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ S = TypeVar("S", bound="Spec")
 
 
 class DesignLike(Protocol):
-    """Features of the rows of a round, in each layout that a learner reads; see :class:`~rffboost_ext.Design`."""
+    """Features of the rows of a round; see :class:`~rffboost_ext.Design`."""
 
     original: Array
     n_jobs: int
@@ -51,42 +50,42 @@ class DesignLike(Protocol):
 
     @property
     def tiles(self) -> Any:
-        """The same as the compiled passes read them."""
+        """Standardised features in the layout of the kernels."""
 
     def cache(self, key: Hashable, build: Callable[[], V]) -> V:
-        """What was built under `key` in this fit, built on first use."""
+        """The value of `key` for these rows, built on first use."""
 
     def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
-        """The same, shared by designs of other rows."""
+        """The value of `key` for all rows of a fit, built on first use."""
 
     def cache_output(self, term: Term, output: Array) -> None:
-        """Cache the output of the newest term on these rows."""
+        """Cache the output of the latest term on these rows."""
 
     def output(self, term: Term) -> Array:
         """Outputs of `term` on these rows, (n, C)."""
 
     def restore(self, term: Term) -> Term:
-        """The same function as a term of the original features."""
+        """The term as a function of the original features."""
 
 
 class Spec(BaseEstimator):
-    """A part of a booster: hyperparameters, no data.
+    """Hyperparameters of a part of a booster, without data.
 
-    ``get_params``, ``clone``, ``repr`` and nested names such as ``learner__gamma`` come from scikit-learn.
-    A spec is never changed by a fit, so one instance may serve many fits at once.
+    ``get_params``, ``clone``, ``repr`` and nested names such as ``learner__gamma`` work as in scikit-learn. A fit
+    does not change a spec, so several fits may share one instance.
     """
 
     constraints: ClassVar[Mapping[str, Check]] = {}
-    """Allowed values of each hyperparameter; checked before any work is done."""
+    """Allowed values of each hyperparameter, checked at the start of a fit."""
 
     needs: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """Attributes that the other parts must provide, by role: ``{"loss": ["bounded_ratio"]}``."""
+    """Attributes that other parts must have, by role, such as ``{"loss": ["bounded_ratio"]}``."""
 
     roles: ClassVar[Mapping[str, Registry[Any]]] = {}
-    """Hyperparameters that are parts themselves, given as an instance or by a registered name."""
+    """Hyperparameters that are parts themselves, as an instance or a registered name."""
 
     def validate(self) -> None:
-        """Raise a TypeError or ValueError that names the first hyperparameter out of range."""
+        """Raise a TypeError or ValueError for the first invalid hyperparameter."""
         require_all(self, self.constraints)
         for role, registry in self.roles.items():
             part = getattr(self, role)
@@ -94,7 +93,7 @@ class Spec(BaseEstimator):
                 registry.create(part)
 
     def set_params(self: S, **params: Any) -> S:
-        """Set hyperparameters, including nested ones, also of a part that is given by name."""
+        """Set hyperparameters, also nested ones of a part that is set by its registered name."""
         return super().set_params(**resolve_names(self, params, self.roles))
 
 
@@ -107,56 +106,57 @@ class Link(ABC):
 
 
 class Loss(Spec, ABC):
-    """What a booster minimises: a function of target and raw score, summed over rows.
+    """A loss function of target and raw scores; a booster minimises its weighted sum over rows.
 
     A custom loss implements the three abstract methods in plain NumPy, and defines either ``link`` or
     ``inverse_link``; for classification it sets ``task``. Nothing needs to be compiled.
 
-    Laws (tested over the registry): the gradient is the derivative of ``value`` with respect to the raw score, the
-    hessian its second derivative where ``exact_hessian``, else a positive bound; both have the shape of ``raw``;
-    the baseline minimises the weighted sum of ``value`` over constant scores. For a binary classification loss the
-    second class is predicted where raw > 0: its probability there is more than 1/2. No method changes the arrays
-    that it is given.
+    Laws, which are tested for every registered loss:
+
+    - The gradient is the derivative of ``value`` with respect to the raw score. The hessian is the second
+      derivative if ``exact_hessian``, else a positive upper bound. Both have the shape of ``raw``.
+    - ``baseline`` minimises the weighted sum of ``value`` over constant raw scores.
+    - A binary classification loss predicts the second class if raw > 0: its probability is then more than 1/2.
+    - No method changes its arguments.
     """
 
     link: ClassVar[Link | None] = None
     """The link between raw scores and the response; ONNX export needs it."""
     task: ClassVar[str] = "regression"
-    """``"classification"`` (targets are class indices 0 .. K-1) or ``"regression"`` (targets are real)."""
+    """``"classification"``, with class indices 0 .. K-1 as targets, or ``"regression"``, with real targets."""
     fit_criterion: ClassVar[str] = "newton"
-    """The registered fit criterion that learners use for this loss by default."""
+    """Name of the default fit criterion of learners."""
     exact_hessian: ClassVar[bool] = True
-    """Whether ``derivatives`` yields the second derivative itself, rather than an upper bound on it."""
+    """Whether ``derivatives`` returns the second derivative, not an upper bound."""
     bounded_ratio: ClassVar[bool] = False
-    """Whether \\|gradient\\| <= hessian everywhere, as the confidence-rated step needs."""
+    """Whether \\|gradient\\| <= hessian everywhere; the confidence-rated step requires it."""
     multiclass: ClassVar[bool] = False
-    """For classification: whether it, or the loss that ``prepared`` returns, allows more than two classes."""
+    """For classification: whether the loss, or that returned by ``prepared``, supports more than two classes."""
     multi_output: ClassVar[bool] = False
-    """For regression: whether the target may have several columns, each with a raw score of its own."""
+    """For regression: whether the target may have several columns, with one raw score each."""
     positive: ClassVar[bool] = False
-    """For regression: whether the loss accepts only positive, or only non-negative, targets."""
+    """For regression: whether targets must be positive or non-negative."""
     unit: float | str | Sequence[float] = 1.0
-    """Factor applied to gradient and hessian in a fit so that hessians are O(1) whatever the scale of the target.
+    """Factor of gradient and hessian in a fit, so that hessians are O(1) for any scale of the target.
 
-    Minimisers and Newton steps do not depend on it; the strength of learners' penalties, such as that on leaf
-    values, does. It may be a hyperparameter of the loss: ``"auto"`` is then replaced by a number when the loss is
-    prepared. A loss of several outputs may have one unit per output.
+    Minimisers and Newton steps do not depend on it, but the strength of learners' penalties does. It may be a
+    hyperparameter: ``prepared`` then replaces ``"auto"`` by a number. With several outputs it may be a sequence.
     """
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss with its data-dependent parameters set from the target: a scale, or a number of classes.
+        """The loss with parameters that depend on the data, such as a scale or the number of classes.
 
-        Called once per fit, on all of its targets and before any work; the result is what is minimised. Laws: a
-        prepared loss prepares to itself; so does a loss without such parameters, the default.
+        Called once per fit, with all targets. Law: ``prepared`` of a prepared loss returns the loss itself. So
+        does the default, for losses without such parameters.
 
         Parameters
         ----------
         y : ndarray of shape (n, 1) or (n, C)
-            The target, as the other methods get it.
+            Target.
         weight : ndarray of shape (n,)
             Sample weights, positive.
         n_classes : int, optional
-            Number of classes, at least 2, if known; otherwise all class indices up to the largest occur in y.
+            Number of classes, at least 2. By default the largest class index in y plus 1.
 
         Returns
         -------
@@ -165,12 +165,12 @@ class Loss(Spec, ABC):
         Raises
         ------
         ValueError
-            If the loss does not accept such targets.
+            If the targets are invalid for the loss.
         """
         return self
 
     def check_target(self, y: Array) -> None:
-        """Raise a ValueError if y has values that the loss does not accept, in training or evaluation data."""
+        """Raise a ValueError if targets of training or evaluation data are invalid for the loss."""
 
     @abstractmethod
     def value(self, y: Array, raw: Array) -> Array:
@@ -178,10 +178,7 @@ class Loss(Spec, ABC):
 
     @abstractmethod
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        """First and second derivatives of ``value`` with respect to ``raw``, (n, C) each, without weights.
-
-        They are new arrays: `y` and `raw` must stay as they are.
-        """
+        """First and second derivatives of ``value`` with respect to ``raw``, new arrays of shape (n, C)."""
 
     @abstractmethod
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -195,9 +192,10 @@ class Loss(Spec, ABC):
 
 
 class Term(ABC):
-    """A function from X (n, d) to outputs (n, C), as frozen arrays: what a learner returns.
+    """A function from X (n, d) to outputs (n, C), held as constant arrays: the result of a learner.
 
-    Laws: ``t.scaled(a)(X) == a * t(X)``; ``type(t).stack([s, t])(X) == s(X) + t(X)`` for s and t of one family.
+    Laws: ``t.scaled(a)(X) == a * t(X)``, and ``type(t).stack([s, t])(X) == s(X) + t(X)`` if s and t are of one
+    family. The terms of this package are final: a custom term derives from this class.
     """
 
     @abstractmethod
@@ -215,19 +213,19 @@ class Term(ABC):
 
     @property
     def family(self) -> Hashable:
-        """Terms of equal family can be stacked; to be overridden if instances differ in more than their arrays."""
+        """Terms of equal family can be stacked; override it if instances differ in more than arrays."""
         return type(self)
 
     def features(self, X: Array) -> Array:
-        """The learned representation of X, (n, p): the term's outputs, or each of its cosines."""
+        """The learned representation of X, (n, p): by default the outputs; for cosines each single one."""
         return self(X)
 
     def merged(self) -> Term:
-        """The same function with fewer parts, where some of them can be joined; asked of the sum of many terms."""
+        """The same function with equal parts merged; called on stacked terms."""
         return self
 
     def materialized(self) -> Term:
-        """Materialise as plain arrays that can be stored; learners may return a lazy term."""
+        """The same function as plain arrays, which can be stored; learners may return lazy terms."""
         return self
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -242,12 +240,12 @@ class Term(ABC):
 
 @dataclass(frozen=True)
 class Round:
-    """The state of one boosting round, to be read only. Row i of each array belongs to row i of ``design``.
+    """The state of one boosting round, read-only. Row i of each array belongs to row i of ``design``.
 
     Attributes
     ----------
     design : Design
-        The features; ``design.X`` is (n, d), standardised, or (n, e) where gaps or categories are expanded.
+        The features: ``design.X`` is standardised, (n, d), or (n, e) after imputation and one-hot encoding.
     loss : Loss
         The loss that is minimised.
     y, raw : ndarray
@@ -255,13 +253,13 @@ class Round:
     gradient, hessian : ndarray of shape (n, C)
         Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)
-        Sample weights; a row of weight 2 counts as two rows.
+        Sample weights; a row of weight 2 is equivalent to two rows.
     index : int
-        Number of the round, from 0.
+        Index of the round, from 0.
     rng : numpy.random.Generator
         The random generator of this round.
     shrinkage : float
-        The fraction of a full step along the term that will be taken, such as the learning rate.
+        Fraction of the full step that the term will be multiplied by, such as the learning rate.
     """
 
     design: DesignLike
@@ -277,55 +275,54 @@ class Round:
 
     @property
     def residual(self) -> Array:
-        """The negative gradient, (n, C), which the next term should approximate."""
+        """The negative gradient, (n, C), which the next term approximates."""
         return -self.gradient
 
     @property
     def output_weights(self) -> Array | None:
-        """Weight of each output in sums over outputs, (C,), if each has its own unit; None if all are equal."""
+        """Weights of outputs in sums over outputs, (C,), if each has its own unit; None for equal weights."""
         unit = self.loss.unit
         return None if isinstance(unit, float) or np.ndim(unit) == 0 else 1.0 / np.asarray(unit)
 
     @cached_property
     def total_weight(self) -> float:
-        """The sum of the sample weights: how many rows of weight 1 the data are equivalent to."""
+        """The sum of the sample weights."""
         return float(self.weight.sum())
 
     def mean(self, values: Array) -> Any:
-        """The weighted mean over rows, which are the last axis of `values`."""
+        """The weighted mean over rows, the last axis of `values`."""
         return values @ self.weight / self.total_weight
 
     def inner(self, *factors: Array) -> float:
-        """The weighted sum over rows and outputs of the product of arrays, (n, C) each."""
+        """The weighted sum over rows and outputs of the product of arrays of shape (n, C)."""
         return float(np.einsum("i" + ",ic" * len(factors) + "->", self.weight, *factors))
 
 
 class Learner(Spec, ABC):
-    """Fits one term to the state of a round.
+    """Fits one term per round.
 
-    A learner reads ``round.design.X``, ``round.residual`` (or gradient and hessian), ``round.weight`` and
-    ``round.rng``, and returns a term that acts on matrices in the coordinates of ``round.design.X``; it draws
-    randomness from ``round.rng`` only.
+    A learner reads ``round.design.X``, ``round.residual`` (or gradient and hessian) and ``round.weight``. Laws:
+    the term is a function of ``round.design.X``, and all random numbers are drawn from ``round.rng``.
     """
 
     step: ClassVar[str | None] = None
-    """The registered step that suits the learner's outputs; None leaves the choice to the loss."""
+    """Name of the default step; None if it depends on the loss."""
     bounded: ClassVar[bool] = False
-    """Whether outputs are within [-1, 1]."""
+    """Whether outputs of terms are within [-1, 1]."""
     multi_output: ClassVar[bool] = False
-    """Whether the learner can fit several outputs at once."""
+    """Whether a term can have several outputs."""
     stops_early: ClassVar[bool] = False
-    """Whether estimators use early stopping with this learner by default."""
+    """Whether estimators use early stopping by default."""
     pool_size: ClassVar[int | None] = None
-    """Size of the row sample that a fit on far more rows sees, redrawn periodically; None for all rows."""
+    """Size of the sample, redrawn periodically, for fits on far more rows; None for all rows."""
     supports_log_transform: bool = False
-    """Whether all terms are cosines without a range, or trees of ``design.original``, so that it may be bent."""
+    """Whether features may be log-transformed: all terms are unclipped cosines, or trees of ``original``."""
 
     @property
     def active_constraints(self) -> tuple[str, ...]:
-        """The names of hyperparameters that are set and constrain every term, such as monotone constraints.
+        """Names of hyperparameters that constrain every term, such as monotone constraints.
 
-        A model keeps to them only if all learners whose terms it sums do; by default there are none.
+        A model satisfies a constraint only if all learners of its terms do. By default there are none.
         """
         return ()
 
@@ -334,26 +331,25 @@ class Learner(Spec, ABC):
         """The term of this round."""
 
     def merges_rows(self, n_samples: int) -> bool:
-        """Whether duplicate rows are merged, their weights added up, before a fit on `n_samples` rows.
+        """Whether duplicate rows are merged, with summed weights, before a fit on `n_samples` rows.
 
-        For learners that amplify rounding errors from round to round: a row of weight 2 and the row twice then
-        lead to the same bits.
+        For learners that amplify rounding errors: a row of weight 2 and two equal rows then give the same bits.
         """
         return False
 
 
 class Step(Spec, ABC):
-    """Decides how far to move along a term's output."""
+    """Chooses the length of the step along a term."""
 
     @abstractmethod
     def move(self, round: Round, output: Array) -> tuple[float, float]:
         """Return (keep, length) of the update ``raw <- keep * raw + length * output``.
 
-        keep is 1 for steps that leave earlier terms unchanged; a ridge step, for example, shrinks them.
+        keep is 1 if earlier terms stay unchanged; a ridge step, for example, shrinks them.
         """
 
     def shrinkage(self, index: int) -> float:
-        """The fraction of a full step that is taken in round `index`."""
+        """Fraction of the full step in round `index`."""
         return 1.0
 
 
@@ -362,15 +358,15 @@ class Optimizer(Spec, ABC):
 
     @abstractmethod
     def minimise(self, fun: Callable[[Any], Any], x0: Any, bounds: tuple[float, float] | None = None) -> Any:
-        """Return the best point found for `fun` from `x0`, within `bounds` if given.
+        """Return the best point for `fun` from the start `x0`, within `bounds`.
 
-        A gradient-based optimizer calls ``fun(x) -> (value, gradient)``, a derivative-free one
-        ``fun(x) -> value``. `fun` is valid only until this returns: it may work in buffers that are reused later.
+        `fun` returns (value, gradient) for a gradient-based optimizer, and value for a derivative-free one. It
+        must not be called after this method returns, as its buffers are reused.
         """
 
     def minimise_in_stages(self, rough: Callable[[Any], Any], fun: Callable[[Any], Any], x0: Any) -> Any:
-        """Return the best point found for `fun`, where `rough` is a cheap approximation on a subset of the rows.
+        """Return the best point for `fun`; a first stage may use `rough`, an approximation on a subset of rows.
 
-        One that needs only a few final steps on `fun` may start on `rough`; by default `rough` is ignored.
+        By default there is no first stage.
         """
         return self.minimise(fun, x0)

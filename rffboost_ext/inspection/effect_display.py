@@ -1,4 +1,4 @@
-"""The effect of one feature: partial dependence, and the single rows behind it."""
+"""Partial dependence on one feature, and its individual conditional expectations."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from .plot_style import (
     style_axes,
 )
 
-# Characters that fit side by side below the axes, and the style of labels that do not.
-ROOM = 70
-# Inches of a new figure, at least and at most, and how many each of many categories takes.
-WIDTH, WIDEST, SLOT = 5.6, 40.0, 0.16
+# Number of characters that fit side by side below the axes; longer labels are slanted.
+MAX_CHARACTERS = 70
+# Width of a new figure in inches: minimum, maximum and per category.
+WIDTH, MAX_WIDTH, CATEGORY_WIDTH = 5.6, 40.0, 0.16
 SLANTED: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor", "fontsize": 7}
 
 
 class EffectDisplay:
-    """What a model predicts as one feature varies: a thin line per row, and their mean.
+    """Predictions as a function of one feature: a thin line per row, and their mean.
 
-    Parallel lines mean that the feature acts additively; lines that cross, that it interacts with others.
+    Parallel lines indicate an additive effect, crossing lines an interaction with other features.
 
     Parameters
     ----------
     grid : ndarray of shape (G,)
-        Values of the feature: numbers, or categories, which are drawn as dots in their order.
+        Values of the feature: numbers, or categories, which are plotted as dots.
     curves : ndarray of shape (n, G)
-        What is predicted for each row when the feature has these values.
+        Prediction for each row with the feature set to these values.
     observed : ndarray of shape (n,)
-        Values of the feature in the data, whose deciles are marked.
+        Values of the feature in the data; their deciles are marked.
     name : str
-        The feature.
+        Name of the feature.
     response : str, default="prediction"
-        What is predicted.
+        Label of the predictions.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     line_ : matplotlib Line2D
         The mean.
     lines_ : list of matplotlib Line2D
-        The single rows.
+        The lines of single rows.
     """
 
     def __init__(
@@ -83,30 +83,29 @@ class EffectDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> EffectDisplay:
-        """Draw the effect of a feature on the predictions for X.
+        """Plot the effect of a feature on the predictions for X.
 
         Parameters
         ----------
         estimator : fitted estimator
-            Of scikit-learn or compatible with it.
+            Any estimator compatible with scikit-learn.
         X : array or pandas DataFrame of shape (n, d)
-            Rows to predict for; a sample of a few hundred is enough. Those in which the feature is missing are
-            left out.
+            Rows to predict; a few hundred are enough. Rows with a missing value of the feature are dropped.
         feature : int or str
-            The feature, by index or name.
+            Index or name of the feature.
         target : int, default=0
-            Index of the output: a class if there are more than two, or a target if there are several.
+            Index of the output: a class of more than two, or one of several targets.
         grid_resolution : int, default=100
-            Values between the 5th and the 95th percentile of the feature, or its ends if these are the same; all
-            values where they are fewer, and all categories.
+            Number of values between the 5th and the 95th percentile of the feature, or its extremes if these are
+            equal. Fewer distinct values, and categories, are all used.
         n_curves : int, default=40
-            Single rows that are drawn, evenly spread over the range of predictions; 0 for the mean alone.
+            Number of single rows, evenly spread over the range of predictions; 0 for the mean only.
         feature_names : sequence of str, optional
-            Names; those of the columns seen in fit by default.
+            Names; by default those of the columns in fit.
         ax : matplotlib Axes, optional
-            Where to draw.
+            Axes to plot on.
         **kwargs
-            For :meth:`matplotlib.axes.Axes.plot`, of the mean.
+            Passed to :meth:`matplotlib.axes.Axes.plot`, of the mean.
 
         Returns
         -------
@@ -141,13 +140,15 @@ class EffectDisplay:
         return display.plot(ax, n_curves=n_curves, **kwargs)
 
     def plot(self, ax: Any = None, *, n_curves: int = 40, **kwargs: Any) -> EffectDisplay:
-        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.plot`, of the mean."""
+        """Plot on `ax` or a new figure; `kwargs` of the mean are passed to :meth:`matplotlib.axes.Axes.plot`."""
         of_categories = self.grid.dtype == object
-        self.ax_ = get_axes(ax, min(max(WIDTH, SLOT * len(self.grid)), WIDEST) if of_categories else WIDTH)
+        self.ax_ = get_axes(
+            ax, min(max(WIDTH, CATEGORY_WIDTH * len(self.grid)), MAX_WIDTH) if of_categories else WIDTH
+        )
         self.figure_ = self.ax_.figure
         rows = self.curves[evenly_spread_rows(self.curves, n_curves)]
         at = np.arange(len(self.grid)) if of_categories else self.grid
-        # A constant feature has one value, and no line.
+        # A line of one point is invisible.
         dots = {"marker": "o", "linestyle": "none"} if of_categories or len(at) == 1 else {}
         self.lines_ = self.ax_.plot(at, rows.T, color=QUIET, linewidth=0.7, alpha=0.6, **dots)
         looks = {"color": ACCENT, "linewidth": 2.4, "label": "mean", **dots, **kwargs}
@@ -162,8 +163,7 @@ class EffectDisplay:
             self.ax_.set_xlim(at[0], at[-1])
         self.ax_.set_xlabel(label(self.name))
         self.ax_.set_ylabel(self.response)
-        # Above the axes, since lines may be anywhere in them, and narrow, as there may be axes beside them; on the
-        # right, since a power of ten that all ticks share stands on the left.
+        # Above the axes, away from the lines; on the right, as a common power of ten of the ticks is on the left.
         shape = {"ncols": 3, "fontsize": 8, "handlelength": 1.2, "columnspacing": 1.0}
         self.ax_.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.02, 0.99), **shape)
         style_axes(self.ax_)
@@ -171,8 +171,7 @@ class EffectDisplay:
 
     def _mark_categories(self) -> None:
         names = labels(self.grid)
-        # Side by side where they fit, else slanted.
-        looks = {} if sum(map(len, names)) + 2 * len(names) <= ROOM else SLANTED
+        looks = {} if sum(map(len, names)) + 2 * len(names) <= MAX_CHARACTERS else SLANTED
         self.ax_.set_xticks(range(len(names)), names, **looks)
 
     def _mark_deciles(self) -> None:
@@ -184,7 +183,7 @@ class EffectDisplay:
 
 
 def drop_missing_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
-    """The rows in which a feature is not missing, and its values there."""
+    """The rows with a value of a feature, and these values."""
     if is_table(X) and not hasattr(X, "iloc"):
         raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
     X, name = X if is_table(X) else np.asarray(X), names[index]
@@ -193,14 +192,14 @@ def drop_missing_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> t
     values = column_values(X, index)
     there = np.flatnonzero([not is_missing(value) for value in values.tolist()])
     if not len(there):
-        raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got gaps alone")
+        raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got missing values only")
     if len(there) < len(values):
         X = X.iloc[there] if hasattr(X, "iloc") else X[there]
     return X, values[there]
 
 
 def feature_grid(values: Array, resolution: int) -> Array:
-    """The values of a numeric feature, (n,), for which predictions are drawn, in order."""
+    """Ascending grid for the values (n,) of a numeric feature."""
     from scipy.stats.mstats import mquantiles
 
     distinct = np.unique(values)
@@ -208,18 +207,18 @@ def feature_grid(values: Array, resolution: int) -> Array:
         return distinct
     low, high = mquantiles(values, prob=(0.05, 0.95))
     if low >= high:
-        # Nearly all rows have one value.
+        # Nearly all rows have the same value.
         low, high = distinct[0], distinct[-1]
     return np.linspace(low, high, resolution)
 
 
 def all_numbers(values: Array) -> bool:
-    """Whether all of some values are numbers, also where they are Python objects."""
+    """Whether all values are numbers, possibly as Python objects."""
     return values.dtype != object or all(isinstance(value, Real) for value in values.tolist())
 
 
 def with_float_feature(X: Any, index: int) -> Any:
-    """X with an integer, boolean or object feature as float: scikit-learn's grid has values in between."""
+    """X with an integer, boolean or object feature as float, for a grid of non-integers."""
     if not is_table(X):
         return X.astype(np.float64) if X.dtype.kind in "biu" else X
     if X.dtypes.iloc[index].kind not in "biuO":
@@ -230,13 +229,13 @@ def with_float_feature(X: Any, index: int) -> Any:
 
 
 def evenly_spread_rows(curves: Array, number: int) -> Array:
-    """The indices of some rows, evenly spread in the order of their mean."""
+    """Indices of rows, evenly spread in the order of their mean prediction."""
     order = np.argsort(curves.mean(axis=1), kind="stable")
     return order[np.unique(np.linspace(0, len(order) - 1, min(number, len(order))).astype(np.intp))]
 
 
 def response_name(estimator: Any, target: int, n_responses: int) -> str:
-    """Name of one of the responses of the partial dependence."""
+    """Label of a response of the partial dependence."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return "prediction" if n_responses == 1 else f"prediction {target}"

@@ -1,4 +1,4 @@
-"""The learned frequencies in the plane of two features."""
+"""Learned frequencies in the plane of two features."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LARGEST, SMALLEST = 110.0, 4.0
 
 
 class FrequencyDisplay:
-    """The learned frequencies in the plane of two features: a dot for each frequency, and its mirror image.
+    """Learned frequencies in the plane of two features: a dot for each frequency, and its mirror image.
 
-    A cosine of frequency omega is also one of -omega. The area of a dot is proportional to the amplitude, its
-    colour is the first round that has it. Dots on an axis are cosines that do not depend on one of the two
-    features; an intercept, which has frequency 0, is left out.
+    A cosine of frequency omega is also one of -omega. The area of a dot is proportional to the amplitude, the
+    colour is the first round with this frequency. Dots on an axis are cosines that do not depend on one of the
+    features. The frequency 0 of an intercept is omitted.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class FrequencyDisplay:
     round : ndarray of shape (M,)
         The first round of each frequency, from 1.
     names : pair of str
-        The features.
+        Names of the features.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     dots_ : matplotlib PathCollection
         The dots.
     """
@@ -60,23 +60,22 @@ class FrequencyDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> FrequencyDisplay:
-        """Draw the frequencies of a fitted model's cosines.
+        """Plot the frequencies of the cosines of a fitted model.
 
-        Those of a feature that is bent are in units at the end from which it is (see
-        :class:`~rffboost_ext.terms.ClipAndLog`).
+        Units of a log-transformed feature are those at its anchor; see :class:`~rffboost_ext.terms.ClipAndLog`.
 
         Parameters
         ----------
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor
-            With at least one round of cosines.
+            A model with cosines.
         features : pair of int or str, default=(0, 1)
-            The two features, by index or name; numbers, since categories have no frequency.
+            Indices or names of two numeric features.
         feature_names : sequence of str, optional
-            Names; those of the columns seen in fit by default.
+            Names; by default those of the columns in fit.
         ax : matplotlib Axes, optional
-            Where to draw.
+            Axes to plot on.
         **kwargs
-            For :meth:`matplotlib.axes.Axes.scatter`.
+            Passed to :meth:`matplotlib.axes.Axes.scatter`.
 
         Returns
         -------
@@ -85,26 +84,28 @@ class FrequencyDisplay:
         Raises
         ------
         ValueError
-            If the model has no cosines, or a feature holds categories.
+            If the model has no cosines, or a feature is categorical.
         """
         check_booster(cls.__name__, estimator)
         names = style.feature_names(estimator, feature_names)
         pair = feature_pair(features, names)
         for column in pair:
             if column in encoded_columns(estimator):
-                raise ValueError(f"{cls.__name__}: features must be numbers, got {names[column]!r} of categories")
+                raise ValueError(
+                    f"{cls.__name__}: features must be numeric, got {names[column]!r}, which is categorical"
+                )
         omega, amplitude, round = frequencies(estimator.ensemble_)
         display = cls(omega[:, pair], amplitude, round, (names[pair[0]], names[pair[1]]))
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> FrequencyDisplay:
-        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
+        """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.scatter`."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_ = get_axes(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
         area = np.maximum(LARGEST * self.amplitude / (self.amplitude.max() or 1.0), SMALLEST)
-        # Small dots last, so that large ones do not hide them.
+        # Small dots are plotted last, on top of large ones.
         order = np.argsort(-area, kind="stable")
         both = np.concatenate([self.omega[order], -self.omega[order]])
         looks = {"s": np.tile(area[order], 2), "c": np.tile(self.round[order], 2), "cmap": "viridis"}
@@ -112,12 +113,12 @@ class FrequencyDisplay:
         self.ax_.axhline(0.0, color="0.75", linewidth=0.8, zorder=0)
         self.ax_.axvline(0.0, color="0.75", linewidth=0.8, zorder=0)
         self.dots_ = self.ax_.scatter(*both.T, **(looks | kwargs))
-        # The rounds of a kernel machine share all frequencies.
+        # All rounds of a kernel machine have the same frequencies.
         if len(set(self.round)) > 1:
             whole = MaxNLocator(integer=True)
             self.figure_.colorbar(self.dots_, ax=self.ax_, label="first boosting round", pad=0.02, ticks=whole)
         reach = 1.06 * np.abs(both).max(axis=0)
-        # A feature that no cosine uses has an axis too.
+        # A feature without frequencies needs a range too.
         reach[reach == 0.0] = 1.0
         self.ax_.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
         limit_ticks(self.ax_)
@@ -128,7 +129,7 @@ class FrequencyDisplay:
 
 
 def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
-    """The distinct frequencies (M, d) except 0, amplitudes (M,) over all outputs, first rounds (M,), from 1."""
+    """Distinct nonzero frequencies (M, d), amplitudes over all outputs (M,), and first rounds (M,), from 1."""
     found: dict[Hashable, list[tuple[int, Term, float]]] = {}
     for t, (term, length) in enumerate(zip(ensemble.terms, ensemble.lengths, strict=True), 1):
         if isinstance(without_expansion(term), Cosines):

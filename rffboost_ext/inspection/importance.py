@@ -1,25 +1,24 @@
 r"""Feature importances of an ensemble, on the same scale for cosines and trees.
 
-The scale is variance over rows of data. All terms of one type that are summed are one function, whose part in the
-variance of the scores is its covariance with them. That part is divided among the features:
+The scale is variance over rows of data. The sum of all terms of one type contributes its covariance with the
+scores to their variance. This contribution is divided among the features:
 
-- A tree's variance is, by the law of total variance applied at each split, exactly the sum over its splits of
+- By the law of total variance at each split, the variance of a tree is the sum over its splits of
 
   .. math:: p_L p_R (m_L - m_R)^2 / (p_L + p_R),
 
-  p being the share of rows in either child and m the mean output there. Each split is credited to its feature. For
-  the squared error without penalties this is XGBoost's gain of the split, so that the sum is its ``total_gain``.
-- Cosines divide theirs in proportion to the total effects of the features on their sum f (Saltelli et al., Global
-  sensitivity analysis, 2008, section 4.6),
+  where p is the share of rows in a child and m its mean output. Each split is credited to its feature. For the
+  squared error without penalties this is XGBoost's gain, and the sum is its ``total_gain``.
+- The contribution of cosines is divided in proportion to the total effects of the features on their sum f
+  (Saltelli et al., Global sensitivity analysis, 2008, section 4.6),
 
   .. math:: T_j = \tfrac12 \mathrm{E} \, (f(x) - f(x_1, \dots, x'_j, \dots, x_d))^2,
 
-  :math:`x'_j` being the value of another row. What cosines have in features that do not matter cancels in their
-  sum.
+  where :math:`x'_j` is the value of another row.
 
-Outputs are added up, in units of their own where targets have such. As with all gain-based importances, correlated
-features share their importance, and among trees features with many distinct values are favoured; scikit-learn's
-``permutation_importance`` on held-out rows does not favour the latter.
+Outputs are summed, each in its own unit. As with all gain-based importances, correlated features share their
+importance, and trees favour features with many distinct values; scikit-learn's ``permutation_importance`` on
+held-out rows does not.
 """
 
 from __future__ import annotations
@@ -40,30 +39,30 @@ if TYPE_CHECKING:
     from ..data.dataset import Dataset
     from ..terms.ensemble import Ensemble
 
-# Number of rows to take variances over: accurate to a few percent, at a negligible cost.
-MOST_ROWS = 1_000
-# Cosines that are evaluated for total effects, at most about, and the fewest rows that are nevertheless used.
-WORK, LEAST_ROWS = 50_000_000, 50
+# Maximum number of rows for variances.
+MAX_ROWS = 1_000
+# Maximum number of cosines evaluated for total effects, unless rows were fewer than the minimum.
+MAX_COSINES, MIN_ROWS = 50_000_000, 50
 
 
 class NoRuleError(TypeError):
-    """There is no rule for the importances of a type of term."""
+    """No rule for feature importances is registered for a type of term."""
 
 
 @singledispatch
 def variances(term: Term, X: Array, weight: Array) -> Array:
-    """The variance that `term` accounts for, divided among the features: (d,).
+    """The variance of the outputs of `term`, divided among the features: (d,).
 
-    Term types register their own here, as :class:`~rffboost_ext.Cosines` and :class:`~rffboost_ext.Trees` do.
+    Types of terms register a rule here, as :class:`~rffboost_ext.Cosines` and :class:`~rffboost_ext.Trees` do.
 
     Parameters
     ----------
     term : Term
-        One term, or several stacked ones, each of which is counted separately.
+        A term, possibly stacked.
     X : ndarray of shape (n, d)
-        Rows to take variances over.
+        Rows for the variances.
     weight : ndarray of shape (n,)
-        Their weights, which sum to 1.
+        Weights of the rows, with sum 1.
 
     Raises
     ------
@@ -102,14 +101,14 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
-    # A column is credited with its indicator and its one-hot columns too.
+    # A column is credited with its missing indicator and one-hot columns.
     return term.expansion.sum_by_source(variances(term.term, term.expansion(X), weight))
 
 
 def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
-    """The total effect of each feature on a sum of cosines, (d,), over weighted rows, each beside another one."""
+    """Total effect of each feature on a sum of cosines, (d,), over weighted pairs of rows."""
     rng, used = np.random.default_rng(0), term.omega.any(axis=0)
-    size = max(LEAST_ROWS, WORK // max(1, used.sum() * len(term.omega)))
+    size = max(MIN_ROWS, MAX_COSINES // max(1, used.sum() * len(term.omega)))
     if len(X) > size:
         rows = rng.choice(len(X), size, replace=False)
         X, weight = X[rows], weight[rows] / weight[rows].sum()
@@ -123,12 +122,12 @@ def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
 
 
 def variance(values: Array, weight: Array) -> Array:
-    """The weighted variance of each column, for weights that sum to 1."""
+    """The weighted variance of each column, for weights with sum 1."""
     return np.asarray(weight @ np.square(values - weight @ values))
 
 
 def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
-    """Weight of the rows in each node, (nodes,), and the mean output of its tree over them, (nodes, C)."""
+    """Weight of the rows in each node, (nodes,), and the mean output of its tree on these rows, (nodes, C)."""
     from ..kernels.tree_traversal import add_leaf_cover
 
     cover = np.zeros(len(trees.left))
@@ -141,7 +140,7 @@ def node_means(trees: Trees, X: Array, weight: Array) -> tuple[Array, Array]:
 
 
 def inner_levels(trees: Trees) -> Iterator[Array]:
-    """Indices of the nodes that have children, level by level from the roots."""
+    """Indices of inner nodes, level by level from the roots."""
     level = trees.roots[trees.left[trees.roots] >= 0]
     while len(level):
         yield level
@@ -159,58 +158,58 @@ def importances(
     ensemble : Ensemble
         The ensemble.
     X : ndarray of shape (n, d)
-        Rows to take variances over, as of the training data.
+        Rows for the variances, such as the training data.
     weight : ndarray of shape (n,), optional
-        Their weights.
+        Sample weights.
     output_weights : ndarray of shape (C,), optional
-        Weights of the outputs in sums over them; 1 by default.
+        Weights of outputs in sums over outputs; 1 by default.
 
     Returns
     -------
     ndarray of shape (d,)
-        Shares that sum to 1; all 0 if no term varies.
+        Shares with sum 1; all 0 if all terms are constant.
 
     Raises
     ------
     NoRuleError
-        If the ensemble has a term of a type that no rule is registered for.
+        If no rule is registered for the type of a term.
     """
     weight = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
     terms = ensemble.compact().terms
     if output_weights is not None:
         terms = tuple(term.scaled(np.sqrt(output_weights)) for term in terms)  # type: ignore[arg-type]
-    found = np.zeros(X.shape[1])
+    shares = np.zeros(X.shape[1])
     for term, part in zip(terms, covariances([term(X) for term in terms], weight), strict=True):
         own = variances(term, X, weight)
         total = own.sum()
-        found += own * (max(part, 0.0) / total) if total > 0.0 else 0.0
-    total = found.sum()
-    return np.asarray(found / total if total > 0.0 else found)
+        shares += own * (max(part, 0.0) / total) if total > 0.0 else 0.0
+    total = shares.sum()
+    return np.asarray(shares / total if total > 0.0 else shares)
 
 
 def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
-    """The covariance of each of several outputs (n, C) with their sum, added up over columns."""
+    """Covariance of each of several outputs (n, C) with their sum, summed over columns."""
     if not outputs:
         return []
-    apart = [output - weight @ output for output in outputs]
-    whole = np.sum(apart, axis=0)
-    return [float(weight @ (one * whole).sum(axis=1)) for one in apart]
+    centered = [output - weight @ output for output in outputs]
+    total = np.sum(centered, axis=0)
+    return [float(weight @ (one * total).sum(axis=1)) for one in centered]
 
 
 @dataclass(frozen=True)
 class DeferredImportances:
-    """Importances that are not computed yet, and the rows to compute them over.
+    """Importances that are computed on first access, and the rows for them.
 
     Parameters
     ----------
     ensemble : Ensemble
         The ensemble.
     X : ndarray of shape (n, d)
-        Rows of the training data, at most 1,000.
+        Rows of the training data.
     weight : ndarray of shape (n,)
-        Their weights.
+        Sample weights.
     output_weights : ndarray of shape (C,), optional
-        Weights of the outputs.
+        Weights of outputs in sums over outputs.
     """
 
     ensemble: Ensemble
@@ -219,7 +218,7 @@ class DeferredImportances:
     output_weights: Array | None = None
 
     def compute(self) -> Array | None:
-        """:func:`importances`; None where a type of term has no rule."""
+        """:func:`importances`; None if a type of term has no rule."""
         try:
             return importances(self.ensemble, self.X, self.weight, self.output_weights)
         except NoRuleError:
@@ -227,9 +226,9 @@ class DeferredImportances:
 
 
 def defer_importances(ensemble: Ensemble, rows: Dataset, seed: int, loss: Loss) -> DeferredImportances:
-    """:func:`importances` over at most 1,000 of the rows of a fit, which are copied: X may change after it."""
+    """Importances over a sample of the rows of a fit, which are copied, as X may change later."""
     n, chosen = len(rows), np.arange(len(rows))
-    if n > MOST_ROWS:
-        chosen = np.sort(np.random.default_rng(seed).choice(n, MOST_ROWS, replace=False))
+    if n > MAX_ROWS:
+        chosen = np.sort(np.random.default_rng(seed).choice(n, MAX_ROWS, replace=False))
     counts = None if np.ndim(loss.unit) == 0 else 1.0 / np.asarray(loss.unit)
     return DeferredImportances(ensemble, rows.X[chosen], rows.weight[chosen], counts)

@@ -28,7 +28,7 @@ class ImportanceDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     bars_ : matplotlib BarContainer
         The bars, from top to bottom.
     """
@@ -49,20 +49,20 @@ class ImportanceDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> ImportanceDisplay:
-        """Draw ``estimator.feature_importances_``.
+        """Plot ``estimator.feature_importances_``.
 
         Parameters
         ----------
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor
-            Whose importances are drawn.
+            A fitted model.
         feature_names : sequence of str, optional
-            Names; those of the columns seen in fit by default.
+            Names; by default those of the columns in fit.
         max_features : int, default=15
             Maximum number of bars.
         ax : matplotlib Axes, optional
-            Where to draw.
+            Axes to plot on.
         **kwargs
-            For :meth:`matplotlib.axes.Axes.barh`.
+            Passed to :meth:`matplotlib.axes.Axes.barh`.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class ImportanceDisplay:
         return cls(estimator.feature_importances_, names, max_features).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> ImportanceDisplay:
-        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.barh`."""
+        """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.barh`."""
         values, names, n_others = self._rows()
         self.ax_ = get_axes(ax, height=1.0 + 0.26 * len(values))
         self.figure_ = self.ax_.figure
@@ -92,7 +92,7 @@ class ImportanceDisplay:
         return self
 
     def _rows(self) -> tuple[Array, list[str], int]:
-        """Length and label of each bar, and how many features the last one sums."""
+        """Length and label of each bar, and the number of features that the last bar sums."""
         order = np.argsort(-self.importances, kind="stable")
         if len(order) <= self.max_features:
             return self.importances[order], [self.names[i] for i in order], 0

@@ -1,4 +1,4 @@
-"""The learned landmarks in the plane of two features, over the score that they make up."""
+"""Learned landmarks in the plane of two features, over the raw score."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..utils.typing import Array
 from . import plot_style as style
 from .plot_style import check_booster, feature_pair, get_axes, limit_ticks, style_axes
 
-# Contour levels: an odd number of bands, of which the middle one is white.
+# Contour levels: an odd number of bands, the middle one white.
 LEVELS = 18
-# Tolerance of phases against omega . x_t for round-off, in radians, and of a constant score, as a share of it.
+# Tolerance for rounding errors of phases, in radians, and of a constant score, relative.
 ROUNDING = 1e-6
 
 
 class LandmarkDisplay:
     """The landmarks of a model in the plane of two features, over its raw score.
 
-    A landmark is a point where all cosines of its round have a crest. The raw score is drawn in the plane in which
-    all other features have their medians, over the range of the data: landmarks may lie outside of it.
+    All cosines of a round are 1 at its landmark. The raw score is plotted over the range of the data, with all
+    other features at their medians. Landmarks may lie outside this range.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class LandmarkDisplay:
     score : ndarray of shape (H, G)
         The raw score on the grid.
     names : pair of str
-        The features.
+        Names of the features.
     middle : float, default=0.0
-        The score that is drawn in white, between blue above it and red below.
+        The score that is white; higher scores are blue, lower ones red.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, Figure
-        Where it was drawn.
+        Axes and figure of the plot.
     dots_ : matplotlib PathCollection
         The landmarks.
     contours_ : matplotlib QuadContourSet
@@ -78,26 +78,26 @@ class LandmarkDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> LandmarkDisplay:
-        """Draw the landmarks of a fitted model.
+        """Plot the landmarks of a fitted model.
 
         Parameters
         ----------
         estimator : fitted RFFBoostClassifier or RFFBoostRegressor
-            With rounds of landmarks, as of the learner "rff_k" with at least as many components as features.
+            A model with landmarks, as of learner "rff_k" with at least as many components as features.
         X : array-like of shape (n, d)
-            Rows that define the range of the plane, and the medians.
+            Rows for the range of the plane and the medians.
         features : pair of int or str, default=(0, 1)
-            The two features, by index or name.
+            Indices or names of two features.
         output : int, default=0
             Index of the raw score, if there are several.
         feature_names : sequence of str, optional
-            Names; those of the columns seen in fit by default.
+            Names; by default those of the columns in fit.
         grid_resolution : int, default=120
-            Points of the grid in either direction.
+            Number of grid points per feature.
         ax : matplotlib Axes, optional
-            Where to draw.
+            Axes to plot on.
         **kwargs
-            For :meth:`matplotlib.axes.Axes.scatter`.
+            Passed to :meth:`matplotlib.axes.Axes.scatter`.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class LandmarkDisplay:
         Raises
         ------
         ValueError
-            If the model has no landmarks, or was fitted to categories or indicators of missing values.
+            If the model has no landmarks, or one-hot columns or missing indicators.
         """
         check_booster(cls.__name__, estimator)
         require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
@@ -123,13 +123,13 @@ class LandmarkDisplay:
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> LandmarkDisplay:
-        """Draw, on `ax` or a new figure; `kwargs` go to :meth:`matplotlib.axes.Axes.scatter`."""
+        """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.scatter`."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_ = get_axes(ax, 5.4, 4.4)
         self.figure_ = self.ax_.figure
         reach = float(np.abs(self.score - self.middle).max())
-        # A score that is constant but for rounding is white.
+        # A score that is constant up to rounding is white.
         reach = reach if reach > ROUNDING * abs(self.middle) else abs(self.middle) or 1.0
         levels = self.middle + np.linspace(-reach, reach, LEVELS)
         self.contours_ = self.ax_.contourf(*self.grid, self.score, levels=levels, cmap="RdBu")
@@ -146,14 +146,14 @@ class LandmarkDisplay:
         self.ax_.set_ylim(self.grid[1][0], self.grid[1][-1])
         self.ax_.set_xlabel(style.label(self.names[0]))
         self.ax_.set_ylabel(style.label(self.names[1]))
-        # On the right, since a power of ten that all ticks share stands on the left.
+        # A common power of ten of the ticks is on the left.
         self.ax_.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99))
         style_axes(self.ax_)
         return self
 
 
 def landmarks(ensemble: Ensemble) -> Array:
-    """The landmark of each round whose cosines have one, (T, d): the point where all their phases are 0."""
+    """Landmarks of the rounds that have one, (T, d): the point at which the arguments of all cosines are 0."""
     terms = [without_imputation(term) for term in ensemble.terms]
     found = [landmark(term) for term in terms if isinstance(term, Cosines)]
     points = [point for point in found if point is not None]
@@ -166,19 +166,20 @@ def landmarks(ensemble: Ensemble) -> Array:
 
 
 def without_imputation(term: Term) -> Term:
-    """A term, or that of an expansion which only imputes missing values."""
+    """The term, or the inner term of an expansion that only imputes missing values."""
     if not isinstance(term, Expanded):
         return term
     if len(term.expansion.indicators) or len(term.expansion.categorical):
         raise ValueError(
-            "LandmarkDisplay: estimator must be fitted to numbers without gaps, got one of gaps or categories"
+            "LandmarkDisplay: estimator must be fitted to numbers without missing values, got missing values or "
+            "categories"
         )
     return term.term
 
 
 def landmark(term: Cosines) -> Array | None:
     """The point x with ``omega (x - center) = phase``, (d,), if there is exactly one."""
-    # In units of their own, features of very different scales are seen to be independent.
+    # Scaled, since the rank is determined relative to the largest frequency.
     unit = np.maximum(np.abs(term.omega).max(axis=0), np.finfo(np.float64).tiny)
     solution, _, rank, _ = np.linalg.lstsq(term.omega / unit, term.phase, rcond=None)
     solution /= unit
@@ -188,9 +189,9 @@ def landmark(term: Cosines) -> Array | None:
 
 
 def plane_through_medians(X: Array, pair: tuple[int, int], resolution: int) -> tuple[tuple[Array, Array], Array]:
-    """A grid in two features over the data, and its points (G * G, d), all other features at their medians."""
+    """A grid of two features, and its points (G * G, d) with all other features at their medians."""
     low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-    # A feature that is constant has an axis too.
+    # A constant feature needs a range too.
     margin = 0.08 * np.where(high > low, high - low, np.maximum(np.abs(low), 1.0))
     first, second = (np.linspace(low[j] - margin[j], high[j] + margin[j], resolution) for j in pair)
     plane = np.tile(np.nanmedian(X, axis=0), (resolution**2, 1))

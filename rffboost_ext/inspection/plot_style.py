@@ -1,4 +1,4 @@
-"""Shared code of the displays: colours, axes, and the names of features."""
+"""Colours, axes and feature names of the displays."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-# Two of Okabe and Ito's colours, which remain distinct under colour blindness, and a grey for what matters less.
+# Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
-# Characters of a name that fit beside an axis.
+# Maximum number of characters of a label.
 LONGEST = 23
-# Colours of the same palette for several lines.
+# Colours of several lines, of the same palette.
 CYCLE = (MAIN, ACCENT, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def get_axes(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
-    """`ax`, or the axes of a new figure of that size in inches."""
+    """`ax`, or the axes of a new figure of a size in inches."""
     if ax is not None:
         return ax
     from matplotlib import pyplot
@@ -27,14 +27,14 @@ def get_axes(ax: Any, width: float = 5.6, height: float = 3.8) -> Any:
 
 
 def style_axes(axes: Any, grid: str = "both") -> None:
-    """A light grid and no frame."""
+    """Add a light grid and remove the frame."""
     axes.grid(axis=grid, which="major", color="0.9", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def limit_ticks(axes: Any) -> None:
-    """Few ticks of few digits below the axes: side by side there is no room for more."""
+    """Limit the ticks of the horizontal axis to few, with few digits."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
     digits = ScalarFormatter()
@@ -44,7 +44,7 @@ def limit_ticks(axes: Any) -> None:
 
 
 def label(name: Any, longest: int = LONGEST) -> str:
-    """A name as a label: long ones are shortened in the middle, and dollar signs escaped."""
+    """A name as a label: shortened in the middle, with dollar signs escaped."""
     text = str(name)
     if len(text) > longest:
         half = (longest - 1) // 2
@@ -53,7 +53,7 @@ def label(name: Any, longest: int = LONGEST) -> str:
 
 
 def labels(names: Iterable[Any]) -> list[str]:
-    """Labels of several names: what shortening would make alike is shown from where it differs."""
+    """Labels of names; names with equal shortened labels are cut off at the start instead."""
     texts = [str(name) for name in names]
     alike: dict[str, set[str]] = {}
     for text in texts:
@@ -63,12 +63,12 @@ def labels(names: Iterable[Any]) -> list[str]:
 
 
 def common_prefix_length(texts: Iterable[str]) -> int:
-    """The number of characters with which all texts begin alike."""
+    """Length of the common prefix of texts."""
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False)))
 
 
 def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
-    """Names of the features: those given, those of the columns seen in fit, or x0, x1 and so on."""
+    """Names of the features: `given`, those of the columns in fit, or x0, x1, ..."""
     d = int(estimator.n_features_in_)
     if given is None:
         return [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{i}" for i in range(d)])]
@@ -78,7 +78,7 @@ def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[st
 
 
 def check_booster(owner: str, estimator: Any) -> None:
-    """Raise a NotFittedError, or a TypeError if an estimator is not a booster itself."""
+    """Raise a NotFittedError, or a TypeError if an estimator is not a booster."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "ensemble_"):
         raise TypeError(
@@ -88,19 +88,19 @@ def check_booster(owner: str, estimator: Any) -> None:
 
 
 def component_hint(estimator: Any) -> str:
-    """A hint at the attribute with the estimators that another one consists of."""
+    """Hint at the attribute with the component estimators of an estimator."""
     held = [name for name in ("estimators_", "estimator_", "best_estimator_", "steps") if hasattr(estimator, name)]
-    return f"; what it consists of is in {held[0]}" if held else ""
+    return f"; its components are in {held[0]}" if held else ""
 
 
 def encoded_columns(estimator: Any) -> list[int]:
-    """The columns that hold categories in the fit of an estimator of ours, by index."""
+    """Indices of the columns that a fitted estimator of this package encodes as categories."""
     encoder = getattr(estimator, "encoder_", None)
     return [] if encoder is None or encoder.categories is None else encoder.categories.coded
 
 
 def feature_index(feature: int | str, names: Sequence[str], parameter: str = "feature") -> int:
-    """The index of a feature that is given by index or by name."""
+    """The index of a feature, from its index or name."""
     if isinstance(feature, str):
         if feature not in names:
             raise ValueError(f"{parameter} must be one of {', '.join(names)} or an index, got {feature!r}")
@@ -115,7 +115,7 @@ def feature_index(feature: int | str, names: Sequence[str], parameter: str = "fe
 
 
 def feature_pair(features: Any, names: Sequence[str]) -> tuple[int, int]:
-    """The indices of two different features."""
+    """Indices of two different features."""
     if not isinstance(features, tuple | list) or len(features) != 2:
         raise ValueError(f"features must be a pair of features, got {features!r}")
     first, second = (feature_index(feature, names, "features") for feature in features)

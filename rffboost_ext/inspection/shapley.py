@@ -1,18 +1,17 @@
 r"""Shapley values (SHAP) of raw scores: exact for cosines and for trees.
 
-Explained is the difference between the score f of a row x and the mean score of some background rows. For each
-background row z, a coalition S of features is worth :math:`f(x_S, z_{\bar S})`, the score of a row that takes
-these features from x and all others from z; a feature gets its Shapley value in this game, averaged over z. This
-is the SHAP of independent features, also called interventional or marginal. The values of a row sum to f(x) less
-the mean of f(z).
+The values of a row x explain the difference between its score f(x) and the mean score of background rows z. For
+each z, the value of a coalition S of features is :math:`f(x_S, z_{\bar S})`, the score of a row with these
+features from x and all others from z. The Shapley values of this game are averaged over z. They are also called
+interventional or marginal SHAP values.
 
-- A cosine is the real part of a product over features, :math:`e^{-i\varphi} \prod_k e^{i \omega_k x_k}`. In a
-  game of products feature j gets :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`, where a
-  are the factors of x and b those of z (Owen's multilinear extension). This is the integral of a polynomial, for
-  which Gauss-Legendre quadrature with half as many nodes as the cosine has features is exact. A categorical column
-  is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
-- In a tree, x and z diverge at some splits. Each leaf that a mixture of both can reach is credited to the features
-  on its path, as in the shap package for trees with a background.
+- A cosine is the real part of a product over features, :math:`e^{-i\varphi} \prod_k e^{i \omega_k x_k}`. In a game
+  of products the value of feature j is :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`,
+  where a are the factors of x and b the factors of z (Owen's multilinear extension). The integrand is a
+  polynomial, for which Gauss-Legendre quadrature with half as many nodes as features is exact. A categorical
+  column is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
+- In a tree, each leaf that mixtures of x and z can reach is credited to the features at the splits at which x and
+  z diverge, as in the shap package for trees with background data.
 
 References
 ----------
@@ -38,9 +37,9 @@ from .importance import inner_levels
 
 @singledispatch
 def shapley(term: Term, X: Array, background: Array) -> Array:
-    """The Shapley values of each output of `term` at the rows of X (n, d), over a background (m, d): (n, C, d).
+    """Shapley values of each output of `term` at X (n, d), with background rows (m, d): (n, C, d).
 
-    Term types register their own here.
+    Types of terms register a rule here.
 
     Raises
     ------
@@ -60,10 +59,9 @@ def _(term: Cosines, X: Array, background: Array) -> Array:
 
 @singledispatch
 def grouped_shapley(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
-    """The Shapley values of d features where column j of X (n, e) belongs to feature ``source[j]``: (n, C, d).
+    """Shapley values of d features, with column j of X (n, e) belonging to feature ``source[j]``: (n, C, d).
 
-    The columns of one feature, such as its one-hot columns, are one player: they come from the same row. Term
-    types register their own here.
+    The columns of one feature, such as its one-hot columns, are one player. Types of terms register a rule here.
 
     Raises
     ------
@@ -71,7 +69,7 @@ def grouped_shapley(term: Term, X: Array, background: Array, source: Array, n_fe
         If no rule is registered for the type of `term`.
     """
     raise TypeError(
-        f"Shapley values: there is no rule for a {type(term).__name__} of columns that belong together; register "
+        f"Shapley values: there is no rule for a {type(term).__name__} of grouped columns; register "
         f"one with rffboost_ext.inspection.shapley.grouped_shapley.register"
     )
 
@@ -98,7 +96,7 @@ def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int
 
 @cache
 def quadrature(size: int) -> tuple[Array, Array]:
-    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]: for many cosines, found once."""
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     nodes, shares = np.polynomial.legendre.leggauss(size)
     return 0.5 * (nodes + 1.0), 0.5 * shares
 
@@ -116,7 +114,7 @@ def _(term: Trees, X: Array, background: Array) -> Array:
 
 @shapley.register
 def _(term: Expanded, X: Array, background: Array) -> Array:
-    # An imputed value counts as its column's own value: rows are imputed first, then mixed.
+    # Rows are imputed before they are mixed.
     expansion = term.expansion
     rows, others = expansion(X), expansion(background)
     if len(np.unique(expansion.source)) == expansion.n_expanded:
@@ -125,7 +123,7 @@ def _(term: Expanded, X: Array, background: Array) -> Array:
 
 
 def sum_columns(values: Array, place: Array) -> Array:
-    """Sums over the columns of values (n, s) that have the same place, (n, p)."""
+    """Sums of the columns of values (n, s) by group, (n, p)."""
     if len(np.unique(place)) == len(place):
         return values[:, np.argsort(place)]
     return np.asarray(values @ (place[:, None] == np.arange(place.max() + 1)).astype(np.float64))
@@ -144,28 +142,28 @@ def path_weights(most: int) -> Array:
 
 
 def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
-    """The Shapley values of the raw scores of an ensemble, exact for cosines and trees.
+    """Shapley values of the raw scores of an ensemble, exact for cosines and trees.
 
     Parameters
     ----------
     ensemble : Ensemble
-        What is explained.
+        The ensemble.
     X : ndarray of shape (n, d)
         Rows to explain.
     background : ndarray of shape (m, d)
-        Rows to compare with. The time grows with n times m; a hundred are usual.
+        Background rows, such as 100. The time is proportional to n times m.
 
     Returns
     -------
     ndarray of shape (n, C, d)
-        Their sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``.
+        The sum over features is ``ensemble.raw(X) - ensemble.raw(background).mean(axis=0)``.
 
     Raises
     ------
     ValueError
-        If the background has no rows, or other columns than X.
+        If the background has no rows, or not the columns of X.
     TypeError
-        If there is a term of a type for which no rule is registered.
+        If no rule is registered for the type of a term.
     """
     X, background = check_matrix(X), check_matrix(background)
     if len(background) == 0 or background.shape[1] != X.shape[1]:

@@ -1,4 +1,4 @@
-"""Files without pickle: values as JSON and raw arrays, in one container with a checksum, written atomically."""
+"""Files without pickle: values as JSON and raw arrays, in a container with a checksum."""
 
 from .container import VERSION
 from .values import storable

@@ -1,19 +1,18 @@
-r"""The bytes of a file: a header of JSON, raw arrays, and a checksum over all of it.
+r"""The format of files: a JSON header, raw arrays, and a checksum.
 
 ===================  =======================================================================================
-bytes                what they are
+bytes                contents
 ===================  =======================================================================================
-8                    ``\x93RFFB\r\n\x1a``: no text, and spoilt by whatever takes it for text
+8                    ``\x93RFFB\r\n\x1a``, which conversion of line ends would damage
 8                    version of the format, unsigned, little-endian
 8                    length of the header, likewise
 length of header     JSON in UTF-8: ``kind`` ("model" or "checkpoint"), ``written_by``, ``contents`` (see
                      :mod:`~rffboost_ext.persistence.values`) and ``arrays``, a list of [dtype, shape, order]
-the rest but 32      the arrays, one after the other, each in its order ("C" or "F"), without gaps
-32                   SHA-256 of all bytes before
+up to the last 32    the arrays, contiguous, each in its order ("C" or "F")
+32                   SHA-256 of all preceding bytes
 ===================  =======================================================================================
 
-The version defines all of this. A reader accepts its own version, and earlier ones by :data:`UPGRADES`, of which
-there are none yet: this is the first.
+A reader accepts its own version of the format, and earlier versions through :data:`UPGRADES`.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ PREFIX = struct.Struct("<8sQQ")
 DIGEST = hashlib.sha256().digest_size
 
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""For each earlier version, the function from its header to that of the next version."""
+"""By earlier version, the function from its header to the header of the next version."""
 
-# Numbers, fixed-width text and dates: dtypes that raw bytes can be read as without running code.
+# Dtypes whose raw bytes are safe to read: numbers, fixed-width text and dates.
 DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)")
 
 
 def encode(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
-    """The file that holds `contents`, JSON that refers to `arrays` by index."""
+    """The bytes of a file with `contents`, JSON that refers to `arrays` by index."""
     from .._version import __version__
 
     table = [[array.dtype.str, list(array.shape), order_of(array)] for array in arrays]
@@ -60,7 +59,7 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     Raises
     ------
     ValueError
-        If the bytes are not such a file, incomplete, or of a later version; the message continues the file's name.
+        If the bytes are no such file, incomplete, or of a later version. The message starts with a verb.
     """
     version, text, raw = split_sections(data)
     header = json.loads(text)
@@ -72,7 +71,7 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
 
 
 def split_sections(data: bytes) -> tuple[int, bytes, memoryview]:
-    """Version, header and arrays of a file whose checksum is right."""
+    """Version, header and arrays of a file, after a check of the checksum."""
     if data[: len(MAGIC)] != MAGIC:
         raise ValueError("was not written by rffboost_ext, or its beginning is damaged")
     if len(data) < PREFIX.size + DIGEST or hashlib.sha256(data[:-DIGEST]).digest() != data[-DIGEST:]:
@@ -93,17 +92,17 @@ def read_arrays(table: Sequence[Any], raw: memoryview) -> list[Array]:
         array, start = _read(str(dtype), shape, order, raw, start)
         arrays.append(array)
     if start != len(raw):
-        raise ValueError(f"has {len(raw)} bytes of arrays where its header speaks of {start}")
+        raise ValueError(f"has {len(raw)} bytes of arrays, its header requires {start}")
     return arrays
 
 
 def _read(dtype: str, shape: Sequence[int], order: str, raw: memoryview, start: int) -> tuple[Array, int]:
-    """The array that begins at a byte, and where it ends."""
+    """The array that starts at a byte, and its end."""
     if not DTYPE.fullmatch(dtype) or order not in ("C", "F") or not _is_shape(shape):
-        raise ValueError(f"speaks of an array that cannot be: {dtype!r}, {shape!r}, {order!r}")
+        raise ValueError(f"has an invalid array: {dtype!r}, {shape!r}, {order!r}")
     end = start + np.dtype(dtype).itemsize * math.prod(shape)
     if end > len(raw):
-        raise ValueError(f"has {len(raw)} bytes of arrays where its header speaks of more")
+        raise ValueError(f"has {len(raw)} bytes of arrays, its header requires more")
     values: Array = np.ndarray(tuple(shape), np.dtype(dtype), raw[start:end], order=order)  # type: ignore[arg-type]
     return values.copy(order), end  # type: ignore[arg-type]
 
@@ -113,5 +112,5 @@ def _is_shape(shape: object) -> bool:
 
 
 def order_of(array: Array) -> str:
-    """ "F" for arrays contiguous in that order only; matrix products depend on it in their last bits."""
+    """ "F" for arrays that are contiguous in this order only; the rounding of matrix products depends on it."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"

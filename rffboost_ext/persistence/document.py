@@ -1,4 +1,4 @@
-"""Write a value to a file, and read it back."""
+"""Write values to files, and read them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..utils.files import check_path, write_atomically
 from . import container
 from .values import Packer, Unpacker
 
-# How a message may continue after the name of a file.
-VERBS = ("is ", "was ", "has ", "holds ", "speaks ")
+# Verbs with which messages about a file start.
+VERBS = ("is ", "was ", "has ", "holds ", "refers ")
 
 
 def write_value(path: str | os.PathLike[str], kind: str, value: Any, name: str) -> None:
-    """Write `value`, called `name` in messages, to a file of some kind, atomically."""
+    """Write `value`, which messages call `name`, to a file of a kind, atomically."""
     from . import parts  # noqa: F401
 
     packer = Packer()
@@ -23,14 +23,14 @@ def write_value(path: str | os.PathLike[str], kind: str, value: Any, name: str) 
 
 
 def read_value(path: str | os.PathLike[str], kind: str) -> Any:
-    """Read the value in a file of some kind.
+    """Read the value in a file of a kind.
 
     Raises
     ------
     TypeError, ValueError
-        If `path` is no path, or the file cannot be read as such; the message names it.
+        If `path` is no path, or the file is invalid; the message names it.
     OSError
-        If it cannot be read at all.
+        If the file cannot be read.
     """
     from . import parts  # noqa: F401
 
@@ -45,7 +45,7 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong with a file, in words that follow its name."""
+    """The message of an error about a file, without its name."""
     if type(error) is ValueError and str(error).startswith(VERBS):
         return str(error)
-    return f"has contents that cannot be: {type(error).__name__}: {error}"
+    return f"has invalid contents: {type(error).__name__}: {error}"

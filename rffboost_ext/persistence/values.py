@@ -1,20 +1,20 @@
-"""Values as JSON and arrays, and back: plain ones by rule, parts and fitted functions by registered name.
+"""Conversion of values to JSON and arrays, and back.
 
-JSON has no tuple, no NaN, no array and no object, so these are written as a mapping with one tag:
+Values without a JSON type are written as a mapping with one tag:
 
 ==================================  ==================================================================
 ``{"tuple": [...]}``                a tuple; a list is a list
 ``{"dict": [[key, value], ...]}``   a mapping
 ``{"float": "nan"}``                a float that is not finite: "nan", "inf" or "-inf"
 ``{"array": 3}``                    array number 3 of the file
-``{"scalar": 3}``                   NumPy's scalar in array number 3
+``{"scalar": 3}``                   the NumPy scalar in array number 3
 ``{"objects": [[2], [...]]}``       an array of Python objects: its shape and its entries
 ``{"class": "learner:tree"}``       a registered class itself, as in the key of a mapping
 ``{"part": ["cosines", {...}]}``    an instance of a registered class, and its state
 ==================================  ==================================================================
 
-A name is found in the registries of parts (``"loss:log_loss"``) or was given by :func:`storable`. No name is ever
-imported, and no code from a file is run.
+Names of classes are those of the registries of parts, such as ``"loss:log_loss"``, or of :func:`storable`. No name
+is imported, and no code of a file is run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ C = TypeVar("C", bound=type)
 
 TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS
 NAMES_IN_FILES = {"fit_criterion": "match"}
-"""Kinds of parts, and hyperparameters, that have another name in files: names in files do not change."""
+"""Kinds of parts and hyperparameters with another name in files: names in files do not change."""
 REGISTRIES: dict[str, Registry[Any]] = {NAMES_IN_FILES.get(table.kind, table.kind): table for table in TABLES}
 
 
@@ -54,11 +54,11 @@ class StorageRule:
     Parameters
     ----------
     name : str
-        What the class is called in files.
+        Name of the class in files.
     cls : type
         The class.
     state : callable
-        From an instance to its state, values by name.
+        From an instance to its state, a mapping of names to values.
     build : callable
         From a state to the instance.
     """
@@ -77,31 +77,30 @@ def storable(
     state: Callable[[Any], Mapping[str, Any]] | None = None,
     build: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Callable[[C], C]:
-    """Return a class decorator that lets instances be stored in model files under `name`.
+    """Class decorator: instances are stored in model files under `name`.
 
-    The extension point for fitted functions (a custom :class:`~rffboost_ext.Term`) and for what a learner keeps
-    from round to round; the built-in ones use it too. A part in a registry needs no such name. To load a file, the
-    class must have been registered under the same name before; an installed package can name the module that does
-    so by the entry point group ``rffboost_ext.storable``.
+    For custom terms and for the state that a learner keeps between rounds. Registered parts do not need it. The
+    class must be registered under the same name before a file is loaded. An installed package can name the module
+    that registers its classes by the entry point group ``rffboost_ext.storable``.
 
     Parameters
     ----------
     name : str
-        What the class is called in files, such as ``"mypackage.Linear"``.
+        Name of the class in files, such as ``"mypackage.Linear"``.
     state : callable, optional
         From an instance to a mapping of names to numbers, texts, arrays, lists, tuples, mappings or other storable
-        instances. By default the fields of a dataclass, the hyperparameters of a part.
+        instances. By default the fields of a dataclass, or the hyperparameters of a part.
     build : callable, optional
-        From that mapping to the instance; by default the class called with it. It should raise a ValueError for an
-        invalid state.
+        From this mapping to an instance; by default the class is called with it. It should raise a ValueError for
+        an invalid state.
 
     Raises
     ------
     TypeError
-        If `name` is not text or has a colon, or the class is neither a dataclass nor a part and `state` is not
-        given.
+        If `name` is no string or contains a colon, or if `state` is missing and the class is neither a dataclass
+        nor a part.
     ValueError
-        If the name is taken by another class.
+        If another class has this name.
 
     Examples
     --------
@@ -125,19 +124,19 @@ def storable(
     """
     if not isinstance(name, str) or ":" in name:
         raise TypeError(
-            f"storable wants a name without a colon, as in @storable('mypackage.Linear'), got {name!r}"
+            f"storable: name must be a string without a colon, as in @storable('mypackage.Linear'), got {name!r}"
         )
 
-    def enter(cls: C) -> C:
+    def register(cls: C) -> C:
         taken = STORAGE_RULES.get(name)
         if taken is not None and qualified_name(taken.cls) != qualified_name(cls):
-            raise ValueError(f"the stored name {name!r} is taken by {qualified_name(taken.cls)}; choose another")
+            raise ValueError(f"storable: name {name!r} belongs to {qualified_name(taken.cls)}; choose another")
         STORAGE_RULES[name] = StorageRule(
             name, cls, state or _default_state(cls), build or (lambda given: cls(**given))
         )
         return cls
 
-    return enter
+    return register
 
 
 def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
@@ -152,35 +151,35 @@ def _default_state(cls: type) -> Callable[[Any], Mapping[str, Any]]:
 
 
 def rule_of(cls: type, where: str) -> StorageRule:
-    """How instances of a class are stored; a TypeError that names the value if they cannot be."""
-    kind = _entered(cls)
+    """The storage rule of a class; raise a TypeError that names the value if there is none."""
+    kind = _find_rule(cls)
     if kind is None:
-        _search()
-        kind = _entered(cls)
+        _load_entry_points()
+        kind = _find_rule(cls)
     if issubclass(cls, FunctionType | BuiltinFunctionType | partial):
-        raise TypeError(f"{where} is a function, which is no data: set something else before, or use joblib")
+        raise TypeError(f"{where} is a function, which cannot be stored: replace it, or use joblib")
     if kind is None:
         raise TypeError(
-            f"{where} is of type {qualified_name(cls)}, which has no name to be stored by: register the part, or "
-            f"enter the class with @rffboost_ext.storable('a name'); joblib keeps models with others' estimators"
+            f"{where} is of type {qualified_name(cls)}, which cannot be stored: register the part, or decorate "
+            f"the class with @rffboost_ext.storable('a name'); use joblib for estimators of other packages"
         )
     return kind
 
 
 def rule_named(name: str) -> StorageRule:
-    """What a name in a file stands for; a ValueError if it is not known here."""
+    """The storage rule of a name in a file; raise a ValueError if the name is unknown."""
     table, _, entry = name.partition(":")
     if table in REGISTRIES and entry in REGISTRIES[table].names():
         return _registered(REGISTRIES[table], entry)
     if name not in STORAGE_RULES:
-        _search()
+        _load_entry_points()
     if name not in STORAGE_RULES:
-        raise ValueError(f"holds {name!r}, which is not known here: import what registers it before loading")
+        raise ValueError(f"holds the unknown class {name!r}: import the module that registers it before loading")
     return STORAGE_RULES[name]
 
 
-def _entered(cls: type) -> StorageRule | None:
-    """How instances of a class are stored, if it has been registered so far."""
+def _find_rule(cls: type) -> StorageRule | None:
+    """The storage rule of a registered class."""
     for kind in STORAGE_RULES.values():
         if kind.cls is cls:
             return kind
@@ -192,11 +191,8 @@ def _entered(cls: type) -> StorageRule | None:
 
 
 @cache
-def _search() -> None:
-    """Register on demand the classes of installed packages, those of the papers' systems among them.
-
-    A package names the module that registers its classes by the entry point group ``rffboost_ext.storable``.
-    """
+def _load_entry_points() -> None:
+    """Import the modules that register classes, of installed packages and of the baselines of this package."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group="rffboost_ext.storable"):
@@ -226,7 +222,7 @@ def _registered(table: Registry[Any], name: str) -> StorageRule:
 
 
 class Packer:
-    """Converts values to JSON; ``arrays`` are those that it refers to, each stored once."""
+    """Converts values to JSON, and collects the distinct ``arrays`` that it refers to."""
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
@@ -234,7 +230,7 @@ class Packer:
         self._kinds: dict[type, StorageRule] = {}
 
     def pack(self, value: Any, where: str) -> Any:
-        """`value` as JSON; a TypeError says by `where` what cannot be stored."""
+        """`value` as JSON; raise a TypeError that names the value by `where` if it cannot be stored."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -276,7 +272,7 @@ class Packer:
             array = np.asarray(array)
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
             raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
-        # By content: rounds that share their frequencies have arrays of their own.
+        # By content: equal frequencies of rounds may be different objects.
         order = order_of(array)
         key = array.dtype.str, array.shape, order, hashlib.sha256(array.tobytes(order)).digest()  # type: ignore[arg-type]
         if key not in self._index:
@@ -292,13 +288,13 @@ class Unpacker:
         self.arrays = arrays
 
     def unpack(self, data: Any) -> Any:
-        """The value encoded by `data`; a ValueError if there is none."""
+        """The value encoded by `data`; raise a ValueError if it is invalid."""
         if isinstance(data, list):
             return [self.unpack(item) for item in data]
         if not isinstance(data, dict):
             return data
         if len(data) != 1:
-            raise ValueError(f"holds a value with the tags {sorted(data)}, where there must be one")
+            raise ValueError(f"holds a value with the tags {sorted(data)} instead of one tag")
         ((tag, given),) = data.items()
         if tag not in READERS:
             raise ValueError(f"holds a value with the unknown tag {tag!r}")
@@ -307,7 +303,7 @@ class Unpacker:
     def array(self, index: Any) -> Array:
         """An array of the file."""
         if type(index) is not int or not 0 <= index < len(self.arrays):
-            raise ValueError(f"speaks of array {index!r}, of {len(self.arrays)}")
+            raise ValueError(f"refers to array {index!r} of {len(self.arrays)}")
         return self.arrays[index]
 
     def objects(self, data: Any) -> Array:

@@ -13,25 +13,25 @@ from pathlib import Path
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the file at `path` by `data`, atomically.
 
-    It is written to a temporary file in the same folder, synced to disk, and then renamed. Whenever the process or
-    the machine stops, `path` is the old file or the new one, which has the permissions of the old one. A process
-    that is killed can leave the temporary file behind; see :func:`temporary_files`.
+    The data are written to a temporary file in the same folder, synced to disk, and renamed. If the process or the
+    machine stops, `path` is the old or the new file. Permissions are kept. A killed process can leave the
+    temporary file behind; see :func:`temporary_files`.
 
     Parameters
     ----------
     path : str or path
-        The file; a link is followed.
+        The file; links are followed.
     data : bytes
-        Its contents.
+        The contents.
 
     Raises
     ------
     TypeError, ValueError
         If `path` is not a path, or empty, or that of a device, pipe or socket.
     FileNotFoundError, IsADirectoryError
-        If its folder does not exist, or it is a folder itself.
+        If its folder does not exist, or it is a folder.
     OSError
-        If it cannot be written; `path` is unchanged, unless only syncing the folder failed.
+        If it cannot be written. The file is then unchanged, unless only the sync of the folder failed.
     """
     target = resolve_target(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
@@ -41,7 +41,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        # The user's mask may have taken some away, and not all files can be written by their owner.
+        # The umask may have removed permissions, and the temporary file is writable by its owner.
         if mode is not None and permissions(temporary) != mode:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
@@ -49,7 +49,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         remove(temporary)
         if error.errno is None:
             raise
-        # Not the temporary file, of which the caller knows nothing.
+        # The message names the path of the caller, not the temporary file.
         raise OSError(error.errno, error.strerror, check_path(path)) from error
     except BaseException:
         remove(temporary)
@@ -58,11 +58,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def resolve_target(path: str | os.PathLike[str]) -> Path:
-    """Where `path` leads; an OSError or ValueError if no file can be there."""
+    """The target of `path`, with links followed; raise an OSError or ValueError if it cannot be a file."""
     path = check_path(path)
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):
-        raise IsADirectoryError(f"path must be that of a file, got {path!r}, a folder")
+        raise IsADirectoryError(f"path must be a file, got the folder {path!r}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
     require_regular(target)
@@ -70,13 +70,13 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
 
 
 def require_regular(path: str | os.PathLike[str]) -> None:
-    """Raise a ValueError for a device, pipe or socket: renaming a file to its name would remove it."""
+    """Raise a ValueError for a device, pipe or socket, which a renamed file would replace."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise ValueError(f"path must be that of a file, got {os.fspath(path)!r}, a device, pipe or socket")
+        raise ValueError(f"path must be a file, got the device, pipe or socket {os.fspath(path)!r}")
 
 
 def permissions(file: Path) -> int | None:
-    """The permissions of a file; None if there is none."""
+    """The permissions of a file; None if it does not exist."""
     try:
         return stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
@@ -84,25 +84,25 @@ def permissions(file: Path) -> int | None:
 
 
 def remove(file: Path) -> None:
-    """Remove a file, if it is there and can be."""
+    """Remove a file, if possible."""
     with suppress(OSError):
         file.unlink()
 
 
 def check_path(path: object) -> str:
-    """The path as text; a TypeError or ValueError if it can be none, such as the number of an open file."""
+    """The path as a string; raise a TypeError or ValueError if it is invalid, such as a file descriptor."""
     text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
-        raise TypeError(f"path must be a text or a path, got {path!r} of type {type(path).__name__}")
+        raise TypeError(f"path must be a string or a path, got {path!r} of type {type(path).__name__}")
     if not text:
-        raise ValueError("path must be that of a file, got ''")
+        raise ValueError("path must be a file, got ''")
     if "\0" in text:
-        raise ValueError(f"path must not hold the character NUL, got {text!r}")
+        raise ValueError(f"path must not contain the character NUL, got {text!r}")
     return text
 
 
 def temporary_files(path: str | os.PathLike[str]) -> list[Path]:
-    """Temporary files that processes killed while they wrote `path` have left behind."""
+    """Temporary files that killed processes have left behind while they wrote `path`."""
     target = Path(os.path.realpath(os.fspath(path)))
     length = len(target.name) + len("..") + 12 + len(".tmp")
     found = (file for file in target.parent.iterdir() if len(file.name) == length)
@@ -110,7 +110,7 @@ def temporary_files(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the new name to disk, where a folder can be opened for that."""
+    """Sync the renamed file to disk, on systems that can open folders."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, RFFBoostClassifier, presets
-from rffboost_ext.inspection.importance import MOST_ROWS
+from rffboost_ext.inspection.importance import MAX_ROWS
 
 from ..cases import Array
 
@@ -99,7 +99,7 @@ def test_a_fit_leaves_little_behind(name, dtype):
         # The standard library's ``inspect``, which writes representations, leaves cycles of 100 KB behind.
         gc.collect()
         # Until importances are asked for, the rows that they will be taken over stay.
-        assert tracemalloc.get_traced_memory()[0] <= 30_000 + MOST_ROWS * (X.itemsize * X.shape[1] + 8)
+        assert tracemalloc.get_traced_memory()[0] <= 30_000 + MAX_ROWS * (X.itemsize * X.shape[1] + 8)
     finally:
         tracemalloc.stop()
 

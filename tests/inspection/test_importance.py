@@ -12,7 +12,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.inspection import partial_dependence, permutation_importance
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
-from rffboost_ext.inspection.importance import MOST_ROWS, importances, node_means, variances
+from rffboost_ext.inspection.importance import MAX_ROWS, importances, node_means, variances
 from rffboost_ext.terms import Standardized
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
@@ -155,7 +155,7 @@ def test_a_factor_on_a_feature_changes_nothing():
 
 
 def test_they_are_taken_over_rows_of_a_fit_by_its_seed():
-    X, y = make_friedman1(2 * MOST_ROWS, random_state=0)
+    X, y = make_friedman1(2 * MAX_ROWS, random_state=0)
     params = {"learner": "rff_1", "n_estimators": 10}
     one, two, other = (RFFBoostRegressor(random_state=s, **params).fit(X, y) for s in (0, 0, 1))
     np.testing.assert_array_equal(one.feature_importances_, two.feature_importances_)
@@ -221,7 +221,7 @@ def test_a_users_term_needs_a_rule_for_importances_and_for_nothing_else(X):
     assert not hasattr(RFFBoostRegressor(), "feature_importances_")
 
 
-@pytest.mark.parametrize("n", [300, MOST_ROWS + 500])
+@pytest.mark.parametrize("n", [300, MAX_ROWS + 500])
 def test_importances_are_of_the_rows_of_the_fit_whenever_they_are_asked_for(n):
     X, y = make_friedman1(n, n_features=6, random_state=0)
     model = RFFBoostRegressor(n_estimators=10, early_stopping=False, random_state=0).fit(X, y)

@@ -82,7 +82,7 @@ def test_damaged_and_foreign_files(reader: Any, name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
 def test_an_empty_path_is_not_that_of_the_current_folder(reader: Any) -> None:
-    with pytest.raises(ValueError, match="path must be that of a file, got ''"):
+    with pytest.raises(ValueError, match="path must be a file, got ''"):
         reader("")
 
 

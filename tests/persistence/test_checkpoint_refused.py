@@ -94,7 +94,7 @@ class Lazy(Learner):
 
 
 def test_terms_that_cannot_be_stored_are_named_after_one_round(tmp_path):
-    with pytest.raises(TypeError, match=r"Constant, which has no name to be stored by"):
+    with pytest.raises(TypeError, match=r"Constant, which cannot be stored"):
         fitted(tmp_path / "file", {"learner": Lazy()} | ROUNDS)
     assert Lazy.calls == 1
 

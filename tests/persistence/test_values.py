@@ -97,7 +97,7 @@ def test_a_memory_map_is_an_array_and_a_function_is_no_data(tmp_path):
     mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
     mapped.save_model(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(X), mapped.predict(X))
-    with pytest.raises(TypeError, match=r"learning_rate'\] is a function, which is no data"):
+    with pytest.raises(TypeError, match=r"learning_rate'\] is a function, which cannot be stored"):
         mapped.set_params(learning_rate=lambda index: 0.1).save_model(tmp_path / "other")
     assert not (tmp_path / "other").exists()
 

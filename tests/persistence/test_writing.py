@@ -46,9 +46,9 @@ def test_a_pipe_is_not_replaced(tmp_path):
     os.mkfifo(pipe)
     link.symlink_to(pipe)
     for path in (pipe, link):
-        with pytest.raises(ValueError, match="a device, pipe or socket"):
+        with pytest.raises(ValueError, match="the device, pipe or socket"):
             save_model(Ensemble(np.zeros(1), (), np.empty((0, 2))), path)
-        with pytest.raises(ValueError, match="a device, pipe or socket"):
+        with pytest.raises(ValueError, match="the device, pipe or socket"):
             save_onnx(Ensemble(np.zeros(1), (), np.empty((0, 2))), path)
     assert pipe.is_fifo()
     assert sorted(tmp_path.iterdir()) == [link, pipe]

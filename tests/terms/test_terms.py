@@ -183,9 +183,7 @@ def test_trees_are_pickled_without_what_predictions_made_of_them(rng, X):
 def test_frequencies_of_one_fingerprint_are_told_apart(rng, X, monkeypatch):
     term = Cosines.stack([cosines(rng, 2)] * 3)
     assert len(term.merged().omega) == 6
-    monkeypatch.setattr(
-        "rffboost_ext.terms.cosines.row_hashes", lambda rows: np.zeros(len(rows), dtype=np.uint64)
-    )
+    monkeypatch.setattr("rffboost_ext.terms.cosines.row_hashes", lambda rows: np.zeros(len(rows), dtype=np.uint64))
     np.testing.assert_allclose(term.merged()(X), term(X), rtol=0, atol=1e-12)
 
 
