@@ -12,8 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from rffboost_ext import RFFK, boost
-from rffboost_ext.experiments import baselines
+from rffboost_ext import RFFK, baselines, boost
 from rffboost_ext.learners import FitCriterion, Placement
 
 

@@ -14,9 +14,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from rffboost_ext import presets
-from rffboost_ext.experiments import baselines
-from rffboost_ext.experiments.baselines import (
+from rffboost_ext import baselines, presets
+from rffboost_ext.baselines import (
     ChiSquare,
     GreedyKernel,
     MappedSVM,
@@ -24,9 +23,9 @@ from rffboost_ext.experiments.baselines import (
     PBLandmarks,
     RandomFourier,
     RBFLandmarks,
-    greedy_kernel,
     second_order_loss,
 )
+from rffboost_ext.experiments.baselines import greedy_kernel
 
 RNG = np.random.default_rng(0)
 X, Y = load_iris(return_X_y=True)

@@ -9,9 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from rffboost_ext import Design, Round
-from rffboost_ext.experiments import baselines
-from rffboost_ext.experiments.baselines import (
+from rffboost_ext import Design, Round, baselines
+from rffboost_ext.baselines import (
     BestSVC,
     BestSVR,
     FromZero,
@@ -21,8 +20,8 @@ from rffboost_ext.experiments.baselines import (
     RidgePair,
     RidgeStep,
     Votes,
-    kernel_boosting,
 )
+from rffboost_ext.experiments.baselines import kernel_boosting
 from rffboost_ext.losses import Exponential, SquaredError
 
 RNG = np.random.default_rng(0)

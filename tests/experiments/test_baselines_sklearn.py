@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rffboost_ext.experiments import baselines
-from rffboost_ext.experiments.baselines import (
+from rffboost_ext import baselines
+from rffboost_ext.baselines import (
     ChiSquare,
     GreedyConstruction,
     GreedyKernel,

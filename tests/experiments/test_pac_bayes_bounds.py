@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from rffboost_ext.experiments.baselines import (
+from rffboost_ext.baselines import (
     ChiSquare,
     GreedyKernel,
     PBLandmarks,

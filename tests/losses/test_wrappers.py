@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.experiments.baselines import FromZero
+from rffboost_ext.baselines import FromZero
 from rffboost_ext.losses import AbsoluteError, Gamma, Huber, LogLoss, Poisson, Quantile, SquaredError, Tweedie
 from rffboost_ext.losses.wrapper import LossWrapper
 

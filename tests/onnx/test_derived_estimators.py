@@ -9,7 +9,7 @@ import pytest
 
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.experiments.baselines import FromZero
+from rffboost_ext.baselines import FromZero
 from rffboost_ext.losses import Exponential, Poisson
 
 X = np.random.default_rng(0).standard_normal((80, 2))

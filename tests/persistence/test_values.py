@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model
-from rffboost_ext.experiments import baselines
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, baselines, load_model
 from rffboost_ext.losses import LabelRegression, SquaredError
 from rffboost_ext.persistence import container
 from rffboost_ext.persistence.values import REGISTRIES

@@ -1,4 +1,4 @@
-"""Common base of the feature maps: validation, standardisation, the first round; and a linear SVM on top."""
+"""Base class of the feature maps, and a linear SVM on top of a map."""
 
 from __future__ import annotations
 
@@ -31,29 +31,19 @@ LIBSVM_ITERATIONS = 10_000
 
 
 @dataclass(frozen=True)
-class Sample:
-    """The training data as a map sees them.
-
-    Attributes
-    ----------
-    design : Design
-        Features; ``design.X`` is (n, d), standardised if the map asks for it.
-    codes : ndarray of shape (n,)
-        Index of each row's class; 0 for a map that needs no labels.
-    rng : numpy.random.RandomState
-        The random generator of this fit.
-    """
+class TrainingData:
+    """Training data of a map: features (standardised on request), class indices and the random generator."""
 
     design: Design
     codes: Array
     rng: np.random.RandomState
 
     def seed(self) -> int:
-        """A seed, a new one with every call."""
+        """A new seed."""
         return int(self.rng.randint(2**31 - 1))
 
     def first_round(self) -> Round:
-        """The round that a learner sees before anything is learned: raw scores of 0."""
+        """The round before the first term: raw scores of 0."""
         loss, y = SquaredError(), self.codes[:, None].astype(np.float64)
         raw, rng = np.zeros_like(y), np.random.default_rng(self.seed())
         return Round(self.design, loss, y, raw, *loss.derivatives(y, raw), np.ones(len(y)), 0, rng)
@@ -95,9 +85,9 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         """
         require_all(self, {**self.shared, **self.constraints})
         self._validate_parts()
-        X, codes = self._labelled(X, y) if self.supervised else self._unlabelled(X)
+        X, codes = self._validate_labelled(X, y) if self.supervised else self._validate_unlabelled(X)
         center, scale = mean_and_scale(X, np.ones(len(X))) if self.standardize else (None, None)
-        self._learn(Sample(Design(X, center, scale), codes, check_random_state(self.random_state)))
+        self._learn(TrainingData(Design(X, center, scale), codes, check_random_state(self.random_state)))
         return self
 
     def transform(self, X: Any) -> Array:
@@ -121,21 +111,21 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         return np.array([f"{type(self).__name__.lower()}{i}" for i in range(width)], dtype=object)
 
     def _validate_parts(self) -> None:
-        """Raise unless the parts that are given by name or instance are valid."""
+        """Raise unless the parts, given by name or as instances, are valid."""
 
     @abstractmethod
-    def _learn(self, sample: Sample) -> None:
+    def _learn(self, data: TrainingData) -> None:
         """Set the fitted attributes."""
 
     @abstractmethod
     def _features(self, X: Array) -> Array:
-        """Features, (n, p), of valid X in the user's own units."""
+        """Features, (n, p), of valid X in its original units."""
 
-    def _unlabelled(self, X: Any) -> tuple[Array, Array]:
+    def _validate_unlabelled(self, X: Any) -> tuple[Array, Array]:
         X = validate_data(self, X, dtype=np.float64)
         return X, np.zeros(len(X), dtype=np.int64)
 
-    def _labelled(self, X: Any, y: Any) -> tuple[Array, Array]:
+    def _validate_labelled(self, X: Any, y: Any) -> tuple[Array, Array]:
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -172,9 +162,8 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
     C : float, default=1.0
         Inverse strength of the SVM's penalty.
     svm : {"liblinear", "liblinear_dual", "libsvm"}, default="liblinear"
-        scikit-learn's ``LinearSVC``; the same with ``dual=True``, the default when Letarte et al. 2019 was
-        written, which at a large C stops after 1,000 iterations, far from the optimum; or its
-        ``SVC(kernel="linear", max_iter=10000)``, as in Gautheron et al. 2020.
+        scikit-learn's ``LinearSVC``; the same with ``dual=True``, as in Letarte et al. 2019, which stops before
+        convergence at a large C; or its ``SVC(kernel="linear", max_iter=10000)``, as in Gautheron et al. 2020.
     random_state : int, RandomState or None, default=None
         Seed of the solver; the map has its own.
 
@@ -192,7 +181,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from rffboost_ext.experiments.baselines import MappedSVM, RBFLandmarks
+    >>> from rffboost_ext.baselines import MappedSVM, RBFLandmarks
     >>> X, y = load_wine(return_X_y=True)
     >>> bool(MappedSVM(RBFLandmarks(20, random_state=0)).fit(X, y).score(X, y) > 0.95)
     True
@@ -245,7 +234,7 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def solver(self) -> LinearSVC | SVC:
-        """The linear SVM that is fitted to the features, not fitted yet."""
+        """The linear SVM for the features, not fitted."""
         from sklearn.svm import SVC, LinearSVC
 
         if self.svm != "libsvm":
@@ -255,15 +244,15 @@ class MappedSVM(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """The SVM's decision values, (n,) for two classes, else (n, K)."""
-        features = self._mapped(X)
+        features = self._transform(X)
         return np.asarray(self.svm_.decision_function(features))
 
     def predict(self, X: Any) -> Array:
         """The predicted class of each row, (n,)."""
-        features = self._mapped(X)
+        features = self._transform(X)
         return np.asarray(self.svm_.predict(features))
 
-    def _mapped(self, X: Any) -> Array:
+    def _transform(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return self.mapping_.transform(X)

@@ -15,7 +15,7 @@ from ...terms import Cosines
 from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
-from .feature_map import FeatureMap, Sample
+from .feature_map import FeatureMap, TrainingData
 
 PENALTY = Real(0.0, inclusive=True)
 FLOOR = 1e-10
@@ -146,15 +146,15 @@ class GreedyConstruction(FeatureMap):
         self.standardize = standardize
         self.random_state = random_state
 
-    def _learn(self, sample: Sample) -> None:
+    def _learn(self, data: TrainingData) -> None:
         self.ensemble_ = boost(
-            sample.design,
-            signed_labels(sample.codes[:, None].astype(np.float64)),
+            data.design,
+            signed_labels(data.codes[:, None].astype(np.float64)),
             loss="squared_error",
             learner=RidgePair(self.l2, self.search_steps),
             step=RidgeStep(self.l2),
             n_estimators=self.n_components,
-            random_state=sample.seed(),
+            random_state=data.seed(),
         )
 
     def _features(self, X: Array) -> Array:

@@ -14,9 +14,8 @@ from ...learners.fourier.spectra import GAMMA, bandwidth
 from ...terms import Cosines
 from ...utils.param_validation import Integer, Real, require_all
 from ...utils.typing import Array
-from .feature_map import Sample
-from .random_fourier_features import PairMap, pairs
-from .spectra import make_spectrum
+from .feature_map import TrainingData
+from .random_fourier_features import PairMap, make_spectrum, pairs
 
 ELEMENTS = 2_000_000
 """Cosines that are held in memory at once."""
@@ -168,7 +167,7 @@ class GreedyKernel(PairMap):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from rffboost_ext.experiments.baselines import GreedyKernel
+    >>> from rffboost_ext.baselines import GreedyKernel
     >>> X, y = load_wine(return_X_y=True)
     >>> fitted = GreedyKernel(50, n_candidates=1000, random_state=0).fit(X, y)
     >>> fitted.reweighted(beta=10.0).transform(X).shape
@@ -238,13 +237,13 @@ class GreedyKernel(PairMap):
         make_spectrum(self.kernel)
         WEIGHTINGS.create(self.weighting)
 
-    def _learn(self, sample: Sample) -> None:
-        design = sample.design
+    def _learn(self, data: TrainingData) -> None:
+        design = data.design
         gamma = bandwidth(self.gamma, design.n_features)
-        omega = make_spectrum(self.kernel).sample(sample.first_round(), self.n_candidates, gamma)
-        self.losses_ = second_order_loss(design.X, sample.codes, omega)
-        self.n_samples_ = len(sample.codes)
-        self._candidates, self._seed = pairs(design, omega), sample.seed()
+        omega = make_spectrum(self.kernel).sample(data.first_round(), self.n_candidates, gamma)
+        self.losses_ = second_order_loss(design.X, data.codes, omega)
+        self.n_samples_ = len(data.codes)
+        self._candidates, self._seed = pairs(design, omega), data.seed()
         self._draw()
 
     def _draw(self) -> None:

@@ -18,20 +18,12 @@ Grid: TypeAlias = list[dict[str, list[Any]]]
 class Published:
     """A system as a paper ran it.
 
-    Attributes
-    ----------
-    build : callable
-        ``build(size, seed)`` is a scikit-learn classifier, not fitted; `size` is the number of rounds, landmarks
-        or frequencies.
-    grid : callable
-        ``grid(d)`` are the hyperparameters that were searched for data of d features, for ``GridSearchCV``.
-    slow : bool
-        Whether a full table takes hours or days by the nature of the method.
+    ``build(size, seed)`` is a classifier, not fitted; `size` is the number of rounds, landmarks or frequencies.
+    ``grid(d)`` are the hyperparameters that were searched for data of d features, for ``GridSearchCV``.
     """
 
     build: Callable[[float, int], Any]
     grid: Callable[[int], Grid]
-    slow: bool = False
 
 
 SVM_ITERATIONS = 2_000_000
@@ -111,9 +103,7 @@ def pbrff_2019(n_features: int) -> Grid:
 
 
 ECML_2020 = {
-    "BMKR": Published(
-        lambda size, seed: bmkr(int(size), random_state=seed), fixed(learner__C=POWERS_OF_TEN), True
-    ),
+    "BMKR": Published(lambda size, seed: bmkr(int(size), random_state=seed), fixed(learner__C=POWERS_OF_TEN)),
     "GFC": Published(lambda size, seed: gfc(int(size), random_state=seed), fixed(C=POWERS_OF_TEN)),
     "PBRFF": Published(lambda size, seed: pbrff(int(size), random_state=seed), pbrff_2020),
     "GBRFF1": Published(lambda size, seed: presets.gbrff1(int(size), random_state=seed), shipped("gbrff1")),
@@ -127,13 +117,10 @@ WORKSHOP_C = powers(10.0, -5, 3)
 WORKSHOP_2019 = {
     "XGB": Published(xgboost, depths_and_rates),
     "LGBM": Published(lightgbm, leaves_and_rates),
-    "MKBOOST": Published(
-        lambda size, seed: mkboost(int(size), random_state=seed), fixed(learner__C=WORKSHOP_C), True
-    ),
+    "MKBOOST": Published(lambda size, seed: mkboost(int(size), random_state=seed), fixed(learner__C=WORKSHOP_C)),
     "BMKR": Published(
         lambda size, seed: bmkr(int(size), random_state=seed),
         fixed(learner__C=WORKSHOP_C, learning_rate=RATES),
-        True,
     ),
     "PBRFF": Published(lambda size, seed: pbrff(int(size), 100, random_state=seed), pbrff_2019),
     "GBRFF": Published(lambda size, seed: presets.gbrff(int(size), random_state=seed), gbrff_2019),

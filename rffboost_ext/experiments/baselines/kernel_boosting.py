@@ -180,20 +180,9 @@ def gram(round: Round, kernel: Kernel) -> Array:
 def trained(
     machine: Any, kernel: Kernel, round: Round, rows: Array, y: Array, weight: Array
 ) -> tuple[KernelSum, Array]:
-    """A support vector machine as a term, and its output on all rows, (n, 1).
+    """The term of a support vector machine, and its output on all rows, (n, 1).
 
-    Parameters
-    ----------
-    machine : SVR or SVC
-        Not fitted, without a kernel.
-    kernel : Kernel
-        The kernel.
-    round : Round
-        The round.
-    rows : ndarray of shape (m,)
-        Indices of the rows to train on, ascending.
-    y, weight : ndarray of shape (m,)
-        Their targets and weights.
+    The `machine` is fitted to the rows of these ascending indices (m,), with targets y and weights (m,).
     """
     X = round.design.X
     if len(X) > GRAM_ROWS:

@@ -1,4 +1,4 @@
-"""Which rows are landmarks: at random or by clustering, equally many of each class."""
+"""Selection of landmarks: at random or by clustering, the same number per class."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from ...learners.fourier.spectra import GAMMA
 from ...utils.param_validation import Integer, OneOf, Real
 from ...utils.typing import Array
-from .feature_map import Sample
+from .feature_map import TrainingData
 
 SELECTIONS = ("random", "centroids", "replacement")
 
-# Round-off by which products such as 0.07 * 100 may exceed a whole number.
+# Round-off of products such as 0.07 * 100.
 ROUNDING = 1e-9
 LANDMARK_CHECKS = {
     "n_landmarks": Integer(1) | Real(0.0, 1.0),
@@ -29,10 +29,10 @@ def count_landmarks(n_landmarks: float, n_samples: int) -> int:
     return max(1, math.ceil(n_landmarks * n_samples - ROUNDING))
 
 
-def shares(total: int, counts: Array) -> Array:
-    """Split `total` landmarks over classes of `counts` rows: equally, remainders to the first, at most all rows.
+def class_counts(total: int, counts: Array) -> Array:
+    """The number of landmarks per class, for classes of `counts` rows: equal, the remainder to the first classes.
 
-    What a small class cannot take goes to the others.
+    Landmarks beyond the rows of a small class go to the other classes.
     """
     if total > counts.sum():
         raise ValueError(f"n_landmarks must be at most the {counts.sum()} rows that there are, got {total}")
@@ -46,12 +46,12 @@ def shares(total: int, counts: Array) -> Array:
     return share
 
 
-def choose_landmarks(sample: Sample, selection: str, n_landmarks: float) -> tuple[Array, Array]:
-    """Landmarks (L, d) in the coordinates of ``sample.design.X``, and the indices of their classes (L,).
+def choose_landmarks(data: TrainingData, selection: str, n_landmarks: float) -> tuple[Array, Array]:
+    """Landmarks (L, d) in the coordinates of ``data.design.X``, and the indices of their classes (L,).
 
     Parameters
     ----------
-    sample : Sample
+    data : TrainingData
         The training data.
     selection : {"random", "centroids", "replacement"}
         Rows of each class without replacement, equally many; k-means centroids of each class, equally many; or
@@ -59,17 +59,17 @@ def choose_landmarks(sample: Sample, selection: str, n_landmarks: float) -> tupl
     n_landmarks : int or float
         Number of landmarks, L, or their share of the rows.
     """
-    X, codes = sample.design.X, sample.codes
+    X, codes = data.design.X, data.codes
     total = count_landmarks(n_landmarks, len(X))
     if selection == "replacement":
-        rows = sample.rng.choice(len(X), total, replace=True)
+        rows = data.rng.choice(len(X), total, replace=True)
         return X[rows], codes[rows]
-    share = shares(total, np.bincount(codes))
-    chosen = [_of_class(X[codes == c], size, selection, sample.rng) for c, size in enumerate(share) if size]
+    share = class_counts(total, np.bincount(codes))
+    chosen = [_select_from_class(X[codes == c], size, selection, data.rng) for c, size in enumerate(share) if size]
     return np.vstack(chosen), np.repeat(np.arange(len(share)), share)
 
 
-def _of_class(X: Array, size: int, selection: str, rng: np.random.RandomState) -> Array:
+def _select_from_class(X: Array, size: int, selection: str, rng: np.random.RandomState) -> Array:
     if selection == "random":
         return X[rng.choice(len(X), size, replace=False)]
     from sklearn.cluster import KMeans

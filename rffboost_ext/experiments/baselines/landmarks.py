@@ -1,4 +1,4 @@
-"""Landmarks: kernel values to them, and the PAC-Bayesian similarities that are learned around them."""
+"""Feature maps of landmarks: kernel values and learned PAC-Bayesian similarities."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ...terms import Cosines
 from ...terms.ensemble import Ensemble
 from ...utils.param_validation import Integer, Real
 from ...utils.typing import Array
-from .feature_map import FeatureMap, Sample
+from .feature_map import FeatureMap, TrainingData
 from .landmark_selection import LANDMARK_CHECKS, choose_landmarks
-from .spectra import make_spectrum
+from .random_fourier_features import make_spectrum
 
 ELEMENTS = 4_000_000
 """Cosines that are held in memory at once."""
 
 
-class Given(Placement):
-    """The landmarks as they are given, one per round.
+class FixedLandmarks(Placement):
+    """Fixed landmarks, one per round.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ class LandmarkMap(FeatureMap):
     landmarks_: Array
     landmark_classes_: Array
 
-    def _place(self, sample: Sample) -> tuple[Array, Array]:
-        """Choose the landmarks and keep them in the user's own units; returns them standardised, with classes."""
-        landmarks, classes = choose_landmarks(sample, self.selection, self.n_landmarks)
-        center, scale = sample.design.center, sample.design.scale
+    def _place(self, data: TrainingData) -> tuple[Array, Array]:
+        """Choose the landmarks, (L, d) and standardised, and their classes, (L,); store them in original units."""
+        landmarks, classes = choose_landmarks(data, self.selection, self.n_landmarks)
+        center, scale = data.design.center, data.design.scale
         self.landmarks_ = landmarks if center is None or scale is None else center + landmarks * scale
         self.landmark_classes_ = self.classes_[classes]
         return landmarks, classes
@@ -111,7 +111,7 @@ class RBFLandmarks(LandmarkMap):
     landmarks_ : ndarray of shape (L, d)
         The landmarks, in the units of X.
     landmark_classes_ : ndarray of shape (L,)
-        The class that each stands for.
+        The class of each landmark.
     n_features_in_ : int
         Number of features seen in fit.
 
@@ -137,12 +137,12 @@ class RBFLandmarks(LandmarkMap):
         self.standardize = standardize
         self.random_state = random_state
 
-    def _learn(self, sample: Sample) -> None:
-        self._place(sample)
-        design = sample.design
+    def _learn(self, data: TrainingData) -> None:
+        self._place(data)
+        design = data.design
         ones = np.ones(design.n_features)
         self._unit = ones if design.scale is None else design.scale
-        # Distances are computed from squares, of which little is left far from the origin.
+        # Distances from squares are inaccurate far from the origin.
         self._center = 0.0 * ones if design.center is None else design.center
         self._gamma = bandwidth(self.gamma, len(ones))
 
@@ -154,18 +154,18 @@ class RBFLandmarks(LandmarkMap):
 
 
 class PBLandmarks(LandmarkMap):
-    r"""PB-Landmarks, or PBRFF: a similarity to each landmark that is learned from labels.
+    r"""PB-Landmarks, or PBRFF: learned similarities to landmarks.
 
-    LossWrapper the landmark :math:`x_l`, with K frequencies drawn from the kernel's Fourier transform,
+    Around the landmark :math:`x_l`, with K frequencies drawn from the kernel's Fourier transform,
 
     .. math:: \phi_l(x) = \sum_{j=1}^K q_j \cos \omega_j \cdot (x - x_l), \qquad
               q_j \propto \exp(-\beta \sqrt n \, f_j), \qquad
               f_j = \frac{1}{n'} \sum_i \frac{1 - s_i \cos \omega_j \cdot (x_i - x_l)}{2},
 
     s_i being 1 on rows of the landmark's class and -1 on others. The mean is over the n' = n - 1 other rows where
-    the landmark is one of the rows, and over all n where it is a centroid. It is a composition: as many rounds as
-    there are landmarks, the given placement, the alignment fit criterion, the posterior weighting, and the step
-    that leaves the scores where they are, so that each landmark sees the same labels.
+    the landmark is one of the rows, and over all n where it is a centroid. It is a composition: one round per
+    landmark, fixed placement, the alignment fit criterion, the posterior weighting, and a step of zero, which
+    leaves the labels of all rounds the same.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class PBLandmarks(LandmarkMap):
     landmarks_ : ndarray of shape (L, d)
         The landmarks, in the units of X.
     landmark_classes_ : ndarray of shape (L,)
-        The class that each stands for.
+        The class of each landmark.
     ensemble_ : Ensemble
         One round per landmark; the term of each is its similarity.
     n_features_in_ : int
@@ -208,7 +208,7 @@ class PBLandmarks(LandmarkMap):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from rffboost_ext.experiments.baselines import PBLandmarks
+    >>> from rffboost_ext.baselines import PBLandmarks
     >>> X, y = load_wine(return_X_y=True)
     >>> PBLandmarks(n_landmarks=30, random_state=0).fit_transform(X, y).shape
     (178, 30)
@@ -241,27 +241,27 @@ class PBLandmarks(LandmarkMap):
     def _validate_parts(self) -> None:
         make_spectrum(self.kernel)
 
-    def _learn(self, sample: Sample) -> None:
-        landmarks, classes = self._place(sample)
-        n = len(sample.codes)
-        # A mean over the rows other than the landmark is a mean over all rows up to a constant and this factor.
+    def _learn(self, data: TrainingData) -> None:
+        landmarks, classes = self._place(data)
+        n = len(data.codes)
+        # The mean over the other rows is the mean over all rows, up to a constant and this factor.
         left_out = n / (n - 1.0) if self.selection != "centroids" else 1.0
         learner = RFFK(
             self.n_components,
             self.gamma,
-            placement=Given(landmarks),
+            placement=FixedLandmarks(landmarks),
             beta=self.beta * left_out,
             fit_criterion=Alignment(classes),
             spectrum=make_spectrum(self.kernel),
         )
         self.ensemble_ = boost(
-            sample.design,
-            sample.codes[:, None].astype(np.float64),
+            data.design,
+            data.codes[:, None].astype(np.float64),
             loss="squared_error",
             learner=learner,
             step="zero",
             n_estimators=len(landmarks),
-            random_state=sample.seed(),
+            random_state=data.seed(),
         )
         self._cosines = Cosines.stack([t for t in self.ensemble_.terms if isinstance(t, Cosines)])
 
@@ -285,11 +285,11 @@ class PBLandmarks(LandmarkMap):
 
     def similarities(self, X: Array, weights: Array) -> Array:
         """Similarities of rows X (n, d) to the landmarks for weights (B, L, K) of the frequencies, (B, n, L)."""
-        found = np.empty((len(weights), len(X), len(self.landmarks_)))
+        similarities = np.empty((len(weights), len(X), len(self.landmarks_)))
         for rows in self._batches(X):
             features = self._cosines.features(X[rows]).reshape(-1, *weights.shape[1:])
-            np.einsum("ilk,blk->bil", features, weights, out=found[:, rows])
-        return found
+            np.einsum("ilk,blk->bil", features, weights, out=similarities[:, rows])
+        return similarities
 
     def _features(self, X: Array) -> Array:
         return np.asarray(self.similarities(X, self._cosines.weight.reshape(1, len(self.landmarks_), -1))[0])

@@ -97,7 +97,7 @@ def pbrff(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from rffboost_ext.experiments.baselines import pbrff
+    >>> from rffboost_ext.baselines import pbrff
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> bool(pbrff(random_state=0).fit(X, y).score(X, y) > 0.96)
     True

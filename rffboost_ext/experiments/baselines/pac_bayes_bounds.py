@@ -74,7 +74,7 @@ def landmark_bound(
 
     Examples
     --------
-    >>> from rffboost_ext.experiments.baselines import landmark_bound
+    >>> from rffboost_ext.baselines import landmark_bound
     >>> round(landmark_bound(loss=0.2, kl=0.5, n=1000), 3)
     0.315
     """

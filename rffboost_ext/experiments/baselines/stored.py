@@ -1,4 +1,4 @@
-"""Names under which the parts and fitted functions of the papers' systems are stored in model files."""
+"""Registers the parts and terms of this room under their names in model files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .greedy_features import RidgePair, RidgeStep
 from .greedy_kernel import ChiSquare
 from .kernel_boosting import BestSVC, BestSVR, FromZero
 from .kernel_terms import Kernel, KernelSum, Votes
-from .spectra import Cauchy, Laplace, Matern
+from .random_fourier_features import Cauchy, Laplace, Matern
 
 for _part in (BestSVC, BestSVR, Cauchy, ChiSquare, FromZero, Laplace, Matern, RidgePair, RidgeStep):
     storable(f"baselines.{_part.__name__}", build=part_builder(_part))(_part)
