@@ -37,9 +37,9 @@ NAMES = ("ecml", "ecml-tuned", "wider", "development", "further", "speed")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the options, hold every pool to the threads, do what is missing and write the tables."""
-    chosen = ready(options(), arguments, check_choices)
-    failures = [] if chosen.no_run else [*fill(chosen), *time(chosen)]
+    """Read the options, limit the threads of every pool, measure what is missing and write the tables."""
+    chosen = parse_options(options(), arguments, check_choices)
+    failures = [] if chosen.no_run else [*run_missing(chosen), *time(chosen)]
     write(chosen)
     for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def options() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results; made if need be")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results; created if needed")
     parser.add_argument("--quick", action="store_true", help="a sample of each table, in about a minute")
     parser.add_argument("--tables", nargs="+", choices=NAMES, default=list(NAMES), help="all by default")
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="all by default")
@@ -63,15 +63,15 @@ def options() -> argparse.ArgumentParser:
     return parser
 
 
-def ready(
+def parse_options(
     parser: argparse.ArgumentParser, arguments: Sequence[str] | None, check: Callable[[argparse.Namespace], None]
 ) -> argparse.Namespace:
-    """Read and check the options, hold every pool to the threads, and make the folder of the results."""
+    """Read and check the options, limit the threads of every pool, and create the folder of the results."""
     chosen = parser.parse_args(arguments)
     for name in POOLS:
         os.environ[name] = str(chosen.threads)
     try:
-        chosen.data_dir = checked_folder(chosen.data_dir)
+        chosen.data_dir = data_folder(chosen.data_dir)
         check(chosen)
     except ValueError as error:
         parser.error(str(error))
@@ -79,8 +79,8 @@ def ready(
     return chosen
 
 
-def checked_folder(folder: Path | None) -> Path | None:
-    """The folder of data: the given one, else that of the environment, if there is either."""
+def data_folder(folder: Path | None) -> Path | None:
+    """The folder of data: the argument or the folder of the environment variable, if any."""
     usual = os.environ.get("RFFBOOST_DATA")
     if folder is None and not usual:
         return None
@@ -93,38 +93,40 @@ def checked_folder(folder: Path | None) -> Path | None:
 def check_choices(chosen: argparse.Namespace) -> None:
     """Raise a ValueError unless systems and data sets are known and the results can be read and written."""
     from benchmarks import accuracy_data, accuracy_systems
-    from benchmarks.accuracy_rows import Journal
-    from rffboost_ext.experiments.compare.outputs import check_folder
+    from benchmarks.accuracy_records import AccuracyRecord
+    from rffboost_ext.experiments.outputs import check_folder
+    from rffboost_ext.experiments.records import Records
 
     accuracy_systems.check_names([*(chosen.systems or ()), *chosen.redo])
     accuracy_data.check_names(chosen.datasets or [])
     check_folder("--out", chosen.out)
-    journal = Journal(chosen.out / "accuracy.csv")
-    if journal.mend():
-        print(f"{journal.path}: the last line was unfinished and is dropped", file=sys.stderr)
-    journal.rows()
+    file = Records(chosen.out / "accuracy.csv", AccuracyRecord)
+    if file.repair():
+        print(f"{file.path}: the last line was incomplete and is dropped", file=sys.stderr)
+    file.read()
 
 
-def fill(chosen: argparse.Namespace) -> list[object]:
-    """Add the rows that are missing; what failed."""
-    from benchmarks.accuracy_rows import Journal
-    from benchmarks.accuracy_run import Pace, pending, run_all
+def run_missing(chosen: argparse.Namespace) -> list[str]:
+    """Measure the missing records, and return the failures."""
+    from benchmarks.accuracy_records import AccuracyRecord
+    from rffboost_ext.experiments.records import Records
+    from rffboost_ext.experiments.runner import failure_lines, pending, run_all
 
-    journal, selection, tables = Journal(chosen.out / "accuracy.csv"), selected(chosen), named(chosen)
+    file = Records(chosen.out / "accuracy.csv", AccuracyRecord)
+    selected, tables = selection(chosen), requested_tables(chosen)
     names = {table.name for table in tables}
-    dropped = journal.drop(lambda row: row.system in chosen.redo and row.table in names)
-    for name, why in selection.missing(tables).items():
+    dropped = file.drop(lambda row: row.system in chosen.redo and row.table in names)
+    for name, why in selected.missing(tables).items():
         print(f"left out: {name}: {why}", file=sys.stderr)
-    rows = journal.rows()
-    wanted = [task for table in tables for task in selection.tasks(table)]
-    tasks = pending(wanted, rows)
-    print(f"{len(tasks)} of {len(wanted)} rows to do, {dropped} dropped", file=sys.stderr)
-    return list(run_all(tasks, chosen.jobs, Pace(rows.values()), journal.append))
+    rows = file.read()
+    wanted = [task for table in tables for task in selected.tasks(table)]
+    print(f"{len(pending(wanted, rows))} of {len(wanted)} rows to do, {dropped} dropped", file=sys.stderr)
+    return failure_lines(run_all(lambda known: wanted, rows, file, chosen.jobs))
 
 
-def time(chosen: argparse.Namespace) -> list[object]:
-    """Take the times that are missing, if they are wanted; what failed."""
-    from benchmarks.accuracy_speed import QUICK, Sizes, SpeedFile, measure_all
+def time(chosen: argparse.Namespace) -> list[str]:
+    """Take the missing times, if requested, and return the failures."""
+    from benchmarks.accuracy_speed import QUICK, SpeedFile, SpeedSizes, measure_all
 
     ours = chosen.systems is None or "rffboost" in chosen.systems
     if "speed" not in chosen.tables or not ours:
@@ -132,38 +134,39 @@ def time(chosen: argparse.Namespace) -> list[object]:
     file = SpeedFile(chosen.out / "speed.json")
     if "rffboost" in chosen.redo:
         file.write({})
-    sizes = QUICK if chosen.quick else Sizes()
-    return list(measure_all(file, sizes, chosen.threads, lambda text: print(text, file=sys.stderr, flush=True)))
+    sizes = QUICK if chosen.quick else SpeedSizes()
+    return measure_all(file, sizes, chosen.threads, lambda text: print(text, file=sys.stderr, flush=True))
 
 
 def write(chosen: argparse.Namespace) -> None:
     """Write the tables of all rows so far, and print them."""
+    from benchmarks.accuracy_records import AccuracyRecord
     from benchmarks.accuracy_report import report
-    from benchmarks.accuracy_rows import Journal
     from benchmarks.accuracy_run import current
-    from benchmarks.accuracy_speed import QUICK, Sizes, SpeedFile, speed_section
+    from benchmarks.accuracy_speed import QUICK, SpeedFile, SpeedSizes, speed_section
     from benchmarks.accuracy_tables import TABLES
     from benchmarks.machine import machine
-    from rffboost_ext.experiments.compare.outputs import write_all
+    from rffboost_ext.experiments.records import Records
+    from rffboost_ext.utils.files import write_atomically
 
-    rows = current(Journal(chosen.out / "accuracy.csv").rows().values(), chosen.threads)
-    sizes = QUICK if chosen.quick else Sizes()
+    rows = current(Records(chosen.out / "accuracy.csv", AccuracyRecord).read().values(), chosen.threads)
+    sizes = QUICK if chosen.quick else SpeedSizes()
     speed = speed_section(SpeedFile(chosen.out / "speed.json"), sizes, chosen.threads)
     text = report(TABLES.values(), rows, speed, machine(chosen.threads))
-    write_all({chosen.out / "accuracy.md": text.encode()})
+    write_atomically(chosen.out / "accuracy.md", text.encode())
     print(text)
 
 
-def selected(chosen: argparse.Namespace) -> Selection:
-    """What of the tables is wanted."""
+def selection(chosen: argparse.Namespace) -> Selection:
+    """The parts of the tables to measure."""
     from benchmarks.accuracy_run import Selection
 
     systems, datasets = (None if names is None else tuple(names) for names in (chosen.systems, chosen.datasets))
     return Selection(systems, datasets, chosen.splits, chosen.quick, chosen.threads, chosen.data_dir)
 
 
-def named(chosen: argparse.Namespace) -> list[Table]:
-    """The tables that were named, without that of times."""
+def requested_tables(chosen: argparse.Namespace) -> list[Table]:
+    """The requested tables, without that of times."""
     from benchmarks.accuracy_tables import TABLES
 
     return [TABLES[name] for name in chosen.tables if name in TABLES]

@@ -7,30 +7,30 @@ from typing import Any
 
 import pandas as pd
 
-from rffboost_ext.experiments.reproduce.ecml2020_tuned import Table2
+from rffboost_ext.experiments.reproduce.ecml2020_tuned import EcmlTable2
 from rffboost_ext.experiments.reproduce.markdown import markdown
 from rffboost_ext.experiments.reproduce.summary import published as published_table
 
 from .accuracy_claims import OURS, Claim
-from .accuracy_rows import Row
+from .accuracy_records import AccuracyRecord
 from .accuracy_summary import Summary, common
 from .accuracy_systems import ALL_TASKS, EXAMPLE, SYSTEMS
 from .accuracy_tables import Table
-from .machine import described
+from .machine import describe_machine
 
 PUBLISHED_SYSTEMS = {"GBRFF2": "GBRFF2, published", "LGBM": "LightGBM, published"}
 NONE = "-"
 Lines = list[list[str]]
 
 
-def report(tables: Iterable[Table], rows: Sequence[Row], speed: str, facts: dict[str, object]) -> str:
+def report(tables: Iterable[Table], rows: Sequence[AccuracyRecord], speed: str, facts: dict[str, object]) -> str:
     """The whole report: a section per table that has rows, the section on speed, and the machine."""
     by_table = [(table, [row for row in rows if row.table == table.name]) for table in tables]
     sections = [section(table, of_table) for table, of_table in by_table if len(common(of_table))]
-    return "\n".join(["# Accuracy beside other systems\n", *sections, speed, described(facts), ""])
+    return "\n".join(["# Accuracy beside other systems\n", *sections, speed, describe_machine(facts), ""])
 
 
-def section(table: Table, rows: Sequence[Row]) -> str:
+def section(table: Table, rows: Sequence[AccuracyRecord]) -> str:
     """One table with its title, what it shows and what it claims."""
     names = [name for name in table.systems if any(row.system == name for row in rows)]
     able = [name for name in names if set(ALL_TASKS) <= set(SYSTEMS[name].tasks)]
@@ -42,7 +42,7 @@ def section(table: Table, rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
-def caption(table: Table, rows: Sequence[Row], summary: Summary) -> str:
+def caption(table: Table, rows: Sequence[AccuracyRecord], summary: Summary) -> str:
     """What the numbers are."""
     threads = ", ".join(sorted({str(row.threads) for row in rows}))
     regression = any(row.task == "regression" for row in rows)
@@ -133,10 +133,10 @@ def published(table: Table, summary: Summary) -> Any:
 
 def published_means() -> Any:
     """Gautheron et al., ECML-PKDD 2020, table 2: mean test accuracy in percent, tuned, 20 splits of 70/30."""
-    return published_table("ecml2020_table2")[list(Table2.systems)]
+    return published_table("ecml2020_table2")[list(EcmlTable2.systems)]
 
 
-def claims(table: Table, rows: Sequence[Row], general: Sequence[str]) -> str:
+def claims(table: Table, rows: Sequence[AccuracyRecord], general: Sequence[str]) -> str:
     """What the table is to show, and whether it does, on the data sets of all systems that it speaks of.
 
     Claims about systems without rows are left out.

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import mean
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from rffboost_ext.experiments.reproduce.runner import duration, progress, results
+from rffboost_ext.experiments.runner import Task
 
-from .accuracy_data import SOURCES, problem
-from .accuracy_rows import Key, Row
+from .accuracy_data import SOURCES, load_dataset
+from .accuracy_records import AccuracyRecord, Key
 from .accuracy_systems import SCORING, SYSTEMS
 from .accuracy_tables import TABLES, Table
 
@@ -28,46 +26,44 @@ METRICS = {"binary": accuracy_score, "multiclass": accuracy_score, "regression":
 
 
 @dataclass(frozen=True)
-class Task:
-    """One system on one split of one data set, for one table: what makes one row."""
+class AccuracyTask(Task[AccuracyRecord]):
+    """One system on one split of one data set, for one table."""
 
     table: str
-    dataset: str
-    split: int
-    system: str
-    config: str
     tune: bool
-    threads: int
     data_dir: Path | None
 
     @property
-    def key(self) -> Key:
-        """The key of its row."""
-        return self.table, self.dataset, self.split, self.system
+    def keys(self) -> list[Key]:
+        return [(self.table, self.dataset, self.split, self.system)]
 
-    def __call__(self) -> Row | Failure:
-        """Fit and measure; what a system raises is kept for the end of the run."""
-        from threadpoolctl import threadpool_limits
+    @property
+    def kind(self) -> tuple[str, ...]:
+        return self.system, self.table, self.dataset
 
-        try:
-            with threadpool_limits(self.threads):
-                return self._measured()
-        except Exception as error:
-            return Failure(self, f"{type(error).__name__}: {error}")
+    @property
+    def configuration(self) -> tuple[str, int]:
+        return self.config, self.threads
 
-    def _measured(self) -> Row:
-        data = problem(self.dataset, self.data_dir)
+    def __str__(self) -> str:
+        return f"{self.table}: {super().__str__()}"
+
+    def measure(self) -> list[AccuracyRecord]:
+        data = load_dataset(self.dataset, self.data_dir)
         train, test = data.split(self.split)
         warm_up(self.system, data.task, self.threads)
-        model, times, chosen = self._fitted(data.X[train], data.y[train], data.task)
+        model, times, chosen = self._fit(data.X[train], data.y[train], data.task)
         start = perf_counter()
         predicted = np.ravel(model.predict(data.X[test]))
         predict_seconds = perf_counter() - start
         score = 100.0 * float(METRICS[data.task](data.y[test], predicted))
         sizes = len(train), len(test), data.X.shape[1], self.threads
-        return Row(*self.key, self.config, data.task, *sizes, score, *times, predict_seconds, chosen)
+        record = AccuracyRecord(
+            *self.keys[0], self.config, data.task, *sizes, score, *times, predict_seconds, chosen
+        )
+        return [record]
 
-    def _fitted(self, X: Array, y: Array, task: str) -> tuple[Any, tuple[float, float], str]:
+    def _fit(self, X: Array, y: Array, task: str) -> tuple[Any, tuple[float, float], str]:
         """The model, the seconds of its fit and of the search before it, and what that chose."""
         from sklearn.model_selection import GridSearchCV
 
@@ -82,18 +78,6 @@ class Task:
         fit_seconds = float(search.refit_time_)
         searched = perf_counter() - start - fit_seconds
         return search.best_estimator_, (fit_seconds, searched), json.dumps(search.best_params_)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A task that raised, and what."""
-
-    task: Task
-    message: str
-
-    def __str__(self) -> str:
-        task = self.task
-        return f"{task.table}: {task.dataset}, split {task.split}, {task.system}: {self.message}"
 
 
 @cache
@@ -137,7 +121,7 @@ class Selection:
             return tuple(name for name in (*table.datasets, *table.optional) if name in self.datasets)
         return table.quick if self.quick else table.datasets
 
-    def tasks(self, table: Table) -> list[Task]:
+    def tasks(self, table: Table) -> list[AccuracyTask]:
         """All rows of a table that can be had: by data set, split and system."""
         splits = self.splits or (1 if self.quick else table.splits)
         return [
@@ -148,10 +132,18 @@ class Selection:
             for system in self._able(table, SOURCES[name].task)
         ]
 
-    def _task(self, table: Table, dataset: str, split: int, system: str) -> Task:
-        made_with = config(system, SOURCES[dataset].task, self.threads, table.tune)
-        conditions = table.tune, self.threads, self.data_dir
-        return Task(table.name, dataset, split, system, made_with, *conditions)
+    def _task(self, table: Table, dataset: str, split: int, system: str) -> AccuracyTask:
+        condition = config(system, SOURCES[dataset].task, self.threads, table.tune)
+        return AccuracyTask(
+            dataset,
+            system,
+            split,
+            table.name,
+            table.tune,
+            self.data_dir,
+            config=condition,
+            threads=self.threads,
+        )
 
     def _able(self, table: Table, task: str) -> list[str]:
         systems = (SYSTEMS[name] for name in self._wanted(table))
@@ -175,82 +167,14 @@ def config(system: str, task: str, threads: int, tune: bool) -> str:
     return SYSTEMS[system].config(task, threads, tune)
 
 
-def pending(tasks: Sequence[Task], rows: Mapping[Key, Row]) -> list[Task]:
-    """The tasks that have no row of their configuration and number of threads yet."""
-    conditions = {key: (row.config, row.threads) for key, row in rows.items()}
-    return [task for task in tasks if conditions.get(task.key) != (task.config, task.threads)]
-
-
-def current(rows: Iterable[Row], threads: int) -> list[Row]:
+def current(rows: Iterable[AccuracyRecord], threads: int) -> list[AccuracyRecord]:
     """The rows that were made with the systems as they are, on so many threads."""
     return [row for row in rows if row.threads == threads and is_current(row)]
 
 
-def is_current(row: Row) -> bool:
+def is_current(row: AccuracyRecord) -> bool:
     """Whether a row is of a table and a system that there are, as they are."""
     table, system = TABLES.get(row.table), SYSTEMS.get(row.system)
     if table is None or system is None or system.missing():
         return False
     return row.config == config(row.system, row.task, row.threads, table.tune)
-
-
-class Pace:
-    """How long what is left will take, by what rows of the same kind have taken so far.
-
-    Parameters
-    ----------
-    rows : iterable of Row
-        Rows of earlier runs.
-    """
-
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
-        for row in rows:
-            self.add(row)
-
-    def add(self, row: Row) -> None:
-        """Learn from a row."""
-        seconds = row.fit_seconds + row.search_seconds + row.predict_seconds
-        for kind in kinds(row):
-            self._seen[kind].append(seconds)
-
-    def left(self, tasks: Iterable[Task], jobs: int = 1) -> float:
-        """Seconds for the tasks; 0 while nothing is known."""
-        return sum(self._expected(task) for task in tasks) / jobs
-
-    def _expected(self, task: Task) -> float:
-        return next((mean(self._seen[kind]) for kind in kinds(task) if kind in self._seen), 0.0)
-
-
-def kinds(of: Row | Task) -> list[tuple[str, ...]]:
-    """What a row or a task is like, the closest first."""
-    return [(of.table, of.dataset, of.system), (of.table, of.system), (of.system,), ()]
-
-
-def run_all(tasks: Sequence[Task], jobs: int, pace: Pace, keep: Callable[[Row], None]) -> list[Failure]:
-    """Run the tasks under a progress bar, keep each row as it arrives, and return what failed."""
-    left = dict.fromkeys(tasks)
-    failures: list[Failure] = []
-    with progress() as bar:
-        shown = bar.add_task("", total=len(tasks))
-        by_key = {task.key: task for task in tasks}
-        for result in results(tasks, jobs):
-            if isinstance(result, Row):
-                keep(result)
-                pace.add(result)
-                del left[by_key[result.key]]
-            else:
-                failures.append(result)
-                del left[result.task]
-            bar.print(line(result), highlight=False)
-            bar.update(shown, advance=1, description=f"about {duration(pace.left(left, jobs))} left")
-    return failures
-
-
-def line(result: Row | Failure) -> str:
-    """A result as a line of the log."""
-    if isinstance(result, Failure):
-        return f"failed: {result}"
-    where = f"{result.table:12}{result.dataset:20}split {result.split:<4}{result.system:14}"
-    seconds = result.fit_seconds + result.search_seconds
-    return f"{where}{result.score:7.2f} % in {seconds:.3g} s"

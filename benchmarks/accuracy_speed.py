@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification
 
-from rffboost_ext.experiments.compare.outputs import write_all
 from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED
 from rffboost_ext.experiments.reproduce.markdown import markdown
+from rffboost_ext.utils.files import write_atomically
 
 from .accuracy_systems import SYSTEMS, rffboost
 from .systems import SYSTEMS as TIMED
 from .table import COLUMNS
-from .timing import AtLeast, AtMost, Row, in_turns
+from .timing import AtLeast, AtMost, TimingRow, in_turns
 
 Array = np.ndarray
 Fit = Callable[[], Any]
@@ -30,7 +30,7 @@ FEATURES = 20
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SpeedSizes:
     """How large the workloads are; the defaults are those that the targets are for."""
 
     large: int = 1_000_000
@@ -41,7 +41,7 @@ class Sizes:
     turns: int = 5
 
 
-QUICK = Sizes(large=20_000, grown=160_000, small=2_000, held_out=10_000, turns=3)
+QUICK = SpeedSizes(large=20_000, grown=160_000, small=2_000, held_out=10_000, turns=3)
 
 
 def speed_data(n: int) -> tuple[Array, Array]:
@@ -55,7 +55,7 @@ def cosines(rounds: int, threads: int) -> Any:
     return rffboost("binary", threads, **learner)
 
 
-def cosines_alone(sizes: Sizes, threads: int) -> list[Record]:
+def cosines_alone(sizes: SpeedSizes, threads: int) -> list[Record]:
     """Cosines alone beside LightGBM and XGBoost: time of a fit, and accuracy on rows held out."""
     X, y = speed_data(sizes.large + sizes.held_out)
     train, test = slice(sizes.large), slice(sizes.large, None)
@@ -65,10 +65,10 @@ def cosines_alone(sizes: Sizes, threads: int) -> list[Record]:
         "cosines": lambda: cosines(sizes.rounds, threads).fit(X[train], y[train]),
         **{name: partial(TIMED[name], X[train], y[train], sizes.rounds, threads) for name in peers},
     }
-    times = in_turns(*(keeping(models, name, fit) for name, fit in fits.items()), turns=sizes.turns)
+    times = in_turns(*(storing(models, name, fit) for name, fit in fits.items()), turns=sizes.turns)
     what, workload = f"cosines alone, {sizes.rounds} rounds", shape(sizes.large)
     rows = [
-        record(Row(what, workload, trees(name, sizes.rounds), times[0], theirs, AtLeast(10.0)))
+        record(TimingRow(what, workload, trees(name, sizes.rounds), times[0], theirs, AtLeast(10.0)))
         for name, theirs in zip(peers, times[1:], strict=True)
     ]
     scores = {name: 100.0 * float(model.score(X[test], y[test])) for name, model in models.items()}
@@ -81,7 +81,7 @@ def trees(name: str, rounds: int) -> str:
     return f"{name}, {rounds} trees of depth 5"
 
 
-def keeping(models: dict[str, Any], name: str, fit: Fit) -> Fit:
+def storing(models: dict[str, Any], name: str, fit: Fit) -> Fit:
     """A fit whose model is kept by name."""
     return lambda: models.__setitem__(name, fit())
 
@@ -103,7 +103,7 @@ def held_out(what: str, workload: str, scores: Mapping[str, float], slack: float
     return {"cells": cells, "scores": dict(scores)}
 
 
-def growth(sizes: Sizes, threads: int) -> list[Record]:
+def growth(sizes: SpeedSizes, threads: int) -> list[Record]:
     """Cosines alone on eight times the rows."""
     X, y = speed_data(sizes.grown)
     few = slice(sizes.large)
@@ -113,15 +113,15 @@ def growth(sizes: Sizes, threads: int) -> list[Record]:
         turns=sizes.turns,
     )
     what, peer = f"cosines alone, {sizes.rounds} rounds, growth", f"{sizes.large:,} rows"
-    return [record(Row(what, shape(sizes.grown), peer, more, less, AtMost(4.0)))]
+    return [record(TimingRow(what, shape(sizes.grown), peer, more, less, AtMost(4.0)))]
 
 
-def default_small(sizes: Sizes, threads: int) -> list[Record]:
+def default_small(sizes: SpeedSizes, threads: int) -> list[Record]:
     """The default model beside LightGBM's and CatBoost's on few rows."""
     return defaults(sizes.small, {"lightgbm": AtMost(3.0), "catboost": AtMost(1.0)}, sizes.turns, threads)
 
 
-def default_large(sizes: Sizes, threads: int) -> list[Record]:
+def default_large(sizes: SpeedSizes, threads: int) -> list[Record]:
     """The default model beside XGBoost's on many rows."""
     return defaults(sizes.large, {"xgboost": AtMost(1.0)}, sizes.turns, threads)
 
@@ -132,12 +132,12 @@ def defaults(n: int, targets: Mapping[str, AtLeast | AtMost], turns: int, thread
     fits = [partial(fit_default, name, X, y, threads) for name in ("rffboost", *targets)]
     ours, *others = in_turns(*fits, turns=turns)
     return [
-        record(Row("default model", shape(n), f"{SYSTEMS[name].title}, defaults", ours, theirs, target))
+        record(TimingRow("default model", shape(n), f"{SYSTEMS[name].title}, defaults", ours, theirs, target))
         for (name, target), theirs in zip(targets.items(), others, strict=True)
     ]
 
 
-def default_prediction(sizes: Sizes, threads: int) -> list[Record]:
+def default_prediction(sizes: SpeedSizes, threads: int) -> list[Record]:
     """Predictions of default models beside each other, each fitted to few rows."""
     X, y = speed_data(sizes.held_out)
     targets = {"lightgbm": AtMost(1.0), "xgboost": AtMost(1.5), "catboost": AtMost(1.5)}
@@ -149,7 +149,7 @@ def default_prediction(sizes: Sizes, threads: int) -> list[Record]:
     ours, *others = in_turns(*runs, turns=3 * sizes.turns)
     what = f"prediction of the default model of {sizes.small:,} rows"
     return [
-        record(Row(what, shape(sizes.held_out), f"{SYSTEMS[name].title}, defaults", ours, theirs, target))
+        record(TimingRow(what, shape(sizes.held_out), f"{SYSTEMS[name].title}, defaults", ours, theirs, target))
         for (name, target), theirs in zip(targets.items(), others, strict=True)
     ]
 
@@ -164,12 +164,12 @@ def shape(n: int) -> str:
     return f"{n:,} x {FEATURES}"
 
 
-def record(row: Row) -> Record:
+def record(row: TimingRow) -> Record:
     """A row of times with its cells, for JSON."""
     return {"cells": row.cells(), **row.record()}
 
 
-Measure = Callable[[Sizes, int], list[Record]]
+Measure = Callable[[SpeedSizes, int], list[Record]]
 MEASURES: tuple[Measure, ...] = (default_small, cosines_alone, default_large, growth, default_prediction)
 
 
@@ -192,10 +192,10 @@ class SpeedFile:
 
     def write(self, found: Mapping[str, list[Record]]) -> None:
         """Replace the file."""
-        write_all({self.path: (json.dumps(found, indent=1) + "\n").encode()})
+        write_atomically(self.path, (json.dumps(found, indent=1) + "\n").encode())
 
 
-def measure_all(file: SpeedFile, sizes: Sizes, threads: int, say: Callable[[str], object]) -> list[str]:
+def measure_all(file: SpeedFile, sizes: SpeedSizes, threads: int, say: Callable[[str], object]) -> list[str]:
     """Do the measures that the file lacks, write each as it is done, and return what failed."""
     failures = []
     for measure in MEASURES:
@@ -211,13 +211,13 @@ def measure_all(file: SpeedFile, sizes: Sizes, threads: int, say: Callable[[str]
     return failures
 
 
-def key(measure: Measure, sizes: Sizes, threads: int) -> str:
+def key(measure: Measure, sizes: SpeedSizes, threads: int) -> str:
     """A measure with the conditions under which its records were made."""
     digest = zlib.crc32(repr((sorted(asdict(sizes).items()), SYSTEM_SEED)).encode())
     return f"{measure.__name__} threads={threads} sizes={digest:08x}"
 
 
-def speed_section(file: SpeedFile, sizes: Sizes, threads: int) -> str:
+def speed_section(file: SpeedFile, sizes: SpeedSizes, threads: int) -> str:
     """The records of these conditions as Markdown; nothing if there are none."""
     found = file.read()
     records = [record for measure in MEASURES for record in found.get(key(measure, sizes, threads), [])]
@@ -226,9 +226,9 @@ def speed_section(file: SpeedFile, sizes: Sizes, threads: int) -> str:
     return "\n".join([TITLE + "\n", caption(sizes, threads) + "\n", lines(records)])
 
 
-def caption(sizes: Sizes, threads: int) -> str:
+def caption(sizes: SpeedSizes, threads: int) -> str:
     """How the times were taken."""
-    small = " Small workloads: the targets are for those of a full run." if sizes != Sizes() else ""
+    small = " Small workloads: the targets are for those of a full run." if sizes != SpeedSizes() else ""
     return (
         f"`make_classification` with random state 1; medians of {sizes.turns} fits in turns after one to warm up; "
         f"threads of every system: {threads}.{small}"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rffboost_ext.experiments.compare.report import DIGITS
 
-from .accuracy_rows import COLUMNS, Row
+from .accuracy_records import COLUMNS, AccuracyRecord
 
 
 class Summary:
@@ -23,13 +23,13 @@ class Summary:
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of AccuracyRecord
         Of one table; at least one split of one data set that all its systems have.
     general : sequence of str
         Systems that can do every task; those without a row do not count.
     """
 
-    def __init__(self, rows: Sequence[Row], general: Sequence[str]) -> None:
+    def __init__(self, rows: Sequence[AccuracyRecord], general: Sequence[str]) -> None:
         frame = common(rows)
         self.sizes = frame.groupby("dataset")[["n_train", "n_test", "n_features"]].first()
         self.cells = frame.groupby(["dataset", "system"], sort=False)
@@ -107,7 +107,7 @@ class Summary:
         return round(float(gaps.mean()), DIGITS), float(error)
 
 
-def common(rows: Sequence[Row]) -> Any:
+def common(rows: Sequence[AccuracyRecord]) -> Any:
     """The rows of splits that all systems of a data set have, of those that it has rows of: a data frame."""
     frame = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS)
     systems = frame.groupby("dataset")["system"].transform("nunique")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rffboost_ext.experiments.compare.datasets import unknown
+from rffboost_ext.experiments.compare.datasets import choices_text
 from rffboost_ext.experiments.compare.protocol import SYSTEM_SEED, plain_params
 from rffboost_ext.experiments.compare.systems import SYSTEMS as COMPARED
 
@@ -24,7 +24,7 @@ Build = Callable[[str, int], Any]
 
 
 @dataclass(frozen=True)
-class System:
+class AccuracySystem:
     """One system.
 
     Attributes
@@ -48,7 +48,7 @@ class System:
 
     def missing(self) -> str:
         """Why it cannot be made; nothing if it can."""
-        return obstacle(self.build, self.tasks[0])
+        return missing_requirement(self.build, self.tasks[0])
 
     def config(self, task: str, threads: int, tune: bool) -> str:
         """Version, and a digest of hyperparameters and grid: rows of another configuration do not count."""
@@ -58,7 +58,7 @@ class System:
 
 
 @cache
-def obstacle(build: Build, task: str) -> str:
+def missing_requirement(build: Build, task: str) -> str:
     """What keeps an estimator from being made."""
     try:
         build(task, 1)
@@ -137,27 +137,27 @@ GRIDS: dict[str, Grid] = {
 }
 
 
-def fixed(name: str) -> Callable[[Array], Grid]:
+def constant_grid(name: str) -> Callable[[Array], Grid]:
     """A grid that does not depend on the features."""
     return lambda X: GRIDS[name]
 
 
-def published(X: Array) -> Grid:
+def published_grid(X: Array) -> Grid:
     """The grid of the paper for GBRFF2."""
     return COMPARED.create("gbrff2").grid(X.shape[1])
 
 
-def own(X: Array) -> Grid:
+def rffboost_grid(X: Array) -> Grid:
     """That of this package: its defaults or more models, and columns of codes as numbers or categories, if any.
 
     What a column of few whole numbers stands for is in no file of these data sets.
     """
     grid: dict[str, list[Any]] = {"quality": ["auto", "high"]}
-    codes = coded(X)
+    codes = code_columns(X)
     return [{**grid, "categorical_features": ["from_dtype", codes]} if codes else grid]
 
 
-def coded(X: Array) -> list[int]:
+def code_columns(X: Array) -> list[int]:
     """The columns of three to `MOST_CODES` different values, all of them whole numbers."""
     return [j for j, column in enumerate(X.T) if 2 < len(np.unique(column)) <= MOST_CODES and is_whole(column)]
 
@@ -167,16 +167,18 @@ def is_whole(column: Array) -> bool:
     return bool((column == np.round(column)).all())
 
 
-SYSTEMS: dict[str, System] = {
+SYSTEMS: dict[str, AccuracySystem] = {
     system.name: system
     for system in (
-        System("xgboost", "XGBoost", "xgboost", xgboost, fixed("xgboost")),
-        System("lightgbm", "LightGBM", "lightgbm", lightgbm, fixed("lightgbm")),
-        System("histgb", "HistGB", "scikit-learn", histgb, fixed("histgb")),
-        System("catboost", "CatBoost", "catboost", catboost, fixed("catboost")),
-        System("gbrff2", "GBRFF2", "rffboost-ext", gbrff2, published, ("binary",)),
-        System("rffboost", "RFFBoost", "rffboost-ext", rffboost, own),
-        System("rffboost_high", "RFFBoost high", "rffboost-ext", rffboost_high, fixed("rffboost_high")),
+        AccuracySystem("xgboost", "XGBoost", "xgboost", xgboost, constant_grid("xgboost")),
+        AccuracySystem("lightgbm", "LightGBM", "lightgbm", lightgbm, constant_grid("lightgbm")),
+        AccuracySystem("histgb", "HistGB", "scikit-learn", histgb, constant_grid("histgb")),
+        AccuracySystem("catboost", "CatBoost", "catboost", catboost, constant_grid("catboost")),
+        AccuracySystem("gbrff2", "GBRFF2", "rffboost-ext", gbrff2, published_grid, ("binary",)),
+        AccuracySystem("rffboost", "RFFBoost", "rffboost-ext", rffboost, rffboost_grid),
+        AccuracySystem(
+            "rffboost_high", "RFFBoost high", "rffboost-ext", rffboost_high, constant_grid("rffboost_high")
+        ),
     )
 }
 
@@ -185,4 +187,4 @@ def check_names(names: list[str]) -> None:
     """Raise a ValueError that lists the choices if one of the names is no system."""
     for name in names:
         if name not in SYSTEMS:
-            raise ValueError(f"unknown system {unknown(repr(name), name, list(SYSTEMS))}")
+            raise ValueError(f"unknown system {choices_text(repr(name), name, list(SYSTEMS))}")

@@ -34,8 +34,8 @@ from sklearn.model_selection import train_test_split
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.accuracy_data import located
-from benchmarks.machine import described, machine
+from benchmarks.accuracy_data import find_file
+from benchmarks.machine import describe_machine, machine
 from benchmarks.speed import positive, require_writable
 from rffboost_ext import RFFBoostClassifier
 
@@ -103,7 +103,7 @@ def texts(X: pd.DataFrame) -> list[str]:
 
 def categorical(stem: str, data_dir: Path | None, rows: int) -> tuple[pd.DataFrame, Array] | None:
     """A set with its raw columns, and classes 0 and 1."""
-    path = located(stem, data_dir)
+    path = find_file(stem, data_dir)
     if path is None:
         return None
     frame = pd.read_csv(path)
@@ -124,7 +124,7 @@ def generated(rows: int) -> tuple[pd.DataFrame, Array]:
 
 def numeric(stem: str, data_dir: Path | None) -> tuple[pd.DataFrame, Array] | None:
     """A set of numbers, and classes 0 and 1."""
-    path = located(stem, data_dir)
+    path = find_file(stem, data_dir)
     shipped = {"wine": load_wine, "wdbc": load_breast_cancer}
     if path is None and stem in shipped:
         X, y = shipped[stem](return_X_y=True)
@@ -205,7 +205,7 @@ def show(records: Sequence[Record], facts: dict[str, object]) -> None:
             said += f", standard error {excess.std() / len(excess) ** 0.5:.2f}"
         console.print(said, highlight=False)
     splits = frame["split"].max()
-    console.print(f"{splits} splits of 70/30; {described(facts)}", highlight=False)
+    console.print(f"{splits} splits of 70/30; {describe_machine(facts)}", highlight=False)
 
 
 def lost_more(records: pd.DataFrame) -> pd.Series:

@@ -15,13 +15,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import process_time
-from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:] = [
@@ -29,134 +25,37 @@ sys.path[:] = [
     *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, ROOT / "benchmarks")),
 ]
 
-from benchmarks.accuracy import ready  # noqa: E402
+from benchmarks.accuracy import parse_options  # noqa: E402
 from benchmarks.speed import positive  # noqa: E402
 
 if TYPE_CHECKING:
-    from rffboost_ext.experiments.compare.csv_records import Records
-
-FIRST_SPLIT = 1001
-REFERENCE = "defaults"
-# In the place of a parameter of the estimators: parameters of the mixture, or of the kernel machines, in a stack;
-# None leaves them out.
-MIXTURE, KERNELS, NEWTON = "Mixture", "RFFRidge", "RFFIRLS"
-
-GROUPS: dict[str, tuple[str, ...]] = {
-    "small": (
-        *("wine", "sonar", "newthyroid", "heart", "bupa", "iono", "wdbc", "balance", "australian", "pima"),
-        *("vehicle", "german", "splice", "spambase"),
-    ),
-    "larger": ("electricity", "magic", "elevators", "winequality_white"),
-    "made": ("classification_2", "classification_5", "gaussian_quantiles", "friedman1", "friedman2", "friedman3"),
-    "wide": ("classification_wide", "clusters_wide", "friedman1_wide", "linear_wide"),
-    # Of the table `further`, where three quarters of the columns of numbers have a skewness beyond 1.
-    "skewed": ("biopsy", "cells", "credit", "hpc", "biomass", "check_times", "cpus", "nmes_visits"),
-}
-
-Key = tuple[str, str, int]
-
-
-@dataclass(frozen=True)
-class Found:
-    """Test accuracy or R2 of a variant in percent, seconds of the processor, and rounds of the model."""
-
-    variant: str
-    dataset: str
-    split: int
-    score: float
-    seconds: float
-    rounds: float
-
-    @property
-    def key(self) -> Key:
-        """What there is one row of."""
-        return self.variant, self.dataset, self.split
-
-
-def variants() -> dict[str, dict[str, Any]]:
-    """Parameters of the estimators by the name of the variant."""
-    from rffboost_ext.learners import Tree
-
-    return {
-        REFERENCE: {},
-        "fast": {"quality": "fast"},
-        "high": {"quality": "high"},
-        "short steps": {"learning_rate": 0.1},
-        "8 folds": {"n_folds": 8},
-        "one model, refit": {"quality": "fast", "n_folds": 1, "refit": True},
-        "rff_newton only": {"learner": "rff_newton"},
-        "rff_ridge only": {"learner": "rff_ridge"},
-        "trees only": {"learner": "tree", "early_stopping": True, "n_estimators": 2_000},
-        "rate 0.05": {"learning_rate": 0.05},
-        "rate 0.3": {"learning_rate": 0.3},
-        "patience 80": {"n_iter_no_change": 80},
-        "all rows, learners alternate": {MIXTURE: {"subsample": 1.0}},
-        "trees of 64 bins": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bytree=0.6, max_bin=64)}},
-        "trees of depth 6": {MIXTURE: {"trees": Tree(max_depth=6, colsample_bytree=0.6)}},
-        "trees see all features": {MIXTURE: {"trees": Tree(max_depth=4)}},
-        "nodes see 0.6 of the features": {MIXTURE: {"trees": Tree(max_depth=4, colsample_bynode=0.6)}},
-        "features drawn evenly": {MIXTURE: {"cosines__earned": 0.0}},
-        "cosines at the rate of trees": {MIXTURE: {"cosines__relative_rate": 1.0}},
-        "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
-        "kernels of standardised features": {KERNELS: {"compare_scales": False}},
-        "no reweighted kernels": {NEWTON: None},
-        "features as they are": {"standardize": True},
-        "random frequencies": {KERNELS: {"n_directions": 1, "per_degree": None}, NEWTON: {"n_directions": 1}},
-    }
-
-
-def estimator(task: str, threads: int, parameters: Mapping[str, Any]) -> Any:
-    """The estimator of a variant."""
-    from benchmarks.accuracy_systems import rffboost
-
-    given = dict(parameters)
-    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON) if kind in given}
-    model = rffboost(task, threads, **given)
-    if changed:
-        model.fit = partial(fit_changed, model.fit, changed)
-    return model
-
-
-def fit_changed(fit: Callable[..., Any], changed: Mapping[str, Mapping[str, Any] | None], *data: Any) -> Any:
-    """A fit whose plan has learners with changed parameters, or without those of None."""
-    from sklearn.base import clone
-
-    from rffboost_ext.estimators.planning import plan_fit
-
-    def plan(*given: Any) -> Any:
-        planned = plan_fit(*given)
-        wanted = [(member, changed.get(type(member.learner).__name__, {})) for member in planned.members]
-        members = [
-            replace(member, learner=clone(member.learner).set_params(**params))
-            for member, params in wanted
-            if params is not None
-        ]
-        return replace(planned, members=members)
-
-    with patch("rffboost_ext.estimators.base.plan_fit", plan):
-        return fit(*data)
+    from benchmarks.defaults_run import DefaultsRecord, Key
+    from rffboost_ext.experiments.records import Records
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the options, do what is missing and write the table."""
-    chosen = ready(options(), arguments, check_names)
+    chosen = parse_options(options(), arguments, check_names)
     # NumPy is imported once the pools are held.
-    from rffboost_ext.experiments.compare.csv_records import Records
+    from benchmarks.defaults_run import DefaultsRecord
+    from rffboost_ext.experiments.records import Records
+    from rffboost_ext.utils.files import write_atomically
 
-    file = Records(chosen.out / "defaults.csv", Found)
-    file.mend()
-    if not chosen.no_run:
-        fill(chosen, file)
-    text = report(file.rows())
-    (chosen.out / "defaults.md").write_text(text)
+    file = Records(chosen.out / "defaults.csv", DefaultsRecord)
+    file.repair()
+    failures = [] if chosen.no_run else run_missing(chosen, file)
+    text = report(file.read())
+    write_atomically(chosen.out / "defaults.md", text.encode())
     print(text)
-    return 0
+    for failure in failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    return 1 if failures else 0
 
 
 def options() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder of the results; made if need be")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results; created if needed")
     parser.add_argument("--quick", action="store_true", help="two variants on two data sets")
     parser.add_argument("--variants", nargs="+", metavar="NAME", help="all by default")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="all by default")
@@ -168,7 +67,9 @@ def options() -> argparse.ArgumentParser:
 
 
 def check_names(chosen: argparse.Namespace) -> None:
-    """Settle which variants and data sets are meant; a ValueError names one that is unknown."""
+    """Set the variants and data sets to measure; raise a ValueError for an unknown one."""
+    from benchmarks.defaults_run import GROUPS, REFERENCE, variants
+
     known = {"variants": list(variants()), "datasets": [name for group in GROUPS.values() for name in group]}
     quick = {"variants": [REFERENCE, "fast"], "datasets": ["wine", "heart"]}
     for option, names in known.items():
@@ -179,55 +80,23 @@ def check_names(chosen: argparse.Namespace) -> None:
         setattr(chosen, option, given)
 
 
-def fill(chosen: argparse.Namespace, file: Records[Found]) -> None:
-    """Measure what is missing, and append it to the file."""
-    rows, table = file.rows(), variants()
-    for variant, dataset, split in wanted(chosen):
-        if (variant, dataset, split) in rows:
-            continue
-        found = Found(variant, dataset, split, *measured(table[variant], dataset, split, chosen))
-        file.append(found)
-        print(f"{dataset:20}split {split}  {variant:24}{found.score:7.2f} in {found.seconds:.2f} s")
-
-
-def wanted(chosen: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
-    """Variant, data set and split of each row; the variants in turn, so that they meet the same load."""
+def run_missing(chosen: argparse.Namespace, file: Records[DefaultsRecord]) -> list[str]:
+    """Measure what is missing, append it to the file, and return the failures."""
     from benchmarks.accuracy_data import SOURCES
+    from benchmarks.defaults_run import make_tasks
+    from rffboost_ext.experiments.runner import failure_lines, run_all
 
-    for split in range(FIRST_SPLIT, FIRST_SPLIT + chosen.splits):
-        for dataset in chosen.datasets:
-            if why := SOURCES[dataset].missing(chosen.data_dir):
-                print(f"left out: {dataset}: {why}", file=sys.stderr)
-                continue
-            yield from ((variant, dataset, split) for variant in chosen.variants)
-
-
-def measured(
-    parameters: dict[str, Any], dataset: str, split: int, chosen: argparse.Namespace
-) -> tuple[float, float, float]:
-    """Score, seconds and rounds of one fit."""
-    from benchmarks.accuracy_data import problem
-
-    data = problem(dataset, chosen.data_dir)
-    train, test = data.split(split)
-    warm_up(data.task)
-    model = estimator(data.task, chosen.threads, parameters)
-    start = process_time()
-    model.fit(data.X[train], data.y[train])
-    seconds = process_time() - start
-    score = 100.0 * float(model.score(data.X[test], data.y[test]))
-    return score, seconds, float(model.n_estimators_)
+    for dataset in chosen.datasets:
+        if why := SOURCES[dataset].missing(chosen.data_dir):
+            print(f"left out: {dataset}: {why}", file=sys.stderr)
+    tasks = make_tasks(chosen.variants, chosen.datasets, chosen.splits, chosen.threads, chosen.data_dir)
+    return failure_lines(run_all(lambda known: tasks, file.read(), file, 1))
 
 
-def warm_up(task: str) -> None:
-    """Pay for imports and compilation before the first fit that is measured."""
-    from benchmarks.accuracy_run import warm_up
-
-    warm_up("rffboost", task, 1)
-
-
-def report(rows: Mapping[Key, Found]) -> str:
+def report(rows: Mapping[Key, DefaultsRecord]) -> str:
     """The table in Markdown, on what each variant and the defaults have both been measured on."""
+    from benchmarks.defaults_run import GROUPS
+
     names = list(dict.fromkeys(variant for variant, _, _ in rows))
     head = ["variant", *GROUPS, "difference", "time", "fits"]
     lines = [" | ".join(head), " | ".join("---" for _ in head)]
@@ -235,9 +104,11 @@ def report(rows: Mapping[Key, Found]) -> str:
     return "\n".join(f"| {line} |" for line in lines) + "\n"
 
 
-def cells(variant: str, rows: Mapping[Key, Found]) -> list[str]:
+def cells(variant: str, rows: Mapping[Key, DefaultsRecord]) -> list[str]:
     """One line of the table."""
     import numpy as np
+
+    from benchmarks.defaults_run import GROUPS, REFERENCE
 
     shared = [key[1:] for key in rows if key[0] == variant and (REFERENCE, *key[1:]) in rows]
     if not shared:

@@ -52,7 +52,7 @@ def cpu_model() -> str:
     return f"{name} ({', '.join(numbers)})" if numbers else name
 
 
-def described(facts: dict[str, object]) -> str:
+def describe_machine(facts: dict[str, object]) -> str:
     """The facts of :func:`machine` as a line of text."""
     versions = facts["versions"]
     assert isinstance(versions, dict)

@@ -50,7 +50,7 @@ class Contender:
 
 
 @dataclass
-class Row:
+class OnnxRow:
     """One line of the result; speeds in rows per second, times in seconds."""
 
     name: str
@@ -142,7 +142,7 @@ def seconds(predict: Predict, X: np.ndarray, calls: int) -> float:
     return time.perf_counter() - start
 
 
-def ratios(rows: list[Row]) -> dict[str, float]:
+def ratios(rows: list[OnnxRow]) -> dict[str, float]:
     """The quotients of speeds that matter."""
     speed = {(row.name, row.threads): row.rows_per_second for row in rows}
     cosines = speed["100 cosines, OnnxPredictor", 1]
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     X = X.astype(np.float32)
     everyone = contenders(X[:5_000], y[:5_000])
     measure(everyone, X[: given.rows], given.repeats)
-    rows = [Row(c.name, c.threads, given.rows / c.best, c.single, c.size) for c in everyone]
+    rows = [OnnxRow(c.name, c.threads, given.rows / c.best, c.single, c.size) for c in everyone]
     print(f"{'':<32}{'threads':>8}{'rows/s':>12}{'one row':>12}{'bytes':>10}")
     for row in rows:
         print(

@@ -19,11 +19,11 @@ from typing import Any
 
 import pandas as pd
 
-from rffboost_ext.experiments.compare.outputs import write_all
-from rffboost_ext.experiments.reproduce.request import Request, borrowed
-from rffboost_ext.experiments.reproduce.rows import Journal, Key, Row
+from rffboost_ext.experiments.outputs import write_files
+from rffboost_ext.experiments.reproduce.request import Request, shared_records
 from rffboost_ext.experiments.reproduce.summary import as_frame
 from rffboost_ext.experiments.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.task import Key, TargetRecord
 
 RESULTS = Path(__file__).resolve().parent / "results"
 RUNS = "runs.csv"
@@ -82,10 +82,10 @@ def collect(folders: Sequence[Path], results: Path = RESULTS) -> None:
     write(rows, runs, results)
 
 
-def all_rows(folder: Path, name: str) -> dict[Key, Row]:
+def all_rows(folder: Path, name: str) -> dict[Key, TargetRecord]:
     """The rows of a target in a folder, those that it shares with other targets there included."""
     request = Request(name, folder)
-    return borrowed(request, TARGETS[name]) | Journal(request.file(".csv")).rows()
+    return shared_records(request, TARGETS[name]) | request.records().read()
 
 
 def write(rows: Mapping[str, pd.DataFrame], runs: pd.DataFrame, results: Path) -> None:
@@ -93,7 +93,7 @@ def write(rows: Mapping[str, pd.DataFrame], runs: pd.DataFrame, results: Path) -
     texts = {f"{name}.csv": frame.to_csv(index=False, lineterminator="\n") for name, frame in rows.items()}
     texts |= {RUNS: runs[RUN].to_csv(index=False, lineterminator="\n"), "README.md": report(rows, runs)}
     results.mkdir(parents=True, exist_ok=True)
-    write_all({results / name: text.encode() for name, text in texts.items()})
+    write_files({results / name: text.encode() for name, text in texts.items()})
 
 
 def newest(frames: Sequence[pd.DataFrame], key: list[str]) -> pd.DataFrame:

@@ -27,9 +27,9 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.accuracy_data import SMALL, SOURCES, Array, problem
+from benchmarks.accuracy_data import SMALL, SOURCES, Array, load_dataset
 from benchmarks.accuracy_systems import catboost, lightgbm, rffboost, xgboost
-from benchmarks.machine import described, machine
+from benchmarks.machine import describe_machine, machine
 from benchmarks.speed import positive, require_writable
 from benchmarks.timing import in_turns
 from onnx_export import to_onnx
@@ -73,7 +73,7 @@ def size(model: Any) -> int:
 
 def records_of(name: str, data_dir: Path | None, split: int, rounds: int) -> Iterator[dict[str, Any]]:
     """A row for each system on one split of a set."""
-    data = problem(name, data_dir)
+    data = load_dataset(name, data_dir)
     train, test = data.split(split)
     X, y, new = data.X[train], data.y[train], data.X[test]
     models = {title: model for fit in (ours, hundred, peers) for title, model in fit(X, y, rounds).items()}
@@ -107,7 +107,7 @@ def show(records: list[dict[str, Any]], facts: dict[str, object]) -> None:
     console = Console(width=110)
     console.print(table)
     console.print(f"{frame['data'].nunique()} sets, {frame['split'].max()} splits of 70/30", highlight=False)
-    console.print(described(facts), highlight=False)
+    console.print(describe_machine(facts), highlight=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -30,8 +30,8 @@ from sklearn.preprocessing import FunctionTransformer, PowerTransformer, Quantil
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.accuracy import checked_folder
-from benchmarks.machine import described, machine
+from benchmarks.accuracy import data_folder
+from benchmarks.machine import describe_machine, machine
 from benchmarks.speed import positive, require_writable
 from rffboost_ext import RFFBoostClassifier
 from rffboost_ext.experiments.compare import datasets
@@ -151,7 +151,7 @@ def generated(n: int) -> dict[str, tuple[Arrays, bool]]:
 
 def real(data_dir: Path | None) -> dict[str, tuple[Arrays, bool]]:
     """Sets of the papers, where they can be had; what is not there is named and left out."""
-    absent = {name for name in (*SKEWED_FILES, *OTHER_FILES) if datasets.located(name, data_dir) is None}
+    absent = {name for name in (*SKEWED_FILES, *OTHER_FILES) if datasets.find_file(name, data_dir) is None}
     if absent:
         print(f"left out: {', '.join(sorted(absent))}: no such files", file=sys.stderr)
     names = [name for name in (*SHIPPED, *SKEWED_FILES, *OTHER_FILES) if name not in absent]
@@ -209,7 +209,7 @@ def show(records: Sequence[dict[str, Any]], facts: dict[str, object]) -> None:
         gains = (f"{record['accuracy'][step] - base:+.2f}" for step in others)
         table.add_row(record["learner"], record["set"], f"{base:.2f}", *gains)
     console.print(table)
-    console.print(described(facts), highlight=False)
+    console.print(describe_machine(facts), highlight=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -226,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     require_writable(parser, json=given.json)
     try:
-        folder = checked_folder(given.data_dir)
+        folder = data_folder(given.data_dir)
     except ValueError as error:
         parser.error(str(error))
     facts, more = machine(1), {"quality": given.quality}

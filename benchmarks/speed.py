@@ -34,14 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         str(ROOT),
         *(entry for entry in sys.path if Path(entry or ".").resolve() != ROOT / "benchmarks"),
     ]
-    from rffboost_ext.experiments.compare.outputs import write_all
+    from rffboost_ext.experiments.outputs import write_files
 
     require_writable(parser, json=chosen.json, plot=chosen.plot)
     try:
         check_plot(chosen.plot)
     except ValueError as error:
         parser.error(str(error))
-    write_all(measured(chosen))
+    write_files(measured(chosen))
 
 
 def options() -> argparse.ArgumentParser:
@@ -64,7 +64,7 @@ def positive(text: str) -> int:
 
 def require_writable(parser: argparse.ArgumentParser, **files: Path | None) -> None:
     """End with a message unless the files of these options can be written, before anything is measured."""
-    from rffboost_ext.experiments.compare.outputs import check_outputs
+    from rffboost_ext.experiments.outputs import check_outputs
 
     try:
         check_outputs({f"--{name}": path for name, path in files.items() if path is not None})

@@ -49,7 +49,7 @@ class AtMost:
 
 
 @dataclass(frozen=True)
-class Row:
+class TimingRow:
     """One line of the table.
 
     Attributes
@@ -81,7 +81,7 @@ class Row:
 
     def cells(self) -> list[str]:
         """The row as text, a cell per column."""
-        times = shown(median(self.ours)), f"{shown(median(self.theirs))}  {self.peer}"
+        times = format_duration(median(self.ours)), f"{format_duration(median(self.theirs))}  {self.peer}"
         return [
             self.what,
             self.workload,
@@ -133,7 +133,7 @@ def seconds(run: Run, calls: int = 1, warm: int = 0) -> float:
     return (time.perf_counter() - start) / calls
 
 
-def shown(duration: float) -> str:
+def format_duration(duration: float) -> str:
     """Seconds with three digits, in the unit that suits."""
     unit = next((unit for unit, size in UNITS.items() if duration >= size), "ns")
     return f"{duration / UNITS[unit]:.3g} {unit}"

@@ -23,11 +23,11 @@ from rffboost_ext.utils.parallel import use_threads as threads_for_predictions
 from .loops import processes_in_turns
 from .machine import cores
 from .systems import SYSTEMS, figure_data, gbrff2_throughout, wave_data
-from .timing import AtLeast, AtMost, Row, in_turns
+from .timing import AtLeast, AtMost, TimingRow, in_turns
 
 Array = np.ndarray
 Targets = Mapping[str, AtLeast | AtMost]
-Measure = Callable[["Sizes", int], list[Row]]
+Measure = Callable[["Sizes", int], list[TimingRow]]
 
 
 # Rows on which the peer of predictions is trained: enough to grow its trees to their full depth.
@@ -71,13 +71,13 @@ QUICK = Sizes(
 )
 
 
-def passes(sizes: Sizes, threads: int) -> list[Row]:
+def passes(sizes: Sizes, threads: int) -> list[TimingRow]:
     """One objective and gradient of ``rff_1`` beside a sum over the bytes that it reads."""
     targets = AtLeast(0.5), AtLeast(0.7)
     return [one_pass(*shape, target, sizes, threads) for shape, target in zip(sizes.passes, targets, strict=True)]
 
 
-def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Row:
+def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> TimingRow:
     """The pass over n rows of d features; as its reads are those of the sum, the ratio is one of bandwidths.
 
     It reads the features and, of each row, the two numbers of the fit criterion; what it writes is not counted.
@@ -93,7 +93,7 @@ def one_pass(n: int, d: int, target: AtLeast, sizes: Sizes, threads: int) -> Row
         calls=5,
     )
     what = "objective and gradient of rff_1, float32"
-    return Row(what, f"{n:,} x {d}", "plain sum of the same bytes", ours, theirs, target)
+    return TimingRow(what, f"{n:,} x {d}", "plain sum of the same bytes", ours, theirs, target)
 
 
 @numba.njit(fastmath=True, nogil=True)
@@ -126,12 +126,12 @@ def exponential_objective(n: int, d: int, threads: int, k: int = 1) -> tuple[Com
     return objective, omega[0] if k == 1 else omega
 
 
-def elementary(sizes: Sizes, threads: int) -> list[Row]:
+def elementary(sizes: Sizes, threads: int) -> list[TimingRow]:
     """Sine and cosine per element, beside NumPy's cosine alone, in cache; one thread by nature."""
     return [sincos_row(np.float64, AtLeast(8.0), sizes), sincos_row(np.float32, AtLeast(2.0), sizes)]
 
 
-def sincos_row(dtype: type[np.floating[Any]], target: AtLeast, sizes: Sizes) -> Row:
+def sincos_row(dtype: type[np.floating[Any]], target: AtLeast, sizes: Sizes) -> TimingRow:
     """Sine and cosine in one precision."""
     z, sine, cosine = apart(3, sizes.in_cache, dtype)
     z[:] = np.random.default_rng(0).normal(0.0, 3.0, sizes.in_cache)
@@ -143,7 +143,7 @@ def sincos_row(dtype: type[np.floating[Any]], target: AtLeast, sizes: Sizes) -> 
     )
     ours, theirs = ([t / len(z) for t in per_call] for per_call in times)
     what, workload = f"sincos per element, {np.dtype(dtype)}", f"{sizes.in_cache:,} in cache, N(0, 9)"
-    return Row(what, workload, "NumPy, cos alone", ours, theirs, target)
+    return TimingRow(what, workload, "NumPy, cos alone", ours, theirs, target)
 
 
 def apart(count: int, n: int, dtype: type[np.floating[Any]]) -> list[Array]:
@@ -159,7 +159,7 @@ def apart(count: int, n: int, dtype: type[np.floating[Any]]) -> list[Array]:
     return [space[i : i + size].view(dtype) for i in range(start, start + count * stride, stride)]
 
 
-def boosting(sizes: Sizes, threads: int) -> list[Row]:
+def boosting(sizes: Sizes, threads: int) -> list[TimingRow]:
     """``gbrff2`` on the data of figure 4, of two sizes."""
     small: Targets = {"gbrff2, plain": AtLeast(10.0), "LightGBM": AtMost(0.7)}
     large: Targets = {"LightGBM": AtMost(0.9), "XGBoost": AtMost(0.9), THROUGHOUT: AtMost(1.0)}
@@ -169,30 +169,30 @@ def boosting(sizes: Sizes, threads: int) -> list[Row]:
     return rows
 
 
-def landmarks(sizes: Sizes, threads: int) -> list[Row]:
+def landmarks(sizes: Sizes, threads: int) -> list[TimingRow]:
     """``gbrff1`` with K = 10."""
     targets: Targets = {"gbrff1, plain": AtLeast(10.0)}
     return [row for n in sizes.landmark for row in fits("gbrff1", *figure_data(n), targets, sizes, threads)]
 
 
-def small_data(sizes: Sizes, threads: int) -> list[Row]:
+def small_data(sizes: Sizes, threads: int) -> list[TimingRow]:
     """``gbrff2`` where the fixed cost of a round counts."""
     X, y = make_classification(sizes.small, 13, random_state=1)
     return fits("gbrff2", X, y, {"gbrff2, plain": AtLeast(3.0)}, sizes, threads)
 
 
-def fits(ours: str, X: Array, y: Array, targets: Targets, sizes: Sizes, threads: int) -> list[Row]:
+def fits(ours: str, X: Array, y: Array, targets: Targets, sizes: Sizes, threads: int) -> list[TimingRow]:
     """Fits of one system of ours, beside each peer of `targets`."""
     runs = [partial(FITS[name], X, y, sizes.rounds, threads) for name in (ours, *targets)]
     times, *others = in_turns(*runs, turns=sizes.turns)
     what, workload = f"{ours}, {sizes.rounds} rounds", f"{len(X):,} x {X.shape[1]}"
     return [
-        Row(what, workload, peer, times, theirs, target)
+        TimingRow(what, workload, peer, times, theirs, target)
         for (peer, target), theirs in zip(targets.items(), others, strict=True)
     ]
 
 
-def prediction(sizes: Sizes, threads: int) -> list[Row]:
+def prediction(sizes: Sizes, threads: int) -> list[TimingRow]:
     """A block of cosines, beside 100 trees of XGBoost and ONNX Runtime on the same function."""
     X, y = wave_data(max(sizes.predicted, TRAINED), 30)
     booster = deep_booster(X[:TRAINED], y[:TRAINED], threads)
@@ -209,7 +209,7 @@ def prediction(sizes: Sizes, threads: int) -> list[Row]:
 
 def predictions(
     model: RFFBoostRegressor, booster: Booster, X: Array, targets: Targets, sizes: Sizes, threads: int
-) -> list[Row]:
+) -> list[TimingRow]:
     """Predictions of one block of cosines, beside each peer of `targets`."""
     (term,) = model.ensemble_.compact().terms
     with threads_for_predictions(threads):
@@ -221,7 +221,7 @@ def predictions(
         )
     what, workload = f"predict, {model.n_estimators_:,} cosines", f"{len(X):,} x {X.shape[1]}, {X.dtype}"
     return [
-        Row(what, workload, peer, ours, theirs, target)
+        TimingRow(what, workload, peer, ours, theirs, target)
         for (peer, target), theirs in zip(targets.items(), others, strict=True)
     ]
 
@@ -246,7 +246,7 @@ def onnx_run(model: RFFBoostRegressor, X: Array, threads: int) -> Callable[[], A
     return lambda: session.run(["variable"], {"X": X})
 
 
-def one_row(sizes: Sizes, threads: int) -> list[Row]:
+def one_row(sizes: Sizes, threads: int) -> list[TimingRow]:
     """The latency of one row."""
     X, y = wave_data(TRAINED, 30)
     booster = deep_booster(X, y, threads)
@@ -259,10 +259,10 @@ def one_row(sizes: Sizes, threads: int) -> list[Row]:
         calls=sizes.calls,
     )
     peer = "XGBoost, 100 trees of depth 6"
-    return [Row("one row, 100 cosines", "decision_function, 1 x 30", peer, ours, theirs, AtLeast(1.0))]
+    return [TimingRow("one row, 100 cosines", "decision_function, 1 x 30", peer, ours, theirs, AtLeast(1.0))]
 
 
-def two_threads(sizes: Sizes, threads: int) -> list[Row]:
+def two_threads(sizes: Sizes, threads: int) -> list[TimingRow]:
     """Two threads beside one on a pass that is bound by arithmetic; no row where there is one core.
 
     The first row is what the machine allows: two processes of a bare loop beside one that does the work of both.
@@ -271,11 +271,11 @@ def two_threads(sizes: Sizes, threads: int) -> list[Row]:
     if cores() < 2:
         return []
     once, twice = processes_in_turns(sizes.halvings, 3 * sizes.turns)
-    bare = Row("two processes, bare loop", "arithmetic alone", "one process", twice, once, AtLeast(1.7))
+    bare = TimingRow("two processes, bare loop", "arithmetic alone", "one process", twice, once, AtLeast(1.7))
     return [bare, *(landmark_row(n, sizes) for n in sizes.parallel)]
 
 
-def landmark_row(n: int, sizes: Sizes) -> Row:
+def landmark_row(n: int, sizes: Sizes) -> TimingRow:
     """Two threads beside one on the landmark pass, each after as many passes as are timed, as in a fit.
 
     A core that was idle takes some milliseconds to come to its speed: on 200,000 rows the first pass of two
@@ -285,10 +285,10 @@ def landmark_row(n: int, sizes: Sizes) -> Row:
     phases = np.linspace(-1.0, 1.0, 10)
     runs = (lambda: one.at_phases(phases)), (lambda: two.at_phases(phases))
     alone, both = in_turns(*runs, turns=3 * sizes.turns, calls=20, warm=20)
-    return Row("two threads, landmark pass", f"{n:,} rows, K = 10", "one thread", both, alone, AtLeast(1.7))
+    return TimingRow("two threads, landmark pass", f"{n:,} rows, K = 10", "one thread", both, alone, AtLeast(1.7))
 
 
-def growth_in_rows(sizes: Sizes, threads: int) -> list[Row]:
+def growth_in_rows(sizes: Sizes, threads: int) -> list[TimingRow]:
     """Time per row and round over a range of n: the slowest beside the fastest.
 
     Searches see all rows throughout, to tell what a pass costs; a start on a part only makes many rows cheaper.
@@ -301,10 +301,10 @@ def growth_in_rows(sizes: Sizes, threads: int) -> list[Row]:
     n = sizes.growth_rows
     workload = f"{n[0]:,} to {n[-1]:,} x 20; slowest at {n[slow]:,}"
     peer = f"fastest, at {n[fast]:,}"
-    return [Row("growth in n, all rows throughout", workload, peer, shares[slow], shares[fast], AtMost(2.0))]
+    return [TimingRow("growth in n, all rows throughout", workload, peer, shares[slow], shares[fast], AtMost(2.0))]
 
 
-def growth_in_features(sizes: Sizes, threads: int) -> list[Row]:
+def growth_in_features(sizes: Sizes, threads: int) -> list[TimingRow]:
     """Time of a fit over a range of d: the largest excess over a straight line through all of them."""
     n, d = sizes.growth_rows[0], np.array(sizes.growth_features)
     data = [wave_data(n, int(features)) for features in d]
@@ -313,7 +313,7 @@ def growth_in_features(sizes: Sizes, threads: int) -> list[Row]:
     worst = int(np.argmax(times / line))
     workload = f"{n:,} x {d[0]} to {d[-1]}; worst at {d[worst]}"
     measured, predicted = [float(times[worst])], [float(line[worst])]
-    return [Row("growth in d, against a line", workload, "straight line", measured, predicted, AtMost(1.25))]
+    return [TimingRow("growth in d, against a line", workload, "straight line", measured, predicted, AtMost(1.25))]
 
 
 def fit_times(data: Sequence[tuple[Array, Array]], sizes: Sizes, threads: int, turns: int) -> list[list[float]]:

@@ -45,12 +45,12 @@ def measured(n: int, d: int, rounds: int, turns: int) -> dict[str, Any]:
     """Time one workload, print its line and return it."""
     import numpy as np
 
-    from benchmarks.timing import AtMost, Row, in_turns
+    from benchmarks.timing import AtMost, TimingRow, in_turns
 
     X, y = data(n, d)
     times = in_turns(lambda: ours(X, y, rounds), lambda: theirs(X, y, rounds), turns=turns)
     per_round = ([t / rounds for t in side] for side in times)
-    row = Row("a round of trees", f"{n} x {d}", "xgboost.train", *per_round, AtMost(TARGET))
+    row = TimingRow("a round of trees", f"{n} x {d}", "xgboost.train", *per_round, AtMost(TARGET))
     apart = np.abs(ours(X, y, 50) - theirs(X, y, 50)).max()
     print("  ".join(row.cells()), f" margins apart by {apart:.1e} after 50 rounds")
     return row.record() | {"margins apart": float(apart)}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from rffboost_ext import load_model
 from rffboost_ext.cli import execute, fail
-from rffboost_ext.experiments.compare.datasets import named_columns
-from rffboost_ext.experiments.compare.outputs import check_outputs
+from rffboost_ext.experiments.compare.datasets import read_csv
+from rffboost_ext.experiments.outputs import check_outputs
 from rffboost_ext.persistence.container import MAGIC
 from rffboost_ext.preprocessing.tables import with_underscores
 
@@ -130,7 +130,7 @@ def read_table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
         import pandas
     except ImportError as error:
         raise ImportError("reading CSV needs pandas: pip install 'rffboost-ext[cli]'") from error
-    rows: DataFrame = named_columns(path)
+    rows: DataFrame = read_csv(path)
     words = [] if predictor is None else predictor.text_headers(list(rows.columns))
     if words:
         verbatim: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}

@@ -15,17 +15,12 @@ FAILURE = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
+    """Run the command line, by default with the arguments of the process.
 
     Returns
     -------
     int
-        Exit code: 0, 2 after one line on standard error that says what is wrong, or 130 if interrupted.
+        Exit code: 0, 2 after one line on standard error that states the error, or 130 if interrupted.
     """
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
@@ -34,28 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
-    """Run a typer program so that every error is one line on standard error.
-
-    Parameters
-    ----------
-    app : typer.Typer
-        The program.
-    program : str
-        Its name.
-    argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        Exit code, as :func:`main` gives it.
-    """
+    """Run a typer program; errors become one line on standard error, and the exit code is that of :func:`main`."""
     import typer
 
     given = sys.argv[1:] if argv is None else list(argv)
     if empty := first_empty(given):
         return fail(f"{empty} must not be empty", program)
-    # The class above UsageError: versions of typer differ in where they keep it.
+    # The base class of UsageError, whose module differs between versions of typer.
     click_exception = cast(type[Exception], typer.BadParameter.__mro__[2])
     command = typer.main.get_command(app)
     try:
@@ -70,7 +50,7 @@ def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
 
 
 def first_empty(argv: Sequence[str]) -> str:
-    """The name of the first option or argument that is empty, as of an unset shell variable; "" if none is."""
+    """The name of the first empty option or argument, for example from an unset shell variable; "" if none is."""
     for before, value in zip(["", *argv], argv, strict=False):
         if not value:
             return before if before.startswith("--") else "an argument"
@@ -103,19 +83,19 @@ def application() -> Typer:
     return app
 
 
-def show_version(wanted: bool) -> None:
-    """Print the version and exit, if `wanted`."""
+def show_version(requested: bool) -> None:
+    """Print the version and exit."""
     import typer
 
     from ._version import __version__
 
-    if wanted:
+    if requested:
         typer.echo(f"rffboost-ext {__version__}")
         raise typer.Exit
 
 
 def usage_message(error: Any) -> str:
-    """click's message for a wrong option or command, with the choices added if it names none."""
+    """click's message for an invalid option or command, with all choices unless it suggests some."""
     text = error.format_message()
     context = getattr(error, "ctx", None)
     if context is None or "Did you mean" in text or "Possible options" in text:

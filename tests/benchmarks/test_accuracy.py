@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks import accuracy, accuracy_run
-from benchmarks.accuracy_run import Pace, Selection, current, pending
+from benchmarks.accuracy_run import AccuracyTask, Selection, current
 from benchmarks.accuracy_systems import SYSTEMS
 from benchmarks.accuracy_tables import TABLES
 from benchmarks.speed import POOLS
 from rffboost_ext import RFFBoostClassifier
+from rffboost_ext.experiments.runner import RemainingTime, pending
 
 from .accuracy_cases import FAST, SCRIPT, row
 
@@ -52,7 +53,7 @@ def test_a_run_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, own_proce
     (tmp_path / "undisturbed").mkdir()
     whole = run(tmp_path / "undisturbed")
     done: list[object] = []
-    fit = accuracy_run.Task._measured
+    fit = AccuracyTask.measure
 
     def interrupted(task):
         if len(done) == 5:
@@ -60,12 +61,12 @@ def test_a_run_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, own_proce
         done.append(task)
         return fit(task)
 
-    monkeypatch.setattr(accuracy_run.Task, "_measured", interrupted)
+    monkeypatch.setattr(AccuracyTask, "measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path)
-    monkeypatch.setattr(accuracy_run.Task, "_measured", lambda task: done.append(task) or fit(task))
+    monkeypatch.setattr(AccuracyTask, "measure", lambda task: done.append(task) or fit(task))
     assert facts(run(tmp_path)) == facts(whole)
-    assert len({task.key for task in done}) == len(done) == len(whole) == 12
+    assert len({task.keys[0] for task in done}) == len(done) == len(whole) == 12
 
 
 def test_a_second_run_does_what_is_missing_only(tmp_path, own_process_state):
@@ -114,11 +115,13 @@ def test_rows_of_another_number_of_threads_do_not_count():
 
 def test_time_left_is_that_of_rows_of_the_kind():
     tasks = Selection(("xgboost", "lightgbm"), ("wine", "wdbc"), splits=1).tasks(TABLES["ecml"])
-    pace = Pace([row("wine", 9, "xgboost", 1.0, seconds=5.0), row("iono", 9, "lightgbm", 1.0, seconds=3.0)])
+    estimate = RemainingTime(
+        [row("wine", 9, "xgboost", 1.0, seconds=5.0), row("iono", 9, "lightgbm", 1.0, seconds=3.0)]
+    )
     # Each row predicts for 0.1 s besides: xgboost on wine, then by system.
-    assert pace.left(tasks) == pytest.approx(5.1 + 3.1 + 5.1 + 3.1)
-    assert pace.left(tasks, jobs=2) == pytest.approx(8.2)
-    assert Pace().left(tasks) == 0.0
+    assert estimate.left(tasks) == pytest.approx(5.1 + 3.1 + 5.1 + 3.1)
+    assert estimate.left(tasks, jobs=2) == pytest.approx(8.2)
+    assert RemainingTime().left(tasks) == 0.0
 
 
 def test_what_fails_is_named_and_the_rest_is_done(tmp_path, monkeypatch, capsys, own_process_state):
@@ -132,7 +135,7 @@ def test_what_fails_is_named_and_the_rest_is_done(tmp_path, monkeypatch, capsys,
     assert accuracy.main([*shared, "--systems", "histgb"]) == 1
     error = capsys.readouterr().err
     assert "no_such_learner" in error
-    assert "wine, split 1, histgb" in error
+    assert "wine, histgb, split 1" in error
 
 
 def test_quick_run_leaves_out_what_cannot_be_had(tmp_path, capsys, own_process_state):
@@ -151,7 +154,7 @@ def test_tuned_rows_say_what_was_chosen(monkeypatch):
     grid = [{"max_depth": [1, 2]}]
     monkeypatch.setitem(SYSTEMS, "xgboost", replace(SYSTEMS["xgboost"], grid=lambda X: grid))
     (task,) = Selection(("xgboost",), ("wine",), splits=1).tasks(TABLES["ecml-tuned"])
-    found = task()
+    (found,) = task()
     assert found.chosen in ('{"max_depth": 1}', '{"max_depth": 2}')
     assert found.search_seconds > found.fit_seconds > 0.0
 
@@ -179,13 +182,13 @@ def test_the_folder_of_data_is_the_option_or_that_of_the_environment(monkeypatch
     other = tmp_path / "other"
     other.mkdir()
     monkeypatch.delenv("RFFBOOST_DATA", raising=False)
-    assert accuracy.checked_folder(None) is None
+    assert accuracy.data_folder(None) is None
     monkeypatch.setenv("RFFBOOST_DATA", str(tmp_path))
-    assert accuracy.checked_folder(None) == tmp_path
-    assert accuracy.checked_folder(other) == other
+    assert accuracy.data_folder(None) == tmp_path
+    assert accuracy.data_folder(other) == other
     monkeypatch.setenv("RFFBOOST_DATA", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match=r"RFFBOOST_DATA: .*absent' is not a folder"):
-        accuracy.checked_folder(None)
+        accuracy.data_folder(None)
 
 
 def test_script_finds_its_parts_from_anywhere(tmp_path):

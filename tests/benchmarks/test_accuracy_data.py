@@ -13,25 +13,25 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks import accuracy, accuracy_data, accuracy_systems
-from benchmarks.accuracy_data import FURTHER, SOURCES, Problem, problem
+from benchmarks.accuracy_data import FURTHER, SOURCES, AccuracyDataset, load_dataset
 from benchmarks.accuracy_report import grid_lines, published_means
 from benchmarks.accuracy_systems import SYSTEMS
 from benchmarks.accuracy_tables import TABLES
-from rffboost_ext.experiments.compare import Dataset, Protocol
+from rffboost_ext.experiments.compare import NamedDataset, Protocol
 
 
 @pytest.mark.parametrize("index", [1, 2, 20])
 def test_splits_are_those_of_the_comparison(index):
     X, y = load_breast_cancer(return_X_y=True)
-    ours = Problem("wdbc", "binary", X, y).split(index)
-    for mine, theirs in zip(ours, Protocol().split(Dataset("wdbc", X, y), index), strict=True):
+    ours = AccuracyDataset("wdbc", "binary", X, y).split(index)
+    for mine, theirs in zip(ours, Protocol().split(NamedDataset("wdbc", X, y), index), strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_a_split_parts_the_rows(task):
     y = np.arange(50.0) if task == "regression" else np.arange(50) % 2
-    train, test = Problem("p", task, np.zeros((50, 1)), y).split(3)
+    train, test = AccuracyDataset("p", task, np.zeros((50, 1)), y).split(3)
     assert sorted([*train, *test]) == list(range(50))
     assert len(test) == 15
 
@@ -61,7 +61,7 @@ def test_text_is_one_hot_encoded_and_rows_are_drawn(adult):
 def test_further_sets_keep_their_gaps(tmp_path):
     text = "size,colour,target\n1.5,red,class_a\n,blue,class_b\n2.5,,class_a\n"
     (tmp_path / "penguins.csv").write_text(text)
-    found = problem("penguins", tmp_path)
+    found = load_dataset("penguins", tmp_path)
     np.testing.assert_array_equal(found.X, [[1.5, 0.0, 1.0], [np.nan, 1.0, 0.0], [2.5, 0.0, 0.0]])
     np.testing.assert_array_equal(found.y, [0, 1, 0])
     assert "penguins.csv" in SOURCES["penguins"].missing(None)
@@ -83,7 +83,7 @@ def test_a_set_without_its_file_is_named(tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if not SOURCES[name].missing(None)])
 def test_sets_that_need_no_file_are_what_they_say(name):
-    found = problem(name, None)
+    found = load_dataset(name, None)
     assert np.isfinite(found.X).all()
     assert found.X.shape == (len(found.y), found.X.shape[1])
     classes = len(np.unique(found.y))
@@ -111,8 +111,8 @@ def test_columns_of_few_whole_numbers_are_tried_as_categories():
     codes = [rng.permutation(np.arange(60) % count) for count in (2, 3, 10, 11)]
     X = np.column_stack([rng.standard_normal(60), *codes, codes[1] / 2.0])
     plain = {"quality": ["auto", "high"]}
-    assert accuracy_systems.own(X) == [{**plain, "categorical_features": ["from_dtype", [2, 3]]}]
-    assert accuracy_systems.own(X[:, :2]) == [plain]
+    assert accuracy_systems.rffboost_grid(X) == [{**plain, "categorical_features": ["from_dtype", [2, 3]]}]
+    assert accuracy_systems.rffboost_grid(X[:, :2]) == [plain]
 
 
 @pytest.mark.parametrize(

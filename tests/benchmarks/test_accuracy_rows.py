@@ -1,4 +1,4 @@
-"""The journal of the accuracy benchmark: rows come back, unfinished lines are mended, foreign files refused."""
+"""Files of records: rows come back, incomplete lines are removed, other files refused."""
 
 from __future__ import annotations
 
@@ -6,55 +6,56 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.accuracy_rows import Journal
+from benchmarks.accuracy_records import AccuracyRecord
+from rffboost_ext.experiments.records import Records
 
 from .accuracy_cases import NAMES, row
 
 
 def test_rows_come_back_from_the_file(tmp_path):
-    journal = Journal(tmp_path / "rows.csv")
+    file = Records(tmp_path / "rows.csv", AccuracyRecord)
     rows = [replace(row("set", 1, name, 100.0 / 3.0), chosen='{"a": 1, "b": "x,\ny"}') for name in NAMES]
     for one in rows:
-        journal.append(one)
-    assert list(journal.rows().values()) == rows
-    assert journal.drop(lambda one: one.system == "b") == 1
-    assert list(journal.rows().values()) == [rows[0], rows[2]]
+        file.append(one)
+    assert list(file.read().values()) == rows
+    assert file.drop(lambda one: one.system == "b") == 1
+    assert list(file.read().values()) == [rows[0], rows[2]]
 
 
 @pytest.mark.parametrize("cut", [1, 20])
 def test_an_unfinished_line_is_dropped_and_the_others_stay(tmp_path, cut):
-    journal = Journal(tmp_path / "rows.csv")
+    file = Records(tmp_path / "rows.csv", AccuracyRecord)
     rows = [row("set", 1, name, 1.0) for name in NAMES]
     for one in rows:
-        journal.append(one)
-    journal.path.write_bytes(journal.path.read_bytes()[:-cut])
-    assert journal.mend()
-    assert not journal.mend()
-    assert list(journal.rows().values()) == rows[:2]
-    journal.append(rows[2])
-    assert list(journal.rows().values()) == rows
+        file.append(one)
+    file.path.write_bytes(file.path.read_bytes()[:-cut])
+    assert file.repair()
+    assert not file.repair()
+    assert list(file.read().values()) == rows[:2]
+    file.append(rows[2])
+    assert list(file.read().values()) == rows
 
 
 def test_of_two_rows_of_a_key_the_later_counts(tmp_path):
-    journal = Journal(tmp_path / "rows.csv")
+    file = Records(tmp_path / "rows.csv", AccuracyRecord)
     for score in (1.0, 2.0):
-        journal.append(row("set", 1, "a", score))
-    assert [one.score for one in journal.rows().values()] == [2.0]
+        file.append(row("set", 1, "a", score))
+    assert [one.score for one in file.read().values()] == [2.0]
 
 
 @pytest.mark.parametrize(("text", "word"), [("a,b\n1,2\n", "columns"), (None, "line 2")])
 def test_a_foreign_file_is_refused(tmp_path, text, word):
-    journal = Journal(tmp_path / "rows.csv")
-    journal.append(row("set", 1, "a", 1.0))
-    journal.path.write_text(text or journal.path.read_text().replace(",70,", ",seventy,"))
+    file = Records(tmp_path / "rows.csv", AccuracyRecord)
+    file.append(row("set", 1, "a", 1.0))
+    file.path.write_text(text or file.path.read_text().replace(",70,", ",seventy,"))
     with pytest.raises(ValueError, match=word):
-        journal.rows()
+        file.read()
 
 
 def test_a_file_that_was_made_and_not_written_is_begun_anew(tmp_path):
-    journal, one = Journal(tmp_path / "rows.csv"), row("set", 1, NAMES[0], 1.0)
-    journal.path.touch()
-    assert journal.mend()
-    assert not journal.mend()
-    journal.append(one)
-    assert list(journal.rows().values()) == [one]
+    file, one = Records(tmp_path / "rows.csv", AccuracyRecord), row("set", 1, NAMES[0], 1.0)
+    file.path.touch()
+    assert file.repair()
+    assert not file.repair()
+    file.append(one)
+    assert list(file.read().values()) == [one]

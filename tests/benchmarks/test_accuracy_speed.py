@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import accuracy_speed
-from benchmarks.accuracy_speed import Sizes, held_out
+from benchmarks.accuracy_speed import SpeedSizes, held_out
 from rffboost_ext import LEARNERS
 
 
@@ -16,7 +16,7 @@ def test_held_out_accuracy_is_beside_the_better_peer(ours, verdict):
     assert cells[-1] == verdict
 
 
-TINY = Sizes(large=300, grown=600, small=200, held_out=100, rounds=3, turns=2)
+TINY = SpeedSizes(large=300, grown=600, small=200, held_out=100, rounds=3, turns=2)
 
 
 def test_every_time_is_taken_once(tmp_path, monkeypatch):
@@ -44,5 +44,5 @@ def test_every_time_is_taken_once(tmp_path, monkeypatch):
 
 
 def test_full_workloads_are_those_of_the_targets():
-    full = Sizes()
+    full = SpeedSizes()
     assert (full.large, full.grown, full.small, full.rounds, full.turns) == (1_000_000, 8_000_000, 10_000, 100, 5)

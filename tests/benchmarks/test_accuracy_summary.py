@@ -10,8 +10,8 @@ from scipy import stats
 
 from benchmarks import accuracy_data
 from benchmarks.accuracy_claims import Ahead, FirstRank, Level, MeanAtLeast, TimeAtMost
+from benchmarks.accuracy_records import AccuracyRecord
 from benchmarks.accuracy_report import report
-from benchmarks.accuracy_rows import Row
 from benchmarks.accuracy_summary import Summary
 from benchmarks.accuracy_systems import SYSTEMS
 from benchmarks.accuracy_tables import TABLES
@@ -19,7 +19,9 @@ from benchmarks.accuracy_tables import TABLES
 from .accuracy_cases import NAMES, row
 
 
-def cube(n_datasets: int, n_splits: int, names: list[str], seed: int = 0) -> tuple[np.ndarray, list[Row]]:
+def cube(
+    n_datasets: int, n_splits: int, names: list[str], seed: int = 0
+) -> tuple[np.ndarray, list[AccuracyRecord]]:
     """Scores (dataset, split, system) with ties among them, and their rows."""
     scores = np.random.default_rng(seed).integers(0, 4, (n_datasets, n_splits, len(names))).astype(float)
     rows = [

@@ -11,9 +11,10 @@ import pytest
 
 from benchmarks import reproduced
 from benchmarks.reproduced import KEY, RESULTS, collect, kept, main, runs_of
-from rffboost_ext.experiments.reproduce.rows import Journal
-from rffboost_ext.experiments.reproduce.summary import complete_sets, curves
+from rffboost_ext.experiments.records import Records
+from rffboost_ext.experiments.reproduce.summary import complete_sets, curves, published
 from rffboost_ext.experiments.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.task import TargetRecord
 
 from ..experiments.reproduce_cases import row
 
@@ -79,7 +80,7 @@ def test_gbrff2_needs_the_fewest_landmarks():
 
 
 def test_figure_3_follows_the_published_bars():
-    away = curve("ecml2020-figure3") - TARGETS["ecml2020-figure3"].known()
+    away = curve("ecml2020-figure3") - published("ecml2020_figure3")
     assert away.abs().mean(axis=None) < 1.0
     assert away.abs().max(axis=None) < 2.0
 
@@ -104,7 +105,7 @@ def test_collecting_joins_what_is_new(tmp_path):
         (new, [row("wine", "GBRFF2", 1, 91.0, 100.0), row("wine", "GBRFF2", 2, 93.0, 100.0)], 2),
     ):
         folder.mkdir()
-        Journal(folder / f"{name}.csv").append(*rows)
+        Records(folder / f"{name}.csv", TargetRecord).append(*rows)
         foot = f"`rffboost reproduce {name} --splits {splits} --out DIR`. {ENVIRONMENT} Seconds in all: 7.\n"
         (folder / f"{name}.md").write_text(f"# A page\n\n{foot}")
     results = tmp_path / "results"
@@ -123,7 +124,7 @@ def test_collecting_joins_what_is_new(tmp_path):
 
 
 def test_a_run_that_has_no_page_yet_waits(tmp_path, capsys):
-    Journal(tmp_path / "ecml2020-figure5.csv").append(replace(row("swiss", "LGBM", 1, 60.0), x=50.0))
+    Records(tmp_path / "ecml2020-figure5.csv", TargetRecord).append(replace(row("swiss", "LGBM", 1, 60.0), x=50.0))
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--results", str(tmp_path / "results")])
     assert "has no page" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import figure4, loops, plain, skew, speed, workloads
 from benchmarks.machine import cores, machine
-from benchmarks.timing import AtLeast, AtMost, Row, in_turns, shown
+from benchmarks.timing import AtLeast, AtMost, TimingRow, format_duration, in_turns
 from benchmarks.workloads import MEASURES, Sizes
 
 from ..oracles import gbrff as oracle
@@ -66,7 +66,7 @@ if cores() < 2:
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
+def rows() -> list[TimingRow]:
     """All rows, of tiny workloads."""
     return [row for measure in MEASURES for row in measure(TINY, 1)]
 
@@ -138,7 +138,7 @@ def test_systems_take_turns_after_a_warm_up():
     ],
 )
 def test_ratio_is_of_medians_and_points_the_right_way(target, ours, ratio, reached):
-    row = Row("what", "workload", "peer", ours, (5.0, 6.0, 100.0), target)
+    row = TimingRow("what", "workload", "peer", ours, (5.0, 6.0, 100.0), target)
     assert row.ratio == ratio
     assert row.reached is reached
     assert row.cells()[-1] == ("yes" if reached else "no")
@@ -148,7 +148,7 @@ def test_ratio_is_of_medians_and_points_the_right_way(target, ours, ratio, reach
     ("seconds", "text"), [(12.34, "12.3 s"), (0.05, "50 ms"), (2.5e-5, "25 us"), (3e-10, "0.3 ns")]
 )
 def test_times_are_shown_in_a_unit_that_suits(seconds, text):
-    assert shown(seconds) == text
+    assert format_duration(seconds) == text
 
 
 @pytest.mark.parametrize("rounds", [1, 4])

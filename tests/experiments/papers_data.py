@@ -6,16 +6,16 @@ import os
 
 import pytest
 
-from benchmarks.accuracy import checked_folder
-from rffboost_ext.experiments.compare import Dataset, load
-from rffboost_ext.experiments.compare.datasets import located
+from benchmarks.accuracy import data_folder
+from rffboost_ext.experiments.compare import NamedDataset, load
+from rffboost_ext.experiments.compare.datasets import find_file
 
-FOLDER = checked_folder(None) if os.environ.get("RFFBOOST_DATA") else None
+FOLDER = data_folder(None) if os.environ.get("RFFBOOST_DATA") else None
 
 
-def papers_set(name: str) -> Dataset:
+def papers_set(name: str) -> NamedDataset:
     """One of them; where it is not there, the test is skipped."""
-    if located(name, FOLDER) is None:
+    if find_file(name, FOLDER) is None:
         pytest.skip(
             f"no {name}.csv in {FOLDER}" if FOLDER else "set RFFBOOST_DATA to a folder of the papers' sets"
         )

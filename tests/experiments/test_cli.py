@@ -40,8 +40,8 @@ def test_compare_prints_a_table_and_writes_what_it_says(folder, capsys):
     records = json.loads((folder / "a.json").read_text())
     assert [list(record) for record in records] == [KEYS] * 18
     expected = compare([load("toy", "."), load("wine")], ["gbrff2", "tree", "xgboost"], Protocol(5, 3, seed=4))
-    assert [r["accuracy"] for r in records] == [outcome.record.accuracy for outcome in expected]
-    assert [r["params"] for r in records] == [outcome.record.params for outcome in expected]
+    assert [r["accuracy"] for r in records] == [record.accuracy for record in expected]
+    assert [r["params"] for r in records] == [record.params for record in expected]
     with (folder / "a.csv").open() as file:
         assert [float(row["accuracy"]) for row in csv.DictReader(file)] == [r["accuracy"] for r in records]
     assert imread(folder / "a.png").std() > 0
@@ -68,7 +68,7 @@ def test_without_arguments_it_compares_on_wine_and_wdbc(capsys, monkeypatch):
         seen.update(datasets=[d.name for d in datasets], names=names, protocol=protocol, jobs=jobs)
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.experiments.compare.command.plan", stop)
+    monkeypatch.setattr("rffboost_ext.experiments.compare.command.make_tasks", stop)
     assert run(capsys, "compare")[0] == 2
     assert seen == {
         "datasets": ["wine", "wdbc"],
@@ -85,7 +85,7 @@ def test_every_option_reaches_the_protocol(capsys, monkeypatch, folder):
         seen.update(names=names, protocol=protocol, jobs=jobs)
         raise ValueError("far enough")
 
-    monkeypatch.setattr("rffboost_ext.experiments.compare.command.plan", stop)
+    monkeypatch.setattr("rffboost_ext.experiments.compare.command.make_tasks", stop)
     args = "compare wine --systems tree,gbrff --rounds 7 --splits 3 --test-size 0.4 --learning-rate 0.2 --tune"
     run(capsys, *args.split(), "--seed", "9", "--jobs", "-1")
     assert seen == {"names": ["tree", "gbrff"], "protocol": Protocol(7, 3, 0.4, 0.2, True, 9), "jobs": -1}
@@ -166,7 +166,7 @@ def test_no_output_replaces_the_data(option, data, folder, capsys):
     for path in ("toy.csv", str(folder / "toy.csv"), "link.csv"):
         code, _, err = run(capsys, "compare", data, "--data-dir", ".", "--systems", "tree", option, path)
         assert code == 2
-        assert f"{option}: {path!r} is read, and would be overwritten" in err
+        assert f"{option}: {path!r} is an input file" in err
     assert (folder / "toy.csv").read_bytes() == before
 
 
@@ -178,7 +178,7 @@ def test_a_failure_midway_leaves_nothing_behind(folder, capsys, monkeypatch):
     line = "compare toy --data-dir . --systems tree,xgboost --rounds 2 --splits 1 --json a.json --plot a.png"
     code, out, err = run(capsys, *line.split())
     assert code == 2
-    assert "out of order in system 'xgboost' on split 1 of data set 'toy'" in err
+    assert "out of order in toy, xgboost, split 1" in err
     assert not (folder / "a.json").exists()
     assert not (folder / "a.png").exists()
     assert out == ""

@@ -3,19 +3,19 @@
 import csv
 import math
 from collections import defaultdict
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ParameterGrid, cross_val_score, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from rffboost_ext.experiments.compare import SYSTEMS, Dataset, Protocol, System, compare, load, mean_accuracy
-from rffboost_ext.experiments.compare.protocol import Task, plan
+from rffboost_ext.experiments.compare import SYSTEMS, NamedDataset, Protocol, System, compare, load, mean_accuracy
+from rffboost_ext.experiments.compare.protocol import ComparisonTask, make_tasks
+from rffboost_ext.experiments.records import as_row
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 QUICK = Protocol(rounds=4, splits=2)
@@ -26,7 +26,7 @@ def toy():
     rng = np.random.default_rng(0)
     X = rng.normal(3.0, 5.0, size=(90, 4))
     y = (X[:, 0] + X[:, 1] + rng.normal(0, 4, 90) > 6.0).astype(int)
-    return Dataset("toy", X, y)
+    return NamedDataset("toy", X, y)
 
 
 @pytest.fixture(params=SYSTEMS.names())
@@ -37,8 +37,8 @@ def name(request):
     return request.param
 
 
-def without_times(outcomes):
-    return [replace(outcome.record, fit_seconds=0.0, predict_seconds=0.0) for outcome in outcomes]
+def without_times(records):
+    return [replace(record, fit_seconds=0.0, predict_seconds=0.0) for record in records]
 
 
 def split_by_hand(dataset, seed, test_size=0.3):
@@ -81,29 +81,29 @@ class SpySystem(System):
 @pytest.mark.parametrize("test_size", [0.3, 0.5])
 def test_a_system_meets_the_protocol(toy, split, test_size):
     system, protocol = SpySystem(), Protocol(rounds=7, seed=5, test_size=test_size)
-    outcome = Task(protocol, toy, "spy", system, split, curve=True)()
+    record = ComparisonTask("toy", "spy", split, protocol, toy, system, True)()[0]
     X, y, X_test, y_test = split_by_hand(toy, 5 + split - 1, test_size)
     np.testing.assert_allclose(system.model.seen_[0], X, atol=1e-12)
     np.testing.assert_array_equal(system.model.seen_[1], y)
     np.testing.assert_allclose(system.model.tested_, X_test, atol=1e-12)
     assert system.setting == {"rounds": 7, "learning_rate": 0.25, "seed": 1, "threads": 1}
     right = (X_test[:, 0] > 0) == y_test
-    assert outcome.record.accuracy == pytest.approx(right.mean())
-    assert outcome.record.log_loss == pytest.approx(-np.where(right, math.log(0.75), math.log(0.25)).mean())
+    assert record.accuracy == pytest.approx(right.mean())
+    assert record.log_loss == pytest.approx(-np.where(right, math.log(0.75), math.log(0.25)).mean())
     # One row is predicted before predictions are timed.
     assert system.model.asked_[:2] == [1, len(X_test)]
     # A model that offers two stages only keeps the second one's accuracy.
-    np.testing.assert_allclose(outcome.curve, [np.mean(y_test == 0), *6 * [right.mean()]])
+    np.testing.assert_allclose(record.curve, [np.mean(y_test == 0), *6 * [right.mean()]])
 
 
 def test_the_shrinkage_is_the_systems_own_unless_set_for_all(toy):
     system = SpySystem()
-    Task(replace(QUICK, learning_rate=0.7), toy, "spy", system, 1, curve=False)()
+    ComparisonTask("toy", "spy", 1, replace(QUICK, learning_rate=0.7), toy, system, False)()[0]
     assert system.setting["learning_rate"] == 0.7
 
 
 def test_a_record_is_what_a_fit_by_hand_gives(name, toy):
-    record = compare([toy], [name], QUICK)[1].record
+    record = compare([toy], [name], QUICK)[1]
     X, y, X_test, y_test = split_by_hand(toy, 2)
     system = SYSTEMS.create(name)
     model = system.build(rounds=4, learning_rate=system.learning_rate, seed=1, threads=1).fit(X, y)
@@ -119,7 +119,7 @@ def test_curves_end_at_the_recorded_accuracy_and_agree_with_shorter_fits(name, t
     short = compare([toy], [name], replace(QUICK, rounds=2), curves=True)
     for a, b in zip(full, short, strict=True):
         assert a.curve.shape == (4,)
-        assert a.curve[-1] == pytest.approx(a.record.accuracy)
+        assert a.curve[-1] == pytest.approx(a.accuracy)
         np.testing.assert_allclose(a.curve[:2], b.curve)
 
 
@@ -137,11 +137,11 @@ def test_the_number_of_processes_changes_nothing(toy):
 
 def test_outcomes_come_by_data_set_split_and_system(toy):
     seen = []
-    outcomes = compare([load("wine"), toy], ["gbrff15", "tree"], QUICK, progress=seen.append)
-    order = [(r.dataset, r.split, r.system) for r in (outcome.record for outcome in outcomes)]
+    records = compare([load("wine"), toy], ["gbrff15", "tree"], QUICK, progress=seen.append)
+    order = [(r.dataset, r.split, r.system) for r in records]
     expected = [(d, s, n) for d in ("wine", "toy") for s in (1, 2) for n in ("gbrff15", "tree")]
     assert order == expected
-    assert seen == outcomes
+    assert seen == records
 
 
 def test_a_rate_for_all_leaves_no_rate_to_tune():
@@ -168,7 +168,7 @@ class Stumps(System):
 
 
 def test_tuning_is_a_5_fold_search_on_the_training_part(toy):
-    record = Task(replace(QUICK, tune=True), toy, "stumps", Stumps(), 1, curve=False)().record
+    record = ComparisonTask("toy", "stumps", 1, replace(QUICK, tune=True), toy, Stumps(), False)()[0]
     X, y, X_test, y_test = split_by_hand(toy, 1)
     points = list(ParameterGrid(Stumps().grid(4)))
     models = [DecisionTreeClassifier(random_state=1, **point) for point in points]
@@ -182,7 +182,7 @@ def test_tuning_is_a_5_fold_search_on_the_training_part(toy):
 def test_tuned_systems_run_and_record_what_was_chosen(system, toy, monkeypatch):
     key = {"gbrff2": "learner__l2", "xgboost": "max_depth"}[system]
     monkeypatch.setattr(SYSTEMS.get(system), "grid", lambda self, d: [{key: [3, 4]}])
-    record = compare([toy], [system], replace(QUICK, splits=1, tune=True))[0].record
+    record = compare([toy], [system], replace(QUICK, splits=1, tune=True))[0]
     assert record.params[key] in (3, 4)
 
 
@@ -201,44 +201,33 @@ def test_tuned_systems_run_and_record_what_was_chosen(system, toy, monkeypatch):
 )
 def test_bad_protocols_are_named(toy, change, message):
     with pytest.raises(ValueError, match=message):
-        plan([toy], ["tree"], replace(QUICK, **change))
+        make_tasks([toy], ["tree"], replace(QUICK, **change))
 
 
 def test_bad_systems_and_data_sets_are_named(toy, monkeypatch):
     with pytest.raises(ValueError, match=r"unknown system 'gbrf2'\. Did you mean 'gbrff2'"):
-        plan([toy], ["gbrf2"], QUICK)
+        make_tasks([toy], ["gbrf2"], QUICK)
     with pytest.raises(ValueError, match="system 'tree' is given more than once"):
-        plan([toy], ["tree", "gbrff1", "tree"], QUICK)
+        make_tasks([toy], ["tree", "gbrff1", "tree"], QUICK)
     with pytest.raises(ValueError, match="data set 'toy' is given more than once"):
-        plan([toy, toy], ["tree"], QUICK)
+        make_tasks([toy, toy], ["tree"], QUICK)
     with pytest.raises(ValueError, match="at least one data set"):
-        plan([], ["tree"], QUICK)
+        make_tasks([], ["tree"], QUICK)
     with pytest.raises(ValueError, match="jobs"):
         compare([toy], ["tree"], QUICK, jobs=0)
     monkeypatch.setattr(SYSTEMS.get("tree"), "packages", ("no_such_package",))
     with pytest.raises(ValueError, match="system 'tree' needs no_such_package"):
-        plan([toy], ["tree"], QUICK)
-
-
-def test_curves_need_models_that_tell_their_stages(toy, monkeypatch):
-    class Silent(System):
-        def build(self, **setting):
-            return LogisticRegression()
-
-    monkeypatch.setattr(SYSTEMS, "create", lambda name: {"silent": Silent(), "spy": SpySystem()}[name])
-    assert len(plan([toy], ["silent"], QUICK)) == len(plan([toy], ["spy"], QUICK, curves=True)) > 0
-    with pytest.raises(ValueError, match="curves need staged_predict, which the models of system 'silent' do not"):
-        plan([toy], ["spy", "silent"], QUICK, curves=True)
+        make_tasks([toy], ["tree"], QUICK)
 
 
 def test_data_too_small_for_the_protocol_are_refused(toy):
-    lone = Dataset("lone", toy.X[:20], np.arange(20) == 0)
+    lone = NamedDataset("lone", toy.X[:20], np.arange(20) == 0)
     with pytest.raises(ValueError, match="data set 'lone' cannot be split"):
-        plan([replace(lone, y=lone.y.astype(int))], ["tree"], QUICK)
-    few = Dataset("few", toy.X[:20], (np.arange(20) < 4).astype(int))
-    plan([few], ["tree"], QUICK)
+        make_tasks([replace(lone, y=lone.y.astype(int))], ["tree"], QUICK)
+    few = NamedDataset("few", toy.X[:20], (np.arange(20) < 4).astype(int))
+    make_tasks([few], ["tree"], QUICK)
     with pytest.raises(ValueError, match=r"data set 'few' is too small.*5-fold"):
-        plan([few], ["tree"], replace(QUICK, tune=True))
+        make_tasks([few], ["tree"], replace(QUICK, tune=True))
 
 
 class Failing(SpySystem):
@@ -248,15 +237,15 @@ class Failing(SpySystem):
 
 def test_a_failure_says_where_it_happened(toy):
     with pytest.raises(RuntimeError, match="out of order") as caught:
-        Task(QUICK, toy, "failing", Failing(), 2, curve=False)()
-    assert caught.value.__notes__ == ["in system 'failing' on split 2 of data set 'toy'"]
+        ComparisonTask("toy", "failing", 2, QUICK, toy, Failing(), False)()[0]
+    assert caught.value.__notes__ == ["in toy, failing, split 2"]
 
 
 def test_records_are_plain_data(name, toy):
     import json
 
-    record = compare([toy], [name], replace(QUICK, splits=1))[0].record
-    assert json.loads(json.dumps(asdict(record), allow_nan=False)) == asdict(record)
+    record = compare([toy], [name], replace(QUICK, splits=1))[0]
+    assert json.loads(json.dumps(as_row(record), allow_nan=False)) == as_row(record)
     assert record.params
 
 
@@ -276,8 +265,8 @@ def test_accuracies_are_those_of_the_published_implementations(system):
     reference = {dataset: mean for (dataset, method), mean in published().items() if method == system}
     assert len(reference) >= 7
     datasets = [load(dataset, SHARED / "data" / "seeds") for dataset in reference]
-    outcomes = compare(datasets, [system], Protocol())
-    ours = 100 * mean_accuracy([outcome.record for outcome in outcomes])[system]
+    records = compare(datasets, [system], Protocol())
+    ours = 100 * mean_accuracy(records)[system]
     difference = np.array([ours[dataset] - reference[dataset] for dataset in reference])
     assert np.abs(difference).max() < 1.0, dict(zip(reference, difference, strict=True))
     assert abs(difference.mean()) < 0.3, difference.mean()

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from benchmarks import accuracy_data
-from rffboost_ext.experiments.compare import Dataset, Protocol, compare, load
+from rffboost_ext.experiments.compare import NamedDataset, Protocol, compare, load
 from rffboost_ext.experiments.compare.datasets import SHIPPED
 from rffboost_ext.experiments.reproduce import data as reproduce_data
 
@@ -80,7 +80,7 @@ BAD = {
     "empty": ("", "cannot be read as CSV"),
     "twice": ("a,target,target\n1,0,0\n2,1,1\n", "more than one column 'target'"),
     "twice_a": ("a,b,a,target\n1,2,3,0\n2,1,1,1\n", "more than one column 'a'"),
-    "headless": ("1,2.5,0\n2,1,1\n3,4,0\n", "must begin with a line of names, got the numbers 1, 2.5, 0"),
+    "headless": ("1,2.5,0\n2,1,1\n3,4,0\n", "has no column 'target'"),
     "nameless": ("a,trget\n1,0\n2,1\n", "no column 'target'. Did you mean 'trget'"),
 }
 
@@ -192,14 +192,14 @@ def test_data_made_by_hand_are_checked():
     protocol = Protocol(rounds=2, splits=1)
     for odd in (y + 1, 2 * y - 1, y * 1.0, np.where(y, "a", "b"), y[:5]):
         with pytest.raises(ValueError, match="data set 'd': y must be 0 or 1, whole numbers, for each of 40 rows"):
-            compare([Dataset("d", X, odd)], ["tree"], protocol)
+            compare([NamedDataset("d", X, odd)], ["tree"], protocol)
     with pytest.raises(ValueError, match="data set 'd': X must be finite numbers of shape"):
-        compare([Dataset("d", X * np.nan, y)], ["tree"], protocol)
+        compare([NamedDataset("d", X * np.nan, y)], ["tree"], protocol)
     with pytest.raises(TypeError, match="data set 'd': X and y must be arrays, got list and ndarray"):
-        compare([Dataset("d", X.tolist(), y)], ["tree"], protocol)
+        compare([NamedDataset("d", X.tolist(), y)], ["tree"], protocol)
     with pytest.raises(TypeError, match="systems must be a sequence of names, got the text 'tree'"):
-        compare([Dataset("d", X, y)], "tree", protocol)
-    with pytest.raises(TypeError, match="datasets must hold instances of Dataset, got tuple"):
+        compare([NamedDataset("d", X, y)], "tree", protocol)
+    with pytest.raises(TypeError, match="datasets must hold instances of NamedDataset, got tuple"):
         compare([(X, y)], ["tree"], protocol)
 
 

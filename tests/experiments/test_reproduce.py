@@ -14,11 +14,12 @@ import pytest
 from matplotlib.image import imread
 
 from rffboost_ext import cli
+from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
-from rffboost_ext.experiments.reproduce.rows import Journal, Row
-from rffboost_ext.experiments.reproduce.runner import Failure, Task, told
 from rffboost_ext.experiments.reproduce.target import Plan
 from rffboost_ext.experiments.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.task import TargetRecord, TargetTask
+from rffboost_ext.experiments.runner import Failure, failure_lines
 
 from .reproduce_cases import row
 
@@ -68,7 +69,7 @@ def test_target_from_end_to_end_and_again(name, tmp_path, monkeypatch, capsys):
     journal, page, picture, values = (
         tmp_path / "out" / f"{name}-quick{end}" for end in (".csv", ".md", ".png", "-values.csv")
     )
-    plan, rows = TINY[name], Journal(journal).rows().values()
+    plan, rows = TINY[name], Records(journal, TargetRecord).read().values()
     assert {r.dataset for r in rows} == set(plan.datasets)
     assert {r.system for r in rows} == set(plan.systems)
     assert all(np.isfinite(r.score) for r in rows)
@@ -98,18 +99,20 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(name, tmp_path / "parts")
     path = tmp_path / "parts" / f"{name}-quick.csv"
-    assert {r.system for r in Journal(path).rows().values()} == {"PBRFF"}
+    assert {r.system for r in Records(path, TargetRecord).read().values()} == {"PBRFF"}
     path.write_bytes(path.read_bytes() + b"wine,GBRFF1,1,1,rff")
     run(name, tmp_path / "parts")
     assert calls == ["PBRFF", "GBRFF1", "GBRFF1", "GBRFF2"]
-    parts, whole = (Journal(tmp_path / d / f"{name}-quick.csv").rows() for d in ("parts", "whole"))
+    parts, whole = (Records(tmp_path / d / f"{name}-quick.csv", TargetRecord).read() for d in ("parts", "whole"))
     assert {k: r.score for k, r in parts.items()} == {k: r.score for k, r in whole.items()}
 
 
 def test_rows_of_other_settings_are_measured_anew_and_not_shown(tmp_path):
     name = "ecml2020-figure1"
     path = tmp_path / f"{name}-quick.csv"
-    Journal(path).append(*[row("moons", "GBRFF1", 1, 12.0, x, "of another version") for x in (1, 3, 7)])
+    Records(path, TargetRecord).append(
+        *[row("moons", "GBRFF1", 1, 12.0, x, "of another version") for x in (1, 3, 7)]
+    )
     page = run(name, tmp_path)
     assert len(path.read_text().splitlines()) == 1 + 3 + 2
     assert "| 12 " not in page
@@ -132,16 +135,26 @@ def test_what_fails_is_named_and_the_rest_is_done(tmp_path, monkeypatch, capsys)
     assert "| 225 " in page
 
 
+def test_failures_in_other_processes_are_named(tmp_path):
+    (tmp_path / "iono.csv").write_text("a,b,class\n1,2,0\n3,4,1\n")
+    request = Request(
+        "ecml2020-table2", tmp_path / "out", datasets=["wine", "iono"], systems=["LGBM"], quick=True, jobs=2
+    )
+    page, failures = reproduce(replace(request, data_dir=tmp_path), lambda text: None)
+    assert [failure.task.dataset for failure in failures] == ["iono"]
+    assert "| wine " in page
+
+
 def test_a_slow_system_is_stopped_after_the_limit(tmp_path, monkeypatch):
     target = TARGETS["ecml2020-figure4"]
     seconds = {"PBRFF": 3.0, "GBRFF1": 0.1, "LGBM": 1.0}
     monkeypatch.setattr(
         type(target),
         "measure",
-        lambda self, task: [Row(*task.keys[0], task.config, seconds[task.system], 1.0, 10, 10, 20)],
+        lambda self, task: [TargetRecord(*task.keys[0], task.config, seconds[task.system], 1.0, 10, 10, 20)],
     )
     run(target.name, tmp_path, time_limit=1.0)
-    found = {(r.system, r.x) for r in Journal(tmp_path / f"{target.name}-quick.csv").rows().values()}
+    found = {(r.system, r.x) for r in Records(tmp_path / f"{target.name}-quick.csv", TargetRecord).read().values()}
     assert found == {("PBRFF", 150.0), *((s, n) for s in ("GBRFF1", "LGBM") for n in (150.0, 225.0))}
 
 
@@ -153,8 +166,8 @@ def test_the_svm_of_one_target_serves_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr(target, "measure", lambda self, task: [seen.append(task), measure(self, task)][1])
     run("letarte2019-figure1", tmp_path, systems=["SVM_RBF", "RBF (random)"])
     assert {task.system for task in seen} == {"RBF (random)"}
-    (found,) = Journal(tmp_path / "letarte2019-table1-quick.csv").rows().values()
-    assert all(task.given == json.loads(found.chosen)["gamma"] for task in seen)
+    (found,) = Records(tmp_path / "letarte2019-table1-quick.csv", TargetRecord).read().values()
+    assert all(task.gamma == json.loads(found.chosen)["gamma"] for task in seen)
 
 
 def test_figure_and_table_of_the_workshop_share_rows(tmp_path, monkeypatch):
@@ -171,7 +184,7 @@ def test_some_points_at_a_time_are_all_of_them_in_the_end(tmp_path):
     run(name, tmp_path / "parts", points=[4.0])
     page = run(name, tmp_path / "parts", points=[1.0])
     whole = run(name, tmp_path / "whole")
-    parts, rows = (Journal(tmp_path / d / f"{name}-quick.csv").rows() for d in ("parts", "whole"))
+    parts, rows = (Records(tmp_path / d / f"{name}-quick.csv", TargetRecord).read() for d in ("parts", "whole"))
     assert {key: r.score for key, r in parts.items()} == {key: r.score for key, r in rows.items()}
     assert "--points 1 " in page
     assert [line for line in page.splitlines() if line[0:1] == "|"] == [
@@ -189,10 +202,10 @@ def test_a_page_can_be_made_of_any_one_system(name, tmp_path, monkeypatch):
         assert page.startswith(f"# {target.title}")
 
 
-def invented(key, task) -> Row:
+def invented(key, task) -> TargetRecord:
     """A row that nobody has measured."""
     shown = {"mapping__gamma": 0.1, "gamma": 0.1} if "letarte" in task.target.name else {}
-    return Row(*key, task.config, 50.0, 0.1, 10, 5, 2, json.dumps(shown))
+    return TargetRecord(*key, task.config, 50.0, 0.1, 10, 5, 2, json.dumps(shown))
 
 
 def test_a_set_that_cannot_be_had_is_named_and_skipped(tmp_path, capsys):
@@ -201,7 +214,7 @@ def test_a_set_that_cannot_be_had_is_named_and_skipped(tmp_path, capsys):
     assert "skipped: german: no --data-dir is given" in capsys.readouterr().err
     assert "- Skipped: german" in (tmp_path / "ecml2020-figure2-quick.md").read_text()
     assert cli.main([*line, "german"]) == 2
-    assert "none of the data sets can be had" in capsys.readouterr().err
+    assert "no data set is available" in capsys.readouterr().err
 
 
 def test_slow_systems_say_so_before_they_start(tmp_path, monkeypatch):
@@ -232,7 +245,7 @@ def test_slow_systems_say_so_before_they_start(tmp_path, monkeypatch):
             "time_limit is for targets that measure times, ecml2020",
         ),
         (["ecml2020-table2", "--datasets", ""], "--datasets must not be empty"),
-        (["ecml2020-table2", "--systems", " , "], "must hold one at least, got ' , '"),
+        (["ecml2020-table2", "--systems", " , "], "must have at least one, got ' , '"),
         (["ecml2020-figure2", "--points", "1,6"], "unknown point '6'. Choices: 1, 2, 3, 4, 5, 7"),
         (["ecml2020-figure2", "--points", "1,1"], "point '1' is given more than once"),
         (["ecml2020-figure2", "--points", "few"], "--points must be numbers"),
@@ -249,11 +262,12 @@ def test_mistakes_are_one_line_and_leave_nothing(arguments, message, tmp_path, c
 
 def test_results_below_a_file_are_refused_before_data_are_looked_for(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        "rffboost_ext.experiments.reproduce.request.obtain", lambda *given: pytest.fail("looked for data")
+        "rffboost_ext.experiments.reproduce.request.unavailable_datasets",
+        lambda *given: pytest.fail("looked for data"),
     )
     (tmp_path / "file").touch()
     assert cli.main(["reproduce", "ecml2020-table2", "--out", str(tmp_path / "file" / "out")]) == 2
-    assert "is not a folder, which" in capsys.readouterr().err
+    assert "is not a folder, so that" in capsys.readouterr().err
 
 
 def test_list_names_all_targets(capsys):
@@ -307,13 +321,13 @@ def test_a_figure_waits_for_complete_sets(tmp_path):
     assert imread(tmp_path / "ecml2020-figure3-quick.png").min() < 0.5
 
 
-def test_one_fault_is_told_once():
+def test_one_error_is_reported_once():
     failures = [
-        Failure(Task("t", True, "wine", system, split, (1.0,), ""), "no such column")
+        Failure(TargetTask("wine", system, split, (1.0,)), "no such column")
         for system in ("a", "b")
         for split in (1, 2)
     ]
-    assert told([*failures, replace(failures[0], message="other")]) == [
+    assert failure_lines([*failures, replace(failures[0], message="other")]) == [
         "wine, a, split 1: no such column (3 more like it)",
         "wine, a, split 1: other",
     ]

@@ -13,11 +13,13 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from rffboost_ext.experiments.compare import NamedDataset
+from rffboost_ext.experiments.records import Records
 from rffboost_ext.experiments.reproduce import data as data_module
-from rffboost_ext.experiments.reproduce.data import SOURCES, Data, MissingData, fetched, load, span_coordinates
+from rffboost_ext.experiments.reproduce.data import SOURCES, MissingData, fetch_openml_data, load, span_coordinates
 from rffboost_ext.experiments.reproduce.request import Request, reproduce
-from rffboost_ext.experiments.reproduce.rows import Journal
 from rffboost_ext.experiments.reproduce.splits import CrossValidated, Validated
+from rffboost_ext.experiments.reproduce.task import TargetRecord
 from rffboost_ext.experiments.reproduce.toys import TOYS
 
 from .reproduce_cases import WINE
@@ -38,7 +40,7 @@ def test_splits_are_those_of_the_published_seed(index):
 
 
 def test_validation_rows_are_not_fitted_on():
-    data = Data("toy", np.arange(200.0)[:, None], np.arange(200) % 2)
+    data = NamedDataset("toy", np.arange(200.0)[:, None], np.arange(200) % 2)
     parts = Validated().parts(data, 1)
     (fitted, held), *rest = parts.folds
     assert not rest
@@ -81,16 +83,16 @@ def frames(rows: int):
 
 
 def test_openml_must_have_the_same_set(monkeypatch):
-    data_module.kept.cache_clear()
-    monkeypatch.setattr(data_module, "fetched", lambda number: frames(768))
+    data_module.load_cached.cache_clear()
+    monkeypatch.setattr(data_module, "fetch_openml_data", lambda number: frames(768))
     found = load("pima", None)
     assert found.X.shape == (768, 8)
     assert found.y.sum() == 256
-    data_module.kept.cache_clear()
-    monkeypatch.setattr(data_module, "fetched", lambda number: frames(700))
-    with pytest.raises(MissingData, match="another set: 700 x 8 instead of 768 x 8"):
+    data_module.load_cached.cache_clear()
+    monkeypatch.setattr(data_module, "fetch_openml_data", lambda number: frames(700))
+    with pytest.raises(MissingData, match="another size: 700 x 8 instead of 768 x 8"):
         load("pima", None)
-    data_module.kept.cache_clear()
+    data_module.load_cached.cache_clear()
 
 
 @pytest.mark.filterwarnings("ignore:A network error")
@@ -104,7 +106,7 @@ def test_openml_is_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", urlopen)
     with pytest.raises(URLError, match="no network"):
-        fetched(37)
+        fetch_openml_data(37)
     assert all("/37" in url for url in asked)
     assert asked
 
@@ -135,7 +137,7 @@ def measured(out, folder, datasets=("sonar",)):
     given = {"systems": ["LGBM"], "quick": True, "data_dir": folder}
     page, failures = reproduce(Request("ecml2020-table2", out, 1, list(datasets), **given), lambda line: None)
     assert not failures
-    return Journal(out / "ecml2020-table2-quick.csv").rows(), page
+    return Records(out / "ecml2020-table2-quick.csv", TargetRecord).read(), page
 
 
 def test_rows_of_other_data_are_measured_anew(tmp_path):

@@ -8,10 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext.experiments.reproduce.rows import Journal
-from rffboost_ext.experiments.reproduce.runner import RemainingTime, Task
-from rffboost_ext.experiments.reproduce.summary import Comparison, as_frame, complete_sets, curves, published
+from rffboost_ext.experiments.records import Records
+from rffboost_ext.experiments.reproduce.summary import (
+    PublishedComparison,
+    as_frame,
+    complete_sets,
+    curves,
+    published,
+)
 from rffboost_ext.experiments.reproduce.targets import TARGETS
+from rffboost_ext.experiments.reproduce.task import TargetRecord, TargetTask
+from rffboost_ext.experiments.runner import RemainingTime
 
 from .reproduce_cases import row
 
@@ -27,7 +34,7 @@ def test_comparison_is_plain_arithmetic():
     ]
     known = pd.DataFrame({"S": [70.0, np.nan], "T": [60.0, 80.0]}, index=["a", "b"])
     spread = pd.DataFrame({"S": [1.0, 1.0], "T": [1e6, 0.001]}, index=["a", "b"])
-    found = Comparison(as_frame(rows), ("b", "a", "missing"), ("S", "T", "U"), known, spread)
+    found = PublishedComparison(as_frame(rows), ("b", "a", "missing"), ("S", "T", "U"), known, spread)
     assert list(found.mean.index) == ["b", "a"]
     np.testing.assert_allclose(found.mean.loc["a"], scores[0].mean(axis=1))
     np.testing.assert_allclose(found.std.loc["b"], scores[1].std(axis=1))
@@ -59,24 +66,24 @@ def test_published_values_have_a_line_per_set_of_the_target():
 
 
 def test_time_left_is_that_of_rows_like_it():
-    pace = RemainingTime([replace(row("a", "S", 1, 0.0), seconds=4.0, n_train=100)])
-    task = Task("t", True, "a", "S", 2, (1.0, 2.0), "", cost=100.0)
-    assert pace.left([task]) == 8.0
-    assert pace.left([replace(task, dataset="b", cost=200.0)]) == 16.0
+    estimate = RemainingTime([replace(row("a", "S", 1, 0.0), seconds=4.0, n_train=70, n_test=30)])
+    task = TargetTask("a", "S", 2, (1.0, 2.0), cost=100.0)
+    assert estimate.left([task]) == 8.0
+    assert estimate.left([replace(task, dataset="b", cost=200.0)]) == 16.0
     assert RemainingTime().left([task]) == 0.0
 
 
-def test_journal_refuses_what_it_did_not_write(tmp_path):
-    journal = Journal(tmp_path / "a.csv")
-    journal.append(row("a", "S", 1, 1.5), row("a", "S", 2, 2.5))
-    journal.append(row("a", "S", 1, 3.5))
-    assert {key: r.score for key, r in journal.rows().items()} == {
+def test_files_of_other_content_are_refused(tmp_path):
+    file = Records(tmp_path / "a.csv", TargetRecord)
+    file.append(row("a", "S", 1, 1.5), row("a", "S", 2, 2.5))
+    file.append(row("a", "S", 1, 3.5))
+    assert {key: r.score for key, r in file.read().items()} == {
         ("a", "S", 1, 1.0): 3.5,
         ("a", "S", 2, 1.0): 2.5,
     }
-    journal.path.write_text(journal.path.read_text().replace("2.5", "two"))
+    file.path.write_text(file.path.read_text().replace("2.5", "two"))
     with pytest.raises(ValueError, match="line 3"):
-        journal.rows()
-    journal.path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="no file of these rows"):
-        journal.rows()
+        file.read()
+    file.path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="is not a file of these records"):
+        file.read()

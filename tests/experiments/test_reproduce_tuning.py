@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rffboost_ext.experiments.baselines import greedy_pbrff, pbrff
+from rffboost_ext.baselines import greedy_pbrff, pbrff
 from rffboost_ext.experiments.baselines.hyperparameter_grids import width_2019
 from rffboost_ext.experiments.reproduce.grid_search import (
     Landmarked,
@@ -17,9 +17,9 @@ from rffboost_ext.experiments.reproduce.grid_search import (
     Redrawn,
     Resampled,
     Staged,
+    reduced_grid,
     tempered,
-    thinned,
-    tuned,
+    tune,
 )
 from rffboost_ext.experiments.reproduce.letarte2019 import SVM_VARIANT
 from rffboost_ext.experiments.reproduce.splits import CrossValidated
@@ -42,7 +42,7 @@ def test_search_is_that_of_scikit_learn(path, grid):
     rng = np.random.RandomState(3)
     y = WINE.y ^ (rng.uniform(size=len(WINE.y)) < 0.2)
     parts = CrossValidated(0.3).of(WINE.X, y, np.random.RandomState(1))
-    accuracy, chosen = tuned(path, parts, [8], grid)
+    accuracy, chosen = tune(path, parts, [8], grid)
     rng = np.random.RandomState(1)
     X, X_test, y, y_test = train_test_split(WINE.X, y, test_size=0.3, stratify=y, random_state=rng)
     folds = StratifiedKFold(5, shuffle=True, random_state=rng)
@@ -119,7 +119,7 @@ def test_one_candidate_needs_no_folds():
 
     path = Refusing(lambda size: None, lambda d: [{}])
     parts = CrossValidated(0.3).parts(WINE, 1)
-    assert tuned(path, parts, [1, 2], [{}])[0].tolist() == [0.75, 0.75]
+    assert tune(path, parts, [1, 2], [{}])[0].tolist() == [0.75, 0.75]
     assert path.calls == 1
 
 
@@ -139,6 +139,6 @@ def test_the_width_for_the_workshop_paper_reaches_its_accuracy_where_the_one_it_
 
 def test_a_sample_of_a_grid_is_part_of_it():
     grid = [{"a": [1], "b": [1, 2, 3, 4, 5]}, {"a": [2], "b": list(range(10))}, {"a": [3], "b": [7, 8]}]
-    points = list(ParameterGrid(thinned(grid)))
+    points = list(ParameterGrid(reduced_grid(grid)))
     assert all(point in list(ParameterGrid(grid)) for point in points)
     assert len(points) == 4

@@ -28,7 +28,7 @@ def test_what_is_read_is_not_written_over(line, parameter, kept, tmp_path, monke
     assert (tmp_path / kept).read_bytes() == before
     error = capsys.readouterr().err
     assert f"{parameter}: " in error
-    assert "is read, and would be overwritten" in error
+    assert "is an input file" in error
 
 
 ROWS = (

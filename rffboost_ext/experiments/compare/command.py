@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from .datasets import find, load
-from .outputs import check_outputs, write_all
+from ..outputs import check_outputs, write_files
+from ..runner import progress_bar
+from .datasets import load, resolve_path
 from .plots import check_format, draw
-from .protocol import Outcome, Protocol, compare, plan
+from .protocol import Protocol, compare, make_tasks
 from .report import as_csv, as_json, table
 from .systems import SYSTEMS
 
@@ -79,29 +80,30 @@ def compare_command(
     protocol = Protocol(rounds, splits, test_size, learning_rate, tune, seed)
     files = {option: path for option, path in (("--json", json), ("--csv", csv), ("--plot", plot)) if path}
     chosen = data or DEFAULT_DATA
-    check_files(files, [path for name in chosen if (path := find(name, data_dir)) is not None])
+    check_files(files, [path for name in chosen if (path := resolve_path(name, data_dir)) is not None])
     names = [name.strip() for name in systems.split(",") if name.strip()]
     protocol.validate()
     for name in names:
         SYSTEMS.get(name)
     datasets = [load(name, data_dir, target) for name in chosen]
-    total = len(plan(datasets, names, protocol, jobs))
-    outcomes = with_progress(
-        total,
-        lambda report: compare(datasets, names, protocol, jobs=jobs, curves=plot is not None, progress=report),
-    )
-    records = [outcome.record for outcome in outcomes]
+    curves = plot is not None
+    tasks = make_tasks(datasets, names, protocol, jobs)
+    with progress_bar(jobs) as bar:
+        bar.add(tasks)
+        records = compare(
+            datasets, names, protocol, jobs=jobs, curves=curves, progress=lambda r: bar.finish(r.key, [r])
+        )
     render: dict[str, Callable[[Path], bytes]] = {
         "--json": lambda path: as_json(records),
         "--csv": lambda path: as_csv(records),
-        "--plot": lambda path: draw(outcomes, protocol, path.suffix[1:].lower()),
+        "--plot": lambda path: draw(records, protocol, path.suffix[1:].lower()),
     }
-    write_all({path: render[option](path) for option, path in files.items()})
+    write_files({path: render[option](path) for option, path in files.items()})
     standard_output().print(table(records, datasets, protocol))
 
 
 def check_files(files: dict[str, Path], inputs: Sequence[Path] = ()) -> None:
-    """Raise a ValueError unless all output files can be written without loss of the `inputs`."""
+    """Raise a ValueError unless all output files can be written and are none of the `inputs`."""
     check_outputs(files, inputs)
     if "--plot" in files:
         if find_spec("matplotlib") is None:
@@ -109,27 +111,8 @@ def check_files(files: dict[str, Path], inputs: Sequence[Path] = ()) -> None:
         check_format(files["--plot"])
 
 
-def with_progress(total: int, work: Callable[[Callable[[Outcome], None]], Sequence[Outcome]]) -> Sequence[Outcome]:
-    """Do `work` under a progress bar on standard error; it is handed what to call after each outcome."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-
-    columns = (TextColumn("{task.description:24}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), Remaining(), console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task("comparing", total=total)
-
-        def report(outcome: Outcome) -> None:
-            record = outcome.record
-            bar.update(task, advance=1, description=f"{record.dataset} {record.system}")
-
-        outcomes = work(report)
-        bar.update(task, description="done")
-        return outcomes
-
-
 def standard_output() -> Console:
-    """Where tables go; a pipe or a file has no width, so that a table is not folded into 80 columns."""
+    """The console of standard output; wide enough for any table if it is a pipe or a file."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)

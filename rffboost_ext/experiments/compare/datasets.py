@@ -21,8 +21,8 @@ CATEGORIES = (20, 100)
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """Features and labels.
+class NamedDataset:
+    """A data set for binary classification.
 
     Attributes
     ----------
@@ -32,33 +32,36 @@ class Dataset:
         Features, float64, finite, unscaled.
     y : ndarray of shape (n,)
         1 for the positive class, else 0.
+    train_rows : int, optional
+        Number of leading rows that are the published training part; None without a published split.
     """
 
     name: str
     X: Array
     y: Array
+    train_rows: int | None = None
 
 
-def wine(name: str) -> Dataset:
+def wine(name: str) -> NamedDataset:
     """UCI Wine, 178 x 13: the first cultivar against the others, as in the papers."""
     from sklearn.datasets import load_wine
 
     X, y = load_wine(return_X_y=True)
-    return Dataset(name, X, (y == 0).astype(np.int64))
+    return NamedDataset(name, X, (y == 0).astype(np.int64))
 
 
-def wdbc(name: str) -> Dataset:
+def wdbc(name: str) -> NamedDataset:
     """UCI Breast Cancer Wisconsin (Diagnostic), 569 x 30: malignant against benign, as in the papers."""
     from sklearn.datasets import load_breast_cancer
 
     X, y = load_breast_cancer(return_X_y=True)
-    return Dataset(name, X, (y == 0).astype(np.int64))
+    return NamedDataset(name, X, (y == 0).astype(np.int64))
 
 
-SHIPPED: dict[str, Callable[[str], Dataset]] = {"breast_cancer": wdbc, "wdbc": wdbc, "wine": wine}
+SHIPPED: dict[str, Callable[[str], NamedDataset]] = {"breast_cancer": wdbc, "wdbc": wdbc, "wine": wine}
 
 
-def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, target: str = "target") -> Dataset:
+def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, target: str = "target") -> NamedDataset:
     """Load one data set.
 
     Parameters
@@ -74,7 +77,7 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
 
     Returns
     -------
-    Dataset
+    NamedDataset
         Text is one-hot encoded, one column per value, after the numeric columns. A column of text may have as
         many values as a tenth of the rows, 20 in any case and 100 at most: more are names or dates.
 
@@ -88,16 +91,16 @@ def load(name: str | os.PathLike[str], data_dir: str | Path | None = None, targe
     if data_dir is not None and not Path(data_dir).is_dir():
         raise ValueError(f"data_dir {str(data_dir)!r} is not a folder")
     name = os.fspath(name)
-    path = find(name, data_dir)
+    path = resolve_path(name, data_dir)
     if path is not None:
         return read(path, target)
     if name in SHIPPED:
         return SHIPPED[name](name)
-    choices = unknown(repr(name), name, sorted({*SHIPPED, *stems(data_dir)}))
+    choices = choices_text(repr(name), name, sorted({*SHIPPED, *stems(data_dir)}))
     raise ValueError(f"unknown data set {choices}, or the path of a CSV file")
 
 
-def find(name: str, data_dir: str | Path | None) -> Path | None:
+def resolve_path(name: str, data_dir: str | Path | None) -> Path | None:
     """The file that `name` refers to, if it is a path or a stem in `data_dir`.
 
     Raises
@@ -109,16 +112,16 @@ def find(name: str, data_dir: str | Path | None) -> Path | None:
         if not Path(name).is_file():
             raise ValueError(f"data set {name!r}: there is no such file")
         return Path(name)
-    return located(name, data_dir)
+    return find_file(name, data_dir)
 
 
-def located(stem: str, data_dir: str | Path | None, suffixes: Sequence[str] = SUFFIXES) -> Path | None:
+def find_file(stem: str, data_dir: str | Path | None, suffixes: Sequence[str] = SUFFIXES) -> Path | None:
     """The file of that stem in a folder or, if there is none, directly below it."""
-    candidates = (folder / (stem + suffix) for folder in searched(data_dir) for suffix in suffixes)
+    candidates = (folder / (stem + suffix) for folder in search_folders(data_dir) for suffix in suffixes)
     return next((path for path in candidates if path.is_file()), None)
 
 
-def searched(data_dir: str | Path | None) -> list[Path]:
+def search_folders(data_dir: str | Path | None) -> list[Path]:
     """A folder and those directly below it."""
     if data_dir is None:
         return []
@@ -132,36 +135,36 @@ def stem(path: Path) -> str:
 
 def stems(data_dir: str | Path | None) -> list[str]:
     """The names of the CSV files in a folder and directly below it."""
-    files = (path for folder in searched(data_dir) for path in folder.iterdir() if path.is_file())
+    files = (path for folder in search_folders(data_dir) for path in folder.iterdir() if path.is_file())
     return [stem(path) for path in files if path.name.endswith(SUFFIXES)]
 
 
-def unknown(what: str, name: str, choices: Sequence[str]) -> str:
-    """What was not found, the choices close to it, and all choices."""
+def choices_text(what: str, name: str, choices: Sequence[str]) -> str:
+    """An unknown name, similar choices, and all choices."""
     close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     return f"{what}.{hint} Choices: {', '.join(choices)}"
 
 
-def read(path: Path, target: str) -> Dataset:
+def read(path: Path, target: str) -> NamedDataset:
     """Load the CSV file at `path`; see :func:`load`."""
     name = stem(path)
-    frame, column = parted(name, path, target)
-    return Dataset(name, features(name, frame), labels(name, column))
+    frame, column = read_features_target(name, path, target)
+    return NamedDataset(name, features(name, frame), labels(name, column))
 
 
-def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any, Any]:
-    """Features, a data frame, and target of a CSV file; missing values are allowed in features if `gaps`.
+def read_features_target(name: str, path: Path, target: str, missing_values: bool = False) -> tuple[Any, Any]:
+    """Features, a data frame, and target of a CSV file; features may lack values if `missing_values`.
 
     Raises
     ------
     ValueError
         If it is not such a table; the message names the data set, and the column.
     """
-    frame = table(path)
+    frame = read_table(path)
     if target not in frame.columns:
-        raise ValueError(f"data set {name!r} has no {unknown(f'column {target!r}', target, frame.columns)}")
-    whole = frame[[target]] if gaps else frame
+        raise ValueError(f"data set {name!r} has no {choices_text(f'column {target!r}', target, frame.columns)}")
+    whole = frame[[target]] if missing_values else frame
     missing = whole.columns[whole.isna().any()]
     if len(missing):
         raise ValueError(
@@ -171,9 +174,9 @@ def parted(name: str, path: Path, target: str, gaps: bool = False) -> tuple[Any,
     return frame.drop(columns=target), frame[target]
 
 
-def table(path: Path) -> Any:
+def read_table(path: Path) -> Any:
     """The file as a pandas data frame of at least two rows and columns, none of which is an index."""
-    frame = named_columns(path)
+    frame = read_csv(path)
     require_no_index(path, frame)
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         what = "separated by commas, " if frame.shape[1] < 2 else ""
@@ -181,7 +184,7 @@ def table(path: Path) -> Any:
     return frame.rename(columns=str)
 
 
-def named_columns(path: Path) -> Any:
+def read_csv(path: Path) -> Any:
     """A CSV file as a pandas data frame, with a name of its own for each column, or a ValueError."""
     import pandas as pd
 
@@ -200,10 +203,6 @@ def named_columns(path: Path) -> Any:
     # Pandas would rename the second of two columns with the same name.
     if header.duplicated().any():
         raise ValueError(f"{str(path)!r} has more than one column {header[header.duplicated()].iloc[0]!r}")
-    numbers = pd.to_numeric(header, errors="coerce")
-    # Whole numbers may be names: those that pandas gives, or years.
-    if numbers.notna().all() and (numbers % 1 != 0).any():
-        raise ValueError(f"{str(path)!r} must begin with a line of names, got the numbers {', '.join(header[:5])}")
     return frame
 
 

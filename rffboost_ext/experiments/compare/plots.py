@@ -11,15 +11,14 @@ import numpy as np
 
 from ...inspection.plot_style import labels, style_axes
 from ...utils.typing import Array
-from .protocol import Outcome, Protocol
+from .protocol import ComparisonRecord, Protocol
 from .report import counted, mean_accuracy, spread
 
-# Okabe and Ito's colours, which remain distinct under colour blindness, yellow left out, and two of Tol's; marker
-# shapes repeat the distinction.
+# Colours of Okabe and Ito, without yellow, and two of Tol: distinct under colour blindness.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255", "#999999"]
 MARKERS = "osD^vPX*<>"
-# The first rounds of a slow learner would compress everything else: the axis shows this many percent below the
-# best, or three times the distance of the worst final accuracy if that is more.
+# The axis ends this many percent below the best, or three times the distance of the worst final accuracy: the
+# first rounds of a slow learner would compress the rest.
 SHOWN = 8.0
 TALL = 6.5
 
@@ -27,34 +26,24 @@ TALL = 6.5
 def check_format(path: Path) -> None:
     """Raise a ValueError unless `path` ends in a format that can be drawn."""
     from matplotlib.backend_bases import FigureCanvasBase
-    from matplotlib.figure import Figure
 
     formats, ending = sorted(FigureCanvasBase.get_supported_filetypes()), path.suffix[1:].lower()
     if ending not in formats:
         raise ValueError(f"the plot {str(path)!r} must end in one of: {', '.join(formats)}")
-    trial = Figure(figsize=(2, 2), layout="constrained")
-    trial.subplots()
-    try:
-        # Some formats need other programs, such as LaTeX for the size of a text.
-        trial.savefig(BytesIO(), format=ending)
-    except Exception as error:
-        reason = str(error).strip().splitlines()
-        raise ValueError(f"the plot {str(path)!r} cannot be drawn here: {(reason or ['no reason'])[0]}") from error
 
 
-def draw(outcomes: Sequence[Outcome], protocol: Protocol, format: str = "png") -> bytes:
-    """The figure as a file of that format; `outcomes` must have curves."""
+def draw(records: Sequence[ComparisonRecord], protocol: Protocol, format: str = "png") -> bytes:
+    """The figure as a file of that format; the records must have curves."""
     from matplotlib.figure import Figure
 
-    records = [outcome.record for outcome in outcomes]
     mean, deviation = 100 * mean_accuracy(records), 100 * spread(records)
     row = 0.11 * len(mean.columns) + 0.12
     figure = Figure(figsize=(11, max(4.6, 1.5 + row * len(mean))), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
     draw_sets(left, mean, deviation, protocol)
-    draw_rounds(right, mean_curves(outcomes), len(mean))
+    draw_rounds(right, mean_curves(records), len(mean))
     if figure.get_figheight() > TALL:
-        # Beside a long list of data sets, curves as tall as the list would all look steep.
+        # Curves as tall as a long list of data sets would all look steep.
         right.set_box_aspect(1.2)
         right.set_anchor("N")
     handles, names = left.get_legend_handles_labels()
@@ -90,7 +79,7 @@ def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
     from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 
     for i, (name, curve) in enumerate(curves.items()):
-        # Later lines are thinner, so that equal ones (as of two loops over the same trees) all show.
+        # Later lines are thinner, so that equal ones remain visible.
         width = 2.6 - 1.6 * i / max(1, len(curves) - 1)
         style = {"color": colour(i), "marker": MARKERS[i % len(MARKERS)], "linewidth": width, "ms": 5}
         marks = marked_rounds(len(curve), i / len(curves))
@@ -103,7 +92,7 @@ def draw_rounds(axes: Any, curves: dict[str, Array], n_sets: int) -> None:
     )
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_ylim(*shown(curves))
+    axes.set_ylim(*accuracy_range(curves))
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.set_xlabel("boosting rounds")
     axes.set_ylabel("mean test accuracy (%)")
@@ -118,8 +107,8 @@ def marked_rounds(rounds: int, shift: float) -> list[int]:
     return sorted({int(p) - 1 for p in positions * step**shift if p <= rounds})
 
 
-def shown(curves: dict[str, Array]) -> tuple[float, float]:
-    """The range of accuracy, in percent, that is drawn."""
+def accuracy_range(curves: dict[str, Array]) -> tuple[float, float]:
+    """The range of accuracy on the axis, in percent."""
     last = [100 * curve[-1] for curve in curves.values()]
     best = 100 * max(curve.max() for curve in curves.values())
     lowest = 100 * min(curve.min() for curve in curves.values())
@@ -128,14 +117,14 @@ def shown(curves: dict[str, Array]) -> tuple[float, float]:
     return best - depth - margin, best + margin
 
 
-def mean_curves(outcomes: Sequence[Outcome]) -> dict[str, Array]:
+def mean_curves(records: Sequence[ComparisonRecord]) -> dict[str, Array]:
     """Accuracy after 1, 2, ... rounds of each system, averaged over splits, then over data sets."""
     cells: dict[str, dict[str, list[Array]]] = {}
-    for outcome in outcomes:
-        if outcome.curve is None:
-            raise ValueError("the figure needs outcomes with curves: compare(..., curves=True)")
-        by_set = cells.setdefault(outcome.record.system, {})
-        by_set.setdefault(outcome.record.dataset, []).append(outcome.curve)
+    for record in records:
+        if record.curve is None:
+            raise ValueError("the figure needs records with curves: compare(..., curves=True)")
+        by_set = cells.setdefault(record.system, {})
+        by_set.setdefault(record.dataset, []).append(record.curve)
     return {
         system: np.mean([np.mean(curves, axis=0) for curves in by_set.values()], axis=0)
         for system, by_set in cells.items()

@@ -1,10 +1,10 @@
-"""Identical loops: every system gets the same splits, the same scaling and the same number of rounds."""
+"""Comparison under identical conditions: the same splits, scaling and number of rounds for every system."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -13,7 +13,9 @@ import numpy as np
 
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, OneOf, Real, require
 from ...utils.typing import Array
-from .datasets import Dataset
+from ..records import Record
+from ..runner import Task, parallel
+from .datasets import NamedDataset
 from .systems import SYSTEMS, System
 
 SYSTEM_SEED = 1
@@ -26,7 +28,7 @@ JOBS = Integer(1) | OneOf((-1,))
 
 @dataclass(frozen=True)
 class Protocol:
-    """What is the same for all systems.
+    """The settings that all systems share.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ class Protocol:
     learning_rate : float, optional
         Shrinkage of all systems; by default each has the papers'.
     tune : bool, default=False
-        Whether hyperparameters are chosen by a grid search, 5-fold on the training part, by accuracy.
+        Whether hyperparameters are selected by accuracy in a 5-fold grid search on the training part.
     seed : int, default=1
         From 0 to ``2**32 - splits``. Split i, from 1, has the random state ``seed + i - 1``. Systems always have
         the seed 1.
@@ -70,7 +72,7 @@ class Protocol:
                 f"got {self.seed}"
             )
 
-    def split(self, dataset: Dataset, index: int) -> tuple[Array, Array]:
+    def split(self, dataset: NamedDataset, index: int) -> tuple[Array, Array]:
         """Training and test rows of split `index`, from 1."""
         from sklearn.model_selection import train_test_split
 
@@ -83,17 +85,18 @@ class Protocol:
         return system.learning_rate if self.learning_rate is None else self.learning_rate
 
     def grid(self, system: System, n_features: int) -> list[dict[str, list[Any]]]:
-        """The system's grid, without the shrinkage where that is set for all."""
+        """The system's grid, without the shrinkage if that is set for all systems."""
         fixed = () if self.learning_rate is None else ("learning_rate",)
         return [{k: v for k, v in part.items() if k not in fixed} for part in system.grid(n_features)]
 
 
 @dataclass(frozen=True)
-class Record:
+class ComparisonRecord(Record):
     """The results of one system on one split.
 
     ``accuracy`` and ``log_loss`` (natural logarithm) are of the test part. ``fit_seconds`` is the time of the
-    final fit, without a grid search. ``params`` are the classifier's hyperparameters.
+    final fit, without a grid search. ``params`` are the classifier's hyperparameters. ``curve``, which files omit,
+    is the test accuracy after 1, 2, ... rounds, (rounds,), if requested.
     """
 
     dataset: str
@@ -105,51 +108,43 @@ class Record:
     predict_seconds: float
     rounds: int
     params: dict[str, Any]
+    curve: Array | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.dataset, self.system, self.split
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        return self.system, self.dataset
+
+    @property
+    def unit_seconds(self) -> float:
+        return self.fit_seconds + self.predict_seconds
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A record and, if requested, the test accuracy after 1, 2, ... rounds, (rounds,)."""
-
-    record: Record
-    curve: Array | None = None
-
-
-@dataclass(frozen=True)
-class Task:
-    """One system on one split of one data set: the unit of parallel work."""
+class ComparisonTask(Task[ComparisonRecord]):
+    """One system on one split of one data set."""
 
     protocol: Protocol
-    dataset: Dataset
-    name: str
-    system: System
-    split: int
-    curve: bool
+    data: NamedDataset
+    booster: System
+    curve: bool = False
 
-    def __call__(self) -> Outcome:
-        """Fit and measure, on one thread."""
-        from threadpoolctl import threadpool_limits
-
-        try:
-            with threadpool_limits(THREADS):
-                return self._measured()
-        except Exception as error:
-            error.add_note(f"in system {self.name!r} on split {self.split} of data set {self.dataset.name!r}")
-            raise
-
-    def _measured(self) -> Outcome:
+    def measure(self) -> list[ComparisonRecord]:
         from sklearn.metrics import accuracy_score, log_loss
 
-        X, y, X_test, y_test = self._parts()
-        model, fit_seconds = self._fitted(X, y)
-        # What this model is the first to need is loaded and compiled here, not while it is timed.
+        X, y, X_test, y_test = self._split_data()
+        model, fit_seconds = self._fit(X, y)
+        # Imports and compilation are not timed.
         model.predict(X_test[:1])
         start = perf_counter()
         predicted = model.predict(X_test)
         predict_seconds = perf_counter() - start
-        record = Record(
-            dataset=self.dataset.name,
-            system=self.name,
+        record = ComparisonRecord(
+            dataset=self.dataset,
+            system=self.system,
             split=self.split,
             accuracy=float(accuracy_score(y_test, predicted)),
             log_loss=float(log_loss(y_test, model.predict_proba(X_test), labels=[0, 1])),
@@ -157,30 +152,31 @@ class Task:
             predict_seconds=predict_seconds,
             rounds=self.protocol.rounds,
             params=plain_params(model),
+            curve=self._curve(model, X_test, y_test) if self.curve else None,
         )
-        return Outcome(record, self._curve(model, X_test, y_test) if self.curve else None)
+        return [record]
 
-    def _parts(self) -> tuple[Array, Array, Array, Array]:
+    def _split_data(self) -> tuple[Array, Array, Array, Array]:
         """Features and labels of the training and of the test part, standardised on the former."""
         from sklearn.preprocessing import StandardScaler
 
-        train, test = self.protocol.split(self.dataset, self.split)
-        X, y = self.dataset.X, self.dataset.y
+        train, test = self.protocol.split(self.data, self.split)
+        X, y = self.data.X, self.data.y
         scaler = StandardScaler().fit(X[train])
         return scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
 
     def _build(self, rounds: int) -> Any:
-        rate = self.protocol.rate(self.system)
-        return self.system.build(rounds=rounds, learning_rate=rate, seed=SYSTEM_SEED, threads=THREADS)
+        rate = self.protocol.rate(self.booster)
+        return self.booster.build(rounds=rounds, learning_rate=rate, seed=SYSTEM_SEED, threads=THREADS)
 
-    def _fitted(self, X: Array, y: Array) -> tuple[Any, float]:
-        """The fitted model and the seconds that the fit took."""
+    def _fit(self, X: Array, y: Array) -> tuple[Any, float]:
+        """The fitted model and the time of the fit in seconds."""
         from sklearn.model_selection import GridSearchCV
 
-        # Warm up imports and compilation, so that the first fit of a process is not the slowest.
+        # Imports and compilation are not timed.
         self._build(1).fit(X, y).predict(X[:1])
         model = self._build(self.protocol.rounds)
-        grid = self.protocol.grid(self.system, X.shape[1])
+        grid = self.protocol.grid(self.booster, X.shape[1])
         if self.protocol.tune and any(grid):
             search = GridSearchCV(model, grid, scoring="accuracy", cv=FOLDS, error_score="raise").fit(X, y)
             return search.best_estimator_, float(search.refit_time_)
@@ -189,42 +185,42 @@ class Task:
         return model, perf_counter() - start
 
     def _curve(self, model: Any, X: Array, y: Array) -> Array:
-        """Accuracy after each round; a model that stopped early keeps its last."""
-        stages = islice(self.system.staged(model, X), self.protocol.rounds)
+        """Accuracy after each round; the last one is repeated if training stopped early."""
+        stages = islice(self.booster.staged(model, X), self.protocol.rounds)
         curve = [float(np.mean(labels == y)) for labels in stages]
         return np.array(curve + curve[-1:] * (self.protocol.rounds - len(curve)))
 
 
 def compare(
-    datasets: Sequence[Dataset],
+    datasets: Sequence[NamedDataset],
     systems: Sequence[str],
     protocol: Protocol | None = None,
     *,
     jobs: int = 1,
     curves: bool = False,
-    progress: Callable[[Outcome], object] | None = None,
-) -> list[Outcome]:
+    progress: Callable[[ComparisonRecord], object] | None = None,
+) -> list[ComparisonRecord]:
     """Run systems on data sets under identical loops.
 
     Parameters
     ----------
-    datasets : sequence of Dataset
-        From :func:`~rffboost_ext.experiments.compare.load`, or made by hand.
+    datasets : sequence of NamedDataset
+        As :func:`~rffboost_ext.experiments.compare.load` returns them.
     systems : sequence of str
         Names in :data:`~rffboost_ext.experiments.compare.SYSTEMS`.
     protocol : Protocol, optional
-        What is the same for all; 20 splits and 100 rounds by default.
+        The shared settings; 20 splits and 100 rounds by default.
     jobs : int, default=1
-        Processes; -1 for one per core. Accuracies do not depend on it, times may.
+        Processes; -1 for one per core. Accuracies do not depend on it.
     curves : bool, default=False
-        Whether to measure the accuracy after every round, too.
+        Whether to measure the accuracy after every round.
     progress : callable, optional
-        Called with each outcome as it arrives.
+        Called with each record as it arrives.
 
     Returns
     -------
-    list of Outcome
-        By data set, split and system.
+    list of ComparisonRecord
+        Ordered by data set, split and system.
 
     Raises
     ------
@@ -233,19 +229,22 @@ def compare(
         data set is too small for the protocol; before any work is done.
     """
     protocol = protocol or Protocol()
-    tasks = plan(datasets, systems, protocol, jobs, curves)
-    outcomes = []
-    for outcome in run(tasks, jobs):
-        outcomes.append(outcome)
+    records = []
+    for (record,) in parallel(make_tasks(datasets, systems, protocol, jobs, curves), jobs, ordered=True):
+        records.append(record)
         if progress is not None:
-            progress(outcome)
-    return outcomes
+            progress(record)
+    return records
 
 
-def plan(
-    datasets: Sequence[Dataset], systems: Sequence[str], protocol: Protocol, jobs: int = 1, curves: bool = False
-) -> list[Task]:
-    """All tasks, after checking that they can be done."""
+def make_tasks(
+    datasets: Sequence[NamedDataset],
+    systems: Sequence[str],
+    protocol: Protocol,
+    jobs: int = 1,
+    curves: bool = False,
+) -> list[ComparisonTask]:
+    """All tasks, if they are valid."""
     protocol.validate()
     require("compare", "jobs", jobs, JOBS)
     if isinstance(systems, str):
@@ -254,24 +253,15 @@ def plan(
     for dataset in datasets:
         check_data(dataset)
     require_distinct("data set", [dataset.name for dataset in datasets])
-    made = {name: available(name) for name in systems}
-    for name in made if curves else ():
-        require_stages(name, made[name])
+    boosters = {name: create_system(name) for name in systems}
     for dataset in datasets:
         check_size(dataset, protocol)
     return [
-        Task(protocol, dataset, name, system, split, curves)
+        ComparisonTask(dataset.name, name, split, protocol, dataset, booster, curves)
         for dataset in datasets
         for split in range(1, protocol.splits + 1)
-        for name, system in made.items()
+        for name, booster in boosters.items()
     ]
-
-
-def run(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
-    """The outcomes of `tasks`, in their order, as they arrive."""
-    from joblib import Parallel, delayed
-
-    return Parallel(n_jobs=jobs, return_as="generator")(delayed(task)() for task in tasks)
 
 
 def require_distinct(kind: str, names: Sequence[str]) -> None:
@@ -283,18 +273,7 @@ def require_distinct(kind: str, names: Sequence[str]) -> None:
         raise ValueError(f"compare: {kind} {twice[0]!r} is given more than once")
 
 
-def require_stages(name: str, system: System) -> None:
-    """Raise a ValueError unless a system can tell what its models predict after each round."""
-    try:
-        model = system.build(rounds=1, learning_rate=1.0, seed=SYSTEM_SEED, threads=THREADS)
-    # What a system cannot do is told where it is to do it, with the split and the data set.
-    except Exception:
-        return
-    if type(system).staged is System.staged and not hasattr(model, "staged_predict"):
-        raise ValueError(f"compare: curves need staged_predict, which the models of system {name!r} do not offer")
-
-
-def available(name: str) -> System:
+def create_system(name: str) -> System:
     """The system of that name; a ValueError if it is unknown or lacks a package."""
     system = SYSTEMS.create(name)
     missing = system.missing()
@@ -306,10 +285,10 @@ def available(name: str) -> System:
     return system
 
 
-def check_data(dataset: Dataset) -> None:
-    """Raise a TypeError or ValueError unless a data set, which may be made by hand, is as Dataset documents."""
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"compare: datasets must hold instances of Dataset, got {type(dataset).__name__}")
+def check_data(dataset: NamedDataset) -> None:
+    """Raise a TypeError or ValueError unless a data set is valid."""
+    if not isinstance(dataset, NamedDataset):
+        raise TypeError(f"compare: datasets must hold instances of NamedDataset, got {type(dataset).__name__}")
     X, y, what = dataset.X, dataset.y, f"data set {dataset.name!r}"
     if not isinstance(X, np.ndarray) or not isinstance(y, np.ndarray):
         raise TypeError(f"{what}: X and y must be arrays, got {type(X).__name__} and {type(y).__name__}")
@@ -320,10 +299,10 @@ def check_data(dataset: Dataset) -> None:
         raise ValueError(f"{what}: y must be 0 or 1, whole numbers, for each of {len(X)} rows, got {found}")
 
 
-def check_size(dataset: Dataset, protocol: Protocol) -> None:
+def check_size(dataset: NamedDataset, protocol: Protocol) -> None:
     """Raise a ValueError that names the data set if it cannot be split as the protocol requires."""
     try:
-        # This depends on the counts only, and on the seed, which is the largest for the last split.
+        # The last split has the largest seed.
         train, _ = protocol.split(dataset, protocol.splits)
     except ValueError as error:
         raise ValueError(f"data set {dataset.name!r} cannot be split: {error}") from error
@@ -336,7 +315,7 @@ def check_size(dataset: Dataset, protocol: Protocol) -> None:
 
 
 def plain_params(model: Any) -> dict[str, Any]:
-    """The hyperparameters of a classifier that are numbers or strings, nested ones included."""
+    """The hyperparameters of a classifier, including nested ones, that are numbers or strings."""
     params = model.get_params(deep=True)
     return {name: value for name, value in sorted(params.items()) if is_plain(value)}
 

@@ -1,49 +1,52 @@
-"""Tables of a comparison, and its files."""
+"""Tables and files of a comparison."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from statistics import fmean
 from typing import Any
 
-from .datasets import Dataset
-from .parity import parities
-from .protocol import Protocol, Record
+from ..records import as_csv as records_as_csv
+from ..records import as_row
+from .datasets import NamedDataset
+from .protocol import ComparisonRecord, Protocol
 from .systems import SYSTEMS
 
 # Mean accuracies on the same test rows may differ by round-off alone, which must not affect ranks.
 DIGITS = 10
+PAIRS = {"tree": "xgboost", "tree_logistic": "xgboost_logistic"}
+"""Systems with XGBoost's trees in our loop, and the systems with the same loss in XGBoost's loop."""
 
 
-def mean_accuracy(records: Sequence[Record]) -> Any:
+def mean_accuracy(records: Sequence[ComparisonRecord]) -> Any:
     """Mean test accuracy over splits: a pandas data frame, a row per data set, a column per system."""
     return _by_cell(records, "accuracy").mean().unstack().round(DIGITS)
 
 
-def spread(records: Sequence[Record]) -> Any:
+def spread(records: Sequence[ComparisonRecord]) -> Any:
     """Standard deviation of test accuracy over splits, as :func:`mean_accuracy`; 0 for one split."""
     return _by_cell(records, "accuracy").std(ddof=0).unstack()
 
 
-def average_rank(records: Sequence[Record]) -> Any:
+def average_rank(records: Sequence[ComparisonRecord]) -> Any:
     """Rank of each system by mean accuracy, 1 the best and ties shared, averaged over data sets."""
     return mean_accuracy(records).rank(axis=1, ascending=False).mean()
 
 
-def mean_seconds(records: Sequence[Record], what: str) -> Any:
+def mean_seconds(records: Sequence[ComparisonRecord], what: str) -> Any:
     """Mean of ``fit_seconds`` or ``predict_seconds`` of each system over splits, then over data sets."""
     return _by_cell(records, what).mean().unstack().mean()
 
 
-def _by_cell(records: Sequence[Record], column: str) -> Any:
+def _by_cell(records: Sequence[ComparisonRecord], column: str) -> Any:
     import pandas as pd
 
-    frame = pd.DataFrame([asdict(record) for record in records])
+    frame = pd.DataFrame([as_row(record) for record in records])
     return frame.groupby(["dataset", "system"], sort=False)[column]
 
 
-def table(records: Sequence[Record], datasets: Sequence[Dataset], protocol: Protocol) -> Any:
+def table(records: Sequence[ComparisonRecord], datasets: Sequence[NamedDataset], protocol: Protocol) -> Any:
     """The comparison as a table to print, a ``rich.table.Table``; the best of each row is bold."""
     from rich import box
     from rich.markup import escape
@@ -76,12 +79,12 @@ def bold(cells: Sequence[str], best: Sequence[bool]) -> list[str]:
 
 
 def counted(count: int, what: str) -> str:
-    """So many of something, in the plural where there are several."""
+    """A number and a noun, with the plural s if needed."""
     return f"{count} {what}{'s'[: count != 1]}"
 
 
 def caption(systems: Sequence[str], protocol: Protocol) -> str:
-    """What a table shows, what was the same for all systems, and what differed."""
+    """The caption: the values, the shared settings, and the differences between the systems."""
     shares = f"{counted(protocol.splits, 'stratified split')}, {100 * protocol.test_size:g} % test"
     tuned = ", hyperparameters by 5-fold search on the training part" if protocol.tune else ""
     lines = [
@@ -92,18 +95,36 @@ def caption(systems: Sequence[str], protocol: Protocol) -> str:
         *(f"  {name}: {difference(name, protocol)}" for name in systems),
     ]
     if protocol.tune:
-        lines.append("Seconds are those of the final fit, the search not counted.")
+        lines.append("Seconds of the final fit, without the search.")
     return "\n".join(lines)
 
 
-def parity_lines(records: Sequence[Record]) -> list[str]:
-    """The differences between the loops for the same loss; empty if no such pair was compared."""
-    pairs = parities(records)
-    return ["The same loss in our loop and in XGBoost's:", *(f"  {pair}" for pair in pairs)] if pairs else []
+def parity_lines(records: Sequence[ComparisonRecord]) -> list[str]:
+    """Differences between our loop and XGBoost's for the same loss; empty without such a pair of systems."""
+    means = mean_per_system(records)
+    lines = []
+    for ours, theirs in PAIRS.items():
+        if {ours, theirs} <= set(means):
+            (accuracy, seconds), (their_accuracy, their_seconds) = means[ours], means[theirs]
+            times = f"{1e3 * seconds:.3g} and {1e3 * their_seconds:.3g} ms per round"
+            gain = 100 * (accuracy - their_accuracy)
+            lines.append(f"  {ours} and {theirs}: {gain:+.2f} points of accuracy, {times}")
+    return ["The same loss in our loop and in XGBoost's:", *lines] if lines else []
+
+
+def mean_per_system(records: Sequence[ComparisonRecord]) -> dict[str, tuple[float, float]]:
+    """Mean accuracy, and mean seconds of a round, over all records of each system."""
+    groups: dict[str, list[ComparisonRecord]] = {}
+    for record in records:
+        groups.setdefault(record.system, []).append(record)
+    return {
+        name: (fmean(r.accuracy for r in group), fmean(r.fit_seconds / r.rounds for r in group))
+        for name, group in groups.items()
+    }
 
 
 def difference(name: str, protocol: Protocol) -> str:
-    """What is specific to a system."""
+    """The settings that are specific to a system."""
     system = SYSTEMS.create(name)
     searched = protocol.tune and any("learning_rate" in part for part in protocol.grid(system, 1))
     shrinkage = "shrinkage tuned" if searched else f"shrinkage {protocol.rate(system):g}"
@@ -111,14 +132,11 @@ def difference(name: str, protocol: Protocol) -> str:
     return ", ".join(filter(None, (system.note, size, shrinkage)))
 
 
-def as_json(records: Sequence[Record]) -> bytes:
+def as_json(records: Sequence[ComparisonRecord]) -> bytes:
     """The records as a JSON list."""
-    return (json.dumps([asdict(record) for record in records], indent=1, allow_nan=False) + "\n").encode()
+    return (json.dumps([as_row(record) for record in records], indent=1, allow_nan=False) + "\n").encode()
 
 
-def as_csv(records: Sequence[Record]) -> bytes:
-    """The records as CSV, a line each; ``params`` as JSON."""
-    import pandas as pd
-
-    rows = [asdict(record) | {"params": json.dumps(record.params)} for record in records]
-    return bytes(pd.DataFrame(rows).to_csv(index=False, lineterminator="\n").encode())
+def as_csv(records: Sequence[ComparisonRecord]) -> bytes:
+    """The records as CSV."""
+    return records_as_csv(ComparisonRecord, records)

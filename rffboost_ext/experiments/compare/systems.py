@@ -27,27 +27,26 @@ RATES = [1.0, 0.5, 0.1, 0.05, 0.01]
 
 
 class System(Spec, ABC):
-    """A booster as a comparison runs it; custom ones are registered by ``@SYSTEMS.register("name")``."""
+    """A booster of a comparison; custom systems are registered by ``@SYSTEMS.register("name")``."""
 
     learning_rate: ClassVar[float] = 1.0
     """The papers' shrinkage, used unless one is set for all systems."""
     note: ClassVar[str] = ""
-    """Its description in the caption of a table: loop, loss, and what else differs."""
+    """Its description in the caption of a table: loop, loss and other differences."""
     size: ClassVar[str] = ""
-    """Added to the caption where nothing is tuned: hyperparameters that the grid would replace."""
+    """Hyperparameters in the caption of a comparison without tuning."""
     packages: ClassVar[Sequence[str]] = ()
     """Optional packages that must be installed."""
 
     @abstractmethod
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
-        """A scikit-learn classifier, not fitted, for features that are standardised already.
+        """A scikit-learn classifier, not fitted, for standardised features and labels 0 and 1.
 
-        It is fitted on labels 0 and 1, and offers ``predict`` and ``predict_proba``; for curves over rounds also
-        ``staged_predict``, or the system its own :meth:`staged`.
+        It offers ``predict`` and ``predict_proba``; curves also need its ``staged_predict`` or :meth:`staged`.
         """
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        """Hyperparameters to search, as ``GridSearchCV`` takes them; nothing by default."""
+        """The grid of a search, as of ``GridSearchCV``; empty by default."""
         return []
 
     def staged(self, model: Any, X: Array) -> Iterator[Array]:
@@ -55,7 +54,7 @@ class System(Spec, ABC):
         yield from model.staged_predict(X)
 
     def missing(self) -> list[str]:
-        """The packages that it needs and that are not installed."""
+        """The required packages that are not installed."""
         return [package for package in self.packages if find_spec(package) is None]
 
 
@@ -63,9 +62,7 @@ SYSTEMS: Registry[System] = Registry("system", System)  # type: ignore[type-abst
 
 
 class PublishedDraws(Spectrum):
-    """Gaussian frequencies as the experiments behind the papers drew them: all at once, before the first round.
-
-    The stream is that of NumPy's ``RandomState``, so that one seed gives the same frequencies in both.
+    """Gaussian frequencies of the published experiments: ``RandomState`` draws them for all rounds at once.
 
     Parameters
     ----------
@@ -93,13 +90,18 @@ class Preset(System):
     """One of the published algorithms; its hyperparameters are those of :mod:`rffboost_ext.presets`."""
 
     preset: ClassVar[str]
+    searched: ClassVar[dict[str, list[Any]]] = {}
+    """The paper's grid, besides the kernel parameter."""
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
         make = getattr(presets, self.preset)
-        # In float64, as the published experiments: the accuracies are compared with theirs.
+        # In float64, as the published experiments.
         shared = {"learning_rate": learning_rate, "standardize": False, "precision": "float64"}
         model: RFFBoostClassifier = make(n_estimators=rounds, random_state=seed, n_jobs=threads, **shared)
         return model.set_params(learner__spectrum=PublishedDraws(seed, rounds))
+
+    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
+        return [{"learner__gamma": gammas(n_features), **self.searched}]
 
 
 @SYSTEMS.register("gbrff")
@@ -109,8 +111,8 @@ class GBRFF(Preset):
     preset, note = "gbrff", "squared error on labels -1 and 1, 100 frequencies per round"
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        c = [0.0, *(2.0**p for p in range(11))]
-        return [{"learner__gamma": [0.5], "learner__beta": c, "learning_rate": RATES}]
+        beta = [0.0, *(2.0**p for p in range(11))]
+        return [{"learner__gamma": [0.5], "learner__beta": beta, "learning_rate": RATES}]
 
 
 @SYSTEMS.register("gbrff05")
@@ -118,9 +120,7 @@ class GBRFF05(Preset):
     """GBRFF0.5: random landmarks."""
 
     preset, note = "gbrff05", "exponential loss, 10 frequencies per round"
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"learner__gamma": gammas(n_features), "learner__beta": POWERS_OF_TEN}]
+    searched = {"learner__beta": POWERS_OF_TEN}
 
 
 @SYSTEMS.register("gbrff1")
@@ -128,9 +128,7 @@ class GBRFF1(Preset):
     """GBRFF1: learned landmarks."""
 
     preset, note = "gbrff1", "exponential loss, 10 frequencies per round"
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"learner__gamma": gammas(n_features), "learner__beta": POWERS_OF_TEN}]
+    searched = {"learner__beta": POWERS_OF_TEN}
 
 
 @SYSTEMS.register("gbrff15")
@@ -139,18 +137,13 @@ class GBRFF15(Preset):
 
     preset, note = "gbrff15", "exponential loss, 1 frequency per round"
 
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"learner__gamma": gammas(n_features)}]
-
 
 @SYSTEMS.register("gbrff2")
 class GBRFF2(Preset):
     """GBRFF2: learned phases and frequencies."""
 
     preset, note = "gbrff2", "exponential loss, 1 frequency per round"
-
-    def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
-        return [{"learner__gamma": gammas(n_features), "learner__l2": L2}]
+    searched = {"learner__l2": L2}
 
 
 @SYSTEMS.register("mixture")
@@ -162,16 +155,9 @@ class OurMixture(System):
     learner: ClassVar[str] = "mixture"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
-        return RFFBoostClassifier(
-            "log_loss",
-            self.learner,
-            n_estimators=rounds,
-            learning_rate=learning_rate,
-            early_stopping=False,
-            standardize=False,
-            random_state=seed,
-            n_jobs=threads,
-        )
+        shared: dict[str, Any] = {"standardize": False, "random_state": seed, "n_jobs": threads}
+        size: dict[str, Any] = {"n_estimators": rounds, "learning_rate": learning_rate, "early_stopping": False}
+        return RFFBoostClassifier("log_loss", self.learner, **size, **shared)
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:
         return [{"learning_rate": [0.05, 0.1, 0.2]}]
@@ -202,14 +188,9 @@ class OurTrees(TreeSystem):
     loss: ClassVar[str] = "exponential"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> RFFBoostClassifier:
+        shared: dict[str, Any] = {"standardize": False, "random_state": seed, "n_jobs": threads}
         return RFFBoostClassifier(
-            self.loss,
-            Tree(DEPTH),
-            n_estimators=rounds,
-            learning_rate=learning_rate,
-            standardize=False,
-            random_state=seed,
-            n_jobs=threads,
+            self.loss, Tree(DEPTH), n_estimators=rounds, learning_rate=learning_rate, **shared
         )
 
     def grid(self, n_features: int) -> list[dict[str, list[Any]]]:

@@ -1,4 +1,4 @@
-"""XGBoost's own loop, fed with one of our losses, and with our cosines."""
+"""XGBoost's own loop with one of our losses, and with our cosines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ...core import Learner, Loss
+from ...core import Loss
 from ...interop.objectives import MatrixObjective
 from ...losses.registry import LOSSES
 from ...utils.typing import Array
@@ -32,8 +32,8 @@ PARAMETERS = """loss : str or Loss, default="log_loss"
         Threads."""
 
 
-class Peer(ClassifierMixin, BaseEstimator):
-    """Base class of both: parameters, and the encoding of two classes."""
+class XGBoostSystem(ClassifierMixin, BaseEstimator):
+    """Base class: parameters and label encoding."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Peer(ClassifierMixin, BaseEstimator):
         return named | fixed | {"seed": self.random_state, "nthread": self.n_jobs}
 
 
-class XGBoostLoop(Peer):
+class XGBoostLoop(XGBoostSystem):
     __doc__ = f"""``xgboost.train`` with a binary loss of ours: baseline, objective and link as in our own loop.
 
     Parameters
@@ -111,7 +111,7 @@ class XGBoostLoop(Peer):
 
     def decision_function(self, X: Any) -> Array:
         """Margins, (n,)."""
-        X = self._validated(X)
+        X = self._validate(X)
         return self._margin(self._matrix(X, self.baseline_))
 
     def predict_proba(self, X: Any) -> Array:
@@ -124,8 +124,8 @@ class XGBoostLoop(Peer):
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds."""
-        X = self._validated(X)
-        # With a base margin of 0 each prediction is one tree's contribution: all stages cost one pass.
+        X = self._validate(X)
+        # With a base margin of 0 each prediction is the contribution of one tree.
         matrix = self._matrix(X, 0.0)
         margin = np.full(len(X), self.baseline_)
         for t in range(self.n_estimators):
@@ -141,7 +141,7 @@ class XGBoostLoop(Peer):
         margin = self.booster_.predict(matrix, output_margin=True, **rounds)
         return np.asarray(margin, dtype=np.float64)
 
-    def _validated(self, X: Any) -> Array:
+    def _validate(self, X: Any) -> Array:
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
 
@@ -149,14 +149,12 @@ class XGBoostLoop(Peer):
         return np.asarray(self.classes_[(margin > 0.0).astype(int)])
 
 
-class XGBoostCosine(Peer):
+class XGBoostCosine(XGBoostSystem):
     __doc__ = f"""``xgboost.train`` with cosines of ours: in each round a cosine, then XGBoost's tree.
 
     Parameters
     ----------
     {PARAMETERS}
-    learner : str or Learner, default="rff_1"
-        What fits the cosines.
 
     Attributes
     ----------
@@ -168,27 +166,13 @@ class XGBoostCosine(Peer):
 
     model_: Any
 
-    def __init__(
-        self,
-        loss: str | Loss = "log_loss",
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int = 5,
-        reg_lambda: float = 1.0,
-        random_state: int = 0,
-        n_jobs: int = 1,
-        learner: str | Learner = "rff_1",
-    ) -> None:
-        super().__init__(loss, n_estimators, learning_rate, max_depth, reg_lambda, random_state, n_jobs)
-        self.learner = learner
-
     def _train(self, X: Array, codes: Array) -> None:
         from xgboost import QuantileDMatrix, train
 
         from ...interop.xgboost import CosineObjective
 
         shared = {name: getattr(self, name) for name in ("learning_rate", "random_state", "n_jobs")}
-        hybrid = CosineObjective(self.loss, self.learner, **shared)
+        hybrid = CosineObjective(self.loss, "rff_1", **shared)
         matrix = QuantileDMatrix(X, codes, nthread=self.n_jobs)
         hybrid.attach(matrix, X)
         self.model_ = hybrid.bind(train(self._native(), matrix, self.n_estimators, obj=hybrid))

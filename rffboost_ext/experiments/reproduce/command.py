@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-Name = Annotated[str, Argument(metavar="TARGET", help="The table or figure; 'list' names them all.")]
+Name = Annotated[str, Argument(metavar="TARGET", help="The table or figure; 'list' lists them all.")]
 Out = Annotated[
-    Path | None, Option(metavar="DIR", help="Folder of the results; made if need be.", show_default=False)
+    Path | None, Option(metavar="DIR", help="Folder of the results; created if needed.", show_default=False)
 ]
 Splits = Annotated[
     int | None, Option(help="Random splits, or draws of generated data.", show_default="the paper's")
@@ -57,13 +57,12 @@ def reproduce_command(
 ) -> int:
     """Regenerate a table or figure of the papers beside its published values.
 
-    DIR/TARGET.csv gets a row per measured value as soon as it is there, and a further run does what is missing:
-    one that was interrupted goes on. DIR/TARGET.md, TARGET.png and TARGET-values.csv show all rows so far. Data
-    are CSV files in --data-dir, what scikit-learn ships, or OpenML's; a set that cannot be had is named and
-    skipped.
+    Each measured value is appended to DIR/TARGET.csv at once; a later run measures what is missing. DIR/TARGET.md,
+    TARGET.png and TARGET-values.csv show all values so far. Data come from CSV files in --data-dir, from
+    scikit-learn or from OpenML; sets that are not available are listed and skipped.
     """
+    from ..runner import failure_lines
     from .request import Request, reproduce, require_known
-    from .runner import told
     from .targets import TARGETS
 
     if target == "list":
@@ -72,28 +71,28 @@ def reproduce_command(
     if out is None:
         require_known(target)
         raise ValueError("Missing option '--out': the folder of the results.")
-    choice = listed(datasets), listed(systems)
-    request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, numbers(points))
+    choice = split_names(datasets), split_names(systems)
+    request = Request(target, out, splits, *choice, data_dir, jobs, quick, time_limit, split_numbers(points))
     page, failures = reproduce(request, lambda text: typer.echo(text, err=True))
     typer.echo(page)
-    for line in told(failures):
+    for line in failure_lines(failures):
         typer.echo(f"failed: {line}", err=True)
     return 1 if failures else 0
 
 
-def listed(values: Sequence[str] | None) -> list[str] | None:
+def split_names(values: Sequence[str] | None) -> list[str] | None:
     """Names from options that may hold several, separated by commas."""
     if not values:
         return None
     found = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if not found:
-        raise ValueError(f"an option for several names or numbers must hold one at least, got {values[0]!r}")
+        raise ValueError(f"an option with several values must have at least one, got {values[0]!r}")
     return found
 
 
-def numbers(values: Sequence[str] | None) -> list[float] | None:
+def split_numbers(values: Sequence[str] | None) -> list[float] | None:
     """Numbers from options that may hold several, separated by commas."""
-    texts = listed(values)
+    texts = split_names(values)
     try:
         return None if texts is None else [float(text) for text in texts]
     except ValueError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...utils.typing import Array
-from ..compare.datasets import SHIPPED, SUFFIXES, Dataset, features, labels, located, parted, unknown
+from ..compare.datasets import SHIPPED, SUFFIXES, NamedDataset, features, find_file, labels, read_features_target
 
 TARGET, SPLIT = "target", "split"
 SVMLIGHT = ".svm.gz"
@@ -22,18 +22,10 @@ BLOCK = 2**20
 
 @dataclass(frozen=True)
 class OpenML:
-    """A data set on OpenML and its positive class.
+    """A data set on OpenML: its number and the target values of the positive class, as text.
 
-    Attributes
-    ----------
-    id : int
-        Its number.
-    positive : tuple of str
-        The values of the target, as text, of the positive class.
-    kept : tuple of str
-        The values whose rows are kept; all if there are none.
-    train_rows : int, optional
-        How many of its first rows are the published training part.
+    If there are `kept` values, rows with other target values are dropped. The first `train_rows` rows are the
+    published training part.
     """
 
     id: int
@@ -43,21 +35,11 @@ class OpenML:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a data set comes from, and what size it must have.
+class DataSource:
+    """The source of a data set of n rows and d features.
 
-    Attributes
-    ----------
-    n, d : int
-        Rows and features; a set from OpenML of another size is not the same and is rejected.
-    stem : str
-        The name of its file, without the suffix.
-    shipped : str, optional
-        Name of scikit-learn's copy in :data:`rffboost_ext.experiments.compare.datasets.SHIPPED`.
-    openml : OpenML, optional
-        Where OpenML has it.
-    unit : float
-        Divisor of the features.
+    The file is named after `stem`, `shipped` is the name of scikit-learn's copy, and `unit` a divisor of the
+    features. A set from OpenML must have the size (n, d).
     """
 
     n: int
@@ -68,44 +50,31 @@ class Source:
     unit: float = 1.0
 
 
-@dataclass(frozen=True)
-class Data(Dataset):
-    """A data set and its published split.
-
-    Attributes
-    ----------
-    train_rows : int, optional
-        Number of leading rows that are the published training part; None without a published split.
-    """
-
-    train_rows: int | None = None
-
-
-SOURCES: dict[str, Source] = {
-    "wine": Source(178, 13, "wine", "wine"),
-    "sonar": Source(208, 60, "sonar", openml=OpenML(40, ("Rock",))),
-    "newthyroid": Source(215, 5, "newthyroid", openml=OpenML(40682, ("2", "3"))),
-    "heart": Source(270, 13, "heart", openml=OpenML(53, ("present",))),
-    "bupa": Source(345, 6, "bupa"),
-    "iono": Source(351, 34, "iono", openml=OpenML(59, ("b",))),
-    "wdbc": Source(569, 30, "wdbc", "wdbc"),
-    "balance": Source(625, 4, "balance", openml=OpenML(11, ("L",))),
-    "australian": Source(690, 14, "australian"),
-    "pima": Source(768, 8, "pima", openml=OpenML(37, ("tested_positive",))),
-    "vehicle": Source(846, 18, "vehicle", openml=OpenML(54, ("van",))),
-    "german": Source(1000, 23, "german"),
-    "splice": Source(3175, 60, "splice"),
-    "spambase": Source(4601, 57, "spambase", openml=OpenML(44, ("1",))),
-    "occupancy": Source(20560, 5, "occupancy"),
-    "bankmarketing": Source(45211, 51, "bankmarketing_raw", openml=OpenML(1461, ("2",))),
-    "glass": Source(214, 9, "glass", openml=OpenML(41, ("build wind float",))),
-    "breast": Source(569, 30, "breast", "wdbc"),
-    "adult": Source(48842, 108, "adult_raw", openml=OpenML(1590, (">50K",), train_rows=32561)),
-    "mnist17": Source(15170, 784, "mnist17", openml=OpenML(554, ("7",), ("1", "7")), unit=255.0),
-    "mnist49": Source(13782, 784, "mnist49", openml=OpenML(554, ("9",), ("4", "9")), unit=255.0),
-    "mnist56": Source(13189, 784, "mnist56", openml=OpenML(554, ("6",), ("5", "6")), unit=255.0),
-    "farm": Source(4143, 54877, "farm"),
-    "ads": Source(3279, 1554, "ads"),
+SOURCES: dict[str, DataSource] = {
+    "wine": DataSource(178, 13, "wine", "wine"),
+    "sonar": DataSource(208, 60, "sonar", openml=OpenML(40, ("Rock",))),
+    "newthyroid": DataSource(215, 5, "newthyroid", openml=OpenML(40682, ("2", "3"))),
+    "heart": DataSource(270, 13, "heart", openml=OpenML(53, ("present",))),
+    "bupa": DataSource(345, 6, "bupa"),
+    "iono": DataSource(351, 34, "iono", openml=OpenML(59, ("b",))),
+    "wdbc": DataSource(569, 30, "wdbc", "wdbc"),
+    "balance": DataSource(625, 4, "balance", openml=OpenML(11, ("L",))),
+    "australian": DataSource(690, 14, "australian"),
+    "pima": DataSource(768, 8, "pima", openml=OpenML(37, ("tested_positive",))),
+    "vehicle": DataSource(846, 18, "vehicle", openml=OpenML(54, ("van",))),
+    "german": DataSource(1000, 23, "german"),
+    "splice": DataSource(3175, 60, "splice"),
+    "spambase": DataSource(4601, 57, "spambase", openml=OpenML(44, ("1",))),
+    "occupancy": DataSource(20560, 5, "occupancy"),
+    "bankmarketing": DataSource(45211, 51, "bankmarketing_raw", openml=OpenML(1461, ("2",))),
+    "glass": DataSource(214, 9, "glass", openml=OpenML(41, ("build wind float",))),
+    "breast": DataSource(569, 30, "breast", "wdbc"),
+    "adult": DataSource(48842, 108, "adult_raw", openml=OpenML(1590, (">50K",), train_rows=32561)),
+    "mnist17": DataSource(15170, 784, "mnist17", openml=OpenML(554, ("7",), ("1", "7")), unit=255.0),
+    "mnist49": DataSource(13782, 784, "mnist49", openml=OpenML(554, ("9",), ("4", "9")), unit=255.0),
+    "mnist56": DataSource(13189, 784, "mnist56", openml=OpenML(554, ("6",), ("5", "6")), unit=255.0),
+    "farm": DataSource(4143, 54877, "farm"),
+    "ads": DataSource(3279, 1554, "ads"),
 }
 
 
@@ -113,33 +82,26 @@ class MissingData(LookupError):
     """A data set is not available; the message says why."""
 
 
-def check_names(names: list[str]) -> None:
-    """Raise a ValueError that lists the choices if one of the names is not a data set."""
-    for name in names:
-        if name not in SOURCES:
-            raise ValueError(f"--datasets: unknown data set {unknown(repr(name), name, sorted(SOURCES))}")
-
-
 def fingerprint(name: str, data_dir: Path | None) -> str:
-    """What the file of a data set holds, as text; nothing where there is no file, or the set is a toy."""
-    path = located(SOURCES[name].stem, data_dir, FORMATS) if name in SOURCES else None
+    """Checksum of the file of a data set; empty without a file."""
+    path = find_file(SOURCES[name].stem, data_dir, FORMATS) if name in SOURCES else None
     if path is None:
         return ""
     facts = path.stat()
-    return digest(path, facts.st_mtime_ns, facts.st_size)
+    return checksum(path, facts.st_mtime_ns, facts.st_size)
 
 
 @lru_cache(maxsize=64)
-def digest(path: Path, changed: int, size: int) -> str:
-    """A checksum of a file, taken once as long as the file is what it was."""
+def checksum(path: Path, changed: int, size: int) -> str:
+    """Checksum of a file, cached until its time or size changes."""
     with path.open("rb") as file:
-        found = 0
+        value = 0
         for block in iter(lambda: file.read(BLOCK), b""):
-            found = zlib.crc32(block, found)
-    return f"{found:08x}"
+            value = zlib.crc32(block, value)
+    return f"{value:08x}"
 
 
-def load(name: str, data_dir: Path | None = None) -> Data:
+def load(name: str, data_dir: Path | None = None) -> NamedDataset:
     """The data set of that name, cached as long as its file does not change.
 
     Parameters
@@ -148,54 +110,54 @@ def load(name: str, data_dir: Path | None = None) -> Data:
         A key of :data:`SOURCES`.
     data_dir : Path, optional
         Folder of ``NAME.csv``, ``NAME.csv.gz`` or svmlight ``NAME.svm.gz`` files, in it or directly below it.
-        Files take precedence over what scikit-learn ships, and that over OpenML.
+        Files take precedence over scikit-learn's copies, and these over OpenML.
 
     Returns
     -------
-    Data
-        Where there are more features than rows, the features are the coordinates of the rows in their own span,
-        which keeps all distances; the Gaussian kernel and Gaussian frequencies are not affected.
+    NamedDataset
+        A set with more features than rows is rotated into the span of its rows, which keeps all distances and
+        therefore the Gaussian kernel.
 
     Raises
     ------
     MissingData
         If it is not available.
     """
-    return kept(name, data_dir, fingerprint(name, data_dir))
+    return load_cached(name, data_dir, fingerprint(name, data_dir))
 
 
 @lru_cache(maxsize=2)
-def kept(name: str, data_dir: Path | None, content: str) -> Data:
-    """The data set, of which `content` is the fingerprint."""
+def load_cached(name: str, data_dir: Path | None, content: str) -> NamedDataset:
+    """The data set whose file has the fingerprint `content`."""
     source = SOURCES[name]
-    path = located(source.stem, data_dir, FORMATS)
+    path = find_file(source.stem, data_dir, FORMATS)
     if path is not None:
         found = from_svmlight(name, path) if path.name.endswith(SVMLIGHT) else from_csv(name, path)
     elif source.shipped is not None:
-        found = Data(*vars(SHIPPED[source.shipped](name)).values())
+        found = SHIPPED[source.shipped](name)
     else:
         found = from_openml(name, source, data_dir)
-    return Data(name, found.X / source.unit, found.y, found.train_rows)
+    return NamedDataset(name, found.X / source.unit, found.y, found.train_rows)
 
 
-def from_csv(name: str, path: Path) -> Data:
+def from_csv(name: str, path: Path) -> NamedDataset:
     """A CSV file with labels in the column "target", and the published split in "split": "train" or "test"."""
-    frame, target = parted(name, path, TARGET)
+    frame, target = read_features_target(name, path, TARGET)
     X, y = features(name, frame.drop(columns=SPLIT, errors="ignore")), labels(name, target)
     if SPLIT not in frame.columns:
-        return Data(name, X, y)
+        return NamedDataset(name, X, y)
     later = (frame[SPLIT] != "train").to_numpy()
     # A stable sort: training rows first.
     order = np.argsort(later, kind="stable")
-    return Data(name, X[order], y[order], int((~later).sum()))
+    return NamedDataset(name, X[order], y[order], int((~later).sum()))
 
 
-def from_svmlight(name: str, path: Path) -> Data:
+def from_svmlight(name: str, path: Path) -> NamedDataset:
     """A file in svmlight's format, of fewer rows than features."""
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(path))
-    return Data(name, span_coordinates(X), (y > 0).astype(np.int64))
+    return NamedDataset(name, span_coordinates(X), (y > 0).astype(np.int64))
 
 
 def span_coordinates(X: Any) -> Array:
@@ -208,24 +170,24 @@ def span_coordinates(X: Any) -> Array:
     return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-def from_openml(name: str, source: Source, data_dir: Path | None) -> Data:
+def from_openml(name: str, source: DataSource, data_dir: Path | None) -> NamedDataset:
     """The set from OpenML, if it has the expected size."""
     where = "no --data-dir is given" if data_dir is None else f"there is no {source.stem}.csv in {str(data_dir)!r}"
     if source.openml is None:
-        raise MissingData(f"{where}, and OpenML has no set that is known to be the same")
+        raise MissingData(f"{where}, and OpenML does not have it")
     try:
-        frame, target = fetched(source.openml.id)
+        frame, target = fetch_openml_data(source.openml.id)
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else ""
         raise MissingData(f"{where}, and OpenML failed: {type(error).__name__}: {reason}") from error
-    found = binary(name, source.openml, frame, target)
+    found = binarize(name, source.openml, frame, target)
     if found.X.shape != (source.n, source.d):
         shape, expected = (" x ".join(map(str, s)) for s in (found.X.shape, (source.n, source.d)))
-        raise MissingData(f"{where}, and what OpenML has is another set: {shape} instead of {expected}")
+        raise MissingData(f"{where}, and the set on OpenML has another size: {shape} instead of {expected}")
     return found
 
 
-def fetched(number: int) -> tuple[Any, Any]:
+def fetch_openml_data(number: int) -> tuple[Any, Any]:
     """Features, as a data frame, and target of a set on OpenML; scikit-learn caches it."""
     from sklearn.datasets import fetch_openml
 
@@ -233,7 +195,7 @@ def fetched(number: int) -> tuple[Any, Any]:
     return bunch.data, bunch.target
 
 
-def binary(name: str, openml: OpenML, frame: Any, target: Any) -> Data:
+def binarize(name: str, openml: OpenML, frame: Any, target: Any) -> NamedDataset:
     """Numeric features and labels 0 and 1 of a set from OpenML; missing values become a category."""
     text = target.astype(str).reset_index(drop=True)
     frame = frame.reset_index(drop=True)
@@ -242,21 +204,17 @@ def binary(name: str, openml: OpenML, frame: Any, target: Any) -> Data:
         frame, text = frame[rows], text[rows]
     gaps = {column: frame[column].astype(object).fillna("?") for column in frame if frame[column].isna().any()}
     y = text.isin(openml.positive).to_numpy().astype(np.int64)
-    return Data(name, features(name, frame.assign(**gaps)), y, openml.train_rows)
+    return NamedDataset(name, features(name, frame.assign(**gaps)), y, openml.train_rows)
 
 
-Loader = Callable[[str, Path | None], Data]
-
-
-def obtain(names: list[str], data_dir: Path | None, loader: Loader = load) -> tuple[list[str], dict[str, str]]:
-    """The sets that are available, and why the others are not."""
+def unavailable_datasets(names: Iterable[str], data_dir: Path | None) -> dict[str, str]:
+    """The data sets that are not available, and the reasons."""
     reasons: dict[str, str] = {}
     for name in names:
         source = SOURCES[name]
-        if source.shipped is not None or located(source.stem, data_dir, FORMATS) is not None:
-            continue
-        try:
-            loader(name, data_dir)
-        except MissingData as error:
-            reasons[name] = str(error)
-    return [name for name in names if name not in reasons], reasons
+        if source.shipped is None and find_file(source.stem, data_dir, FORMATS) is None:
+            try:
+                load(name, data_dir)
+            except MissingData as error:
+                reasons[name] = str(error)
+    return reasons

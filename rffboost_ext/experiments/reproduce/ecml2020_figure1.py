@@ -13,10 +13,9 @@ from ...terms import Cosines
 from ...utils.typing import Array
 from .figures import draw_boundary, draw_points, new_figure, plane
 from .markdown import markdown
-from .rows import Row
-from .runner import Task
 from .systems import preset
 from .target import Plan, Target
+from .task import TargetRecord, TargetTask
 from .toys import moons
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ ROWS, TEST_ROWS, NOISE, SEED = 100, 2_000, 0.05, 1
 AROUND, GRID = 0.9, 200
 
 
-class Figure1(Target):
+class EcmlFigure1(Target):
     """Figure 1: what GBRFF1 minimises in a round."""
 
     name = "ecml2020-figure1"
@@ -45,17 +44,17 @@ class Figure1(Target):
     def settings(self, plan: Plan, system: str) -> str:
         return repr((ROWS, SEED))
 
-    def measure(self, task: Task) -> list[Row]:
+    def measure(self, task: TargetTask) -> list[TargetRecord]:
         start = perf_counter()
-        fitted = Fitted.of(int(max(task.points)))
+        fitted = MoonsFit.of(int(max(task.points)))
         X, y = fitted.test
         right = [100.0 * float(np.mean(labels == y)) for labels in fitted.model.staged_predict(X)]
         seconds = (perf_counter() - start) / len(task.points)
         sizes = ROWS, TEST_ROWS, X.shape[1]
-        return [Row(*key, task.config, right[int(key[3]) - 1], seconds, *sizes) for key in task.keys]
+        return [TargetRecord(*key, task.config, right[int(key[3]) - 1], seconds, *sizes) for key in task.keys]
 
     def lines(self, frame: Any, plan: Plan) -> Any:
-        fitted = Fitted.of(int(max(plan.points)))
+        fitted = MoonsFit.of(int(max(plan.points)))
         columns = [fitted.facts(int(t)) for t in frame["x"]]
         table = frame[["x", "score"]].rename(columns={"x": "round", "score": "test_accuracy"})
         return table.assign(**{name: [facts[name] for facts in columns] for name in columns[0]})
@@ -73,7 +72,7 @@ class Figure1(Target):
         return markdown(header, [[f"{value:.6g}" for value in line] for line in table.to_numpy()])
 
     def draw(self, frame: Any, plan: Plan) -> Figure:
-        fitted = Fitted.of(int(max(plan.points)))
+        fitted = MoonsFit.of(int(max(plan.points)))
         rounds = [int(x) for x in sorted(frame["x"])]
         figure = new_figure(3.0 * len(rounds), 5.6)
         panels = figure.subplots(2, len(rounds), squeeze=False)
@@ -88,20 +87,8 @@ class Figure1(Target):
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """GBRFF1 of one frequency per round on two moons, and the data.
-
-    Attributes
-    ----------
-    model : RFFBoostClassifier
-        The fitted model.
-    X, y : ndarray of shape (n, 2) and (n,)
-        Training rows.
-    test : tuple of ndarray
-        Test rows.
-    cosines : Cosines
-        One cosine per round, in order.
-    """
+class MoonsFit:
+    """GBRFF1 with one frequency per round on two moons, its data, and its cosines in the order of the rounds."""
 
     model: Any
     X: Array
@@ -110,7 +97,7 @@ class Fitted:
     cosines: Cosines
 
     @classmethod
-    def of(cls, rounds: int) -> Fitted:
+    def of(cls, rounds: int) -> MoonsFit:
         """The fit of that many rounds."""
         X, y = moons(ROWS, NOISE, np.random.RandomState(SEED))
         test = moons(TEST_ROWS, NOISE, np.random.RandomState(SEED + 1))
@@ -145,7 +132,7 @@ class Fitted:
         return dict(zip(names, (period, *losses[:2], losses[2:].min()), strict=True))
 
 
-def draw_loss(axes: Any, fitted: Fitted, t: int) -> None:
+def draw_loss(axes: Any, fitted: MoonsFit, t: int) -> None:
     """The loss of round t by landmark, the rows, and the landmark that was found."""
     grid, extent = plane(fitted.X, AROUND, GRID)
     values = fitted.loss(grid, t).reshape(GRID, GRID)

@@ -8,14 +8,13 @@ from itertools import accumulate
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from .ecml2020_tuned import Table2
+from .ecml2020_tuned import EcmlTable2
 from .figures import draw_curves, new_figure
 from .markdown import curve_table
-from .rows import Key, Row
-from .runner import Task
 from .summary import curves
 from .systems import PRESETS, SLOW, as_published, preset
 from .target import Plan, Target
+from .task import Key, TargetRecord, TargetTask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +25,7 @@ DATA = "make_classification"
 DEPTH = {"max_depth": 5, "num_leaves": 32}
 
 
-class Figure4(Target):
+class EcmlFigure4(Target):
     """Figure 4: seconds of a fit and a prediction."""
 
     name = "ecml2020-figure4"
@@ -38,20 +37,20 @@ class Figure4(Target):
         "is stopped; the paper's limit is 1,000 s. The paper gives its values as a drawing only, from another "
         "machine and another language."
     )
-    full = Plan((DATA,), Table2.systems, 1, SIZES)
-    sample = Plan((DATA,), Table2.systems, 1, full.points[:12], 100, time_limit=1.0)
+    full = Plan((DATA,), EcmlTable2.systems, 1, SIZES)
+    sample = Plan((DATA,), EcmlTable2.systems, 1, full.points[:12], 100, time_limit=1.0)
     slow = {"BMKR": SLOW["BMKR"]}
     serial = True
     downloads = False
 
-    def tasks(self, plan: Plan, rows: Mapping[Key, Row]) -> list[Task]:
+    def tasks(self, plan: Plan, rows: Mapping[Key, TargetRecord]) -> list[TargetTask]:
         """The next number of rows of each system that has not exceeded the limit."""
         found = [
             self._next(plan, system, split, rows) for split in range(1, plan.splits + 1) for system in plan.systems
         ]
         return [task for task in found if task is not None]
 
-    def _next(self, plan: Plan, system: str, split: int, rows: Mapping[Key, Row]) -> Task | None:
+    def _next(self, plan: Plan, system: str, split: int, rows: Mapping[Key, TargetRecord]) -> TargetTask | None:
         config = self.config(plan, system)
         for n in plan.points:
             row = rows.get((DATA, system, split, n))
@@ -64,7 +63,7 @@ class Figure4(Target):
     def settings(self, plan: Plan, system: str) -> str:
         return repr((plan.size, system))
 
-    def measure(self, task: Task) -> list[Row]:
+    def measure(self, task: TargetTask) -> list[TargetRecord]:
         from sklearn.datasets import make_classification
 
         n = int(task.points[0])
@@ -76,7 +75,7 @@ class Figure4(Target):
         start = perf_counter()
         model.fit(X, y).predict(X)
         seconds = perf_counter() - start
-        return [Row(*task.keys[0], task.config, seconds, seconds, n, n, X.shape[1])]
+        return [TargetRecord(*task.keys[0], task.config, seconds, seconds, n, n, X.shape[1])]
 
     def curves(self, frame: Any, plan: Plan) -> Any:
         """Seconds by n and system."""

@@ -9,13 +9,12 @@ import numpy as np
 
 from ...utils.typing import Array
 from .figures import draw_boundary, draw_curves, new_figure
-from .grid_search import Candidate, Parts, Path
+from .grid_search import Candidate, DataSplit
 from .markdown import curve_table
-from .runner import Task
 from .splits import CrossValidated
 from .summary import along, curves
-from .systems import system_path
 from .target import Plan, TunedTarget
+from .task import TargetTask
 from .toys import TOYS
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ FEW = 500
 ORDER = ("LGBM", "GBRFF2")
 
 
-class Figure5(TunedTarget):
+class EcmlFigure5(TunedTarget):
     """Figure 5: boundaries, and accuracy by training size."""
 
     name = "ecml2020-figure5"
@@ -38,15 +37,13 @@ class Figure5(TunedTarget):
         "Test accuracy in percent, mean over the draws; the seed of a draw is its number. The paper gives its "
         "values as a drawing only."
     )
+    paper = "ecml2020"
     splitter = CrossValidated(0.5, standardized=False)
     full = Plan(tuple(TOYS), ORDER, 5, tuple(float(n) for n in range(50, 2_001, 50)), size=1_000)
     sample = Plan(tuple(TOYS), ORDER, 1, (50.0, 200.0, 500.0), size=100)
     downloads = False
 
-    def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("ecml2020", system, self.largest(plan, system))
-
-    def tasks(self, plan: Plan, rows: Any) -> list[Task]:
+    def tasks(self, plan: Plan, rows: Any) -> list[TargetTask]:
         return [
             self.task(plan, dataset, system, split, (n,))
             for split in range(1, plan.splits + 1)
@@ -61,10 +58,10 @@ class Figure5(TunedTarget):
     def settings(self, plan: Plan, system: str) -> str:
         return f"{plan.size} {super().settings(plan, system)}"
 
-    def parts(self, task: Task) -> Parts:
+    def parts(self, task: TargetTask) -> DataSplit:
         return self._parts(task.dataset, int(task.points[0]), task.split)
 
-    def _parts(self, dataset: str, n: int, index: int) -> Parts:
+    def _parts(self, dataset: str, n: int, index: int) -> DataSplit:
         rng = np.random.RandomState(index)
         return self.splitter.of(*TOYS[dataset](n, rng), rng)
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .figures import draw_comparison, draw_curves, new_figure
-from .grid_search import Path
-from .markdown import comparison_table, curve_table, far_lines
+from .figures import new_figure
+from .grid_search import SystemPath
+from .markdown import averaging_line, curve_table, far_lines
 from .splits import CrossValidated
-from .summary import Comparison, along, complete_sets, curves, incomplete, published
+from .summary import PublishedComparison, complete_sets, published
 from .systems import SLOW, system_path
-from .target import Plan, TunedTarget
+from .target import CurveTarget, Plan, TableTarget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,19 +27,11 @@ PROTOCOL = (
     "5-fold cross-validation on the training part over the paper's grids. GBRFF1 and GBRFF2 have the draws of the "
     "published experiments (seed 1)."
 )
+SPLITTER = CrossValidated(0.3)
 GERMAN = "The published experiments use 23 of the 24 features, as here; the first column is dropped there."
 
 
-class EcmlTarget(TunedTarget):
-    """Base class of the tuned targets of this paper."""
-
-    splitter = CrossValidated(0.3)
-
-    def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("ecml2020", system, self.largest(plan, system))
-
-
-class Table2(EcmlTarget):
+class EcmlTable2(TableTarget):
     """Table 2: six systems on sixteen data sets."""
 
     name = "ecml2020-table2"
@@ -53,60 +45,21 @@ class Table2(EcmlTarget):
     full = Plan(SETS, systems, 20, (100,))
     sample = Plan(("wine", "wdbc"), systems, 1, (20,))
     slow = {"BMKR": SLOW["BMKR"]}
+    paper, splitter = "ecml2020", SPLITTER
+    subject = "Table 2: distance from the published mean accuracy"
     reasons = {("german", "GBRFF2"): GERMAN}
 
-    def comparison(self, frame: Any, plan: Plan) -> Comparison:
+    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
         """The rows beside the published values."""
         known = published("ecml2020_table2")
         spread = known[[f"{name}_std" for name in self.systems]].set_axis(self.systems, axis=1)
-        return Comparison(frame, plan.datasets, plan.systems, known, spread)
+        return PublishedComparison(frame, plan.datasets, plan.systems, known, spread)
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        return self.comparison(frame, plan).lines()
-
-    def tables(self, frame: Any, plan: Plan) -> str:
-        comparison = self.comparison(frame, plan)
-        return comparison_table(comparison) + "\n" + far_lines(comparison, self.reasons)
-
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        return draw_comparison(self.comparison(frame, plan), "Table 2: distance from the published mean accuracy")
+    def remarks(self, comparison: PublishedComparison) -> str:
+        return far_lines(comparison, self.reasons)
 
 
-class CurveTarget(EcmlTarget):
-    """A target that shows one mean curve per system."""
-
-    label: str
-    reference: str | None = None
-    ylabel = "mean test accuracy (%)"
-
-    def curves(self, frame: Any, plan: Plan) -> Any:
-        """Mean curves over the data sets and splits that are complete."""
-        return curves(complete_sets(frame), plan.systems)
-
-    def known(self) -> Any:
-        """Published curves, if there are any."""
-        return None if self.reference is None else published(self.reference)
-
-    def lacking(self, frame: Any, plan: Plan) -> str:
-        return incomplete(frame)
-
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        return along(frame, self.label)
-
-    def tables(self, frame: Any, plan: Plan) -> str:
-        table = curve_table(self.curves(frame, plan), self.label, self.known())
-        return f"{basis(complete_sets(frame))}\n\n{table}"
-
-
-def basis(frame: Any) -> str:
-    """What a mean is over."""
-    splits = frame.groupby("dataset", sort=False)["split"].nunique()
-    named = ", ".join(f"{name} ({count})" for name, count in splits.items())
-    sets = "data set" if len(splits) == 1 else "data sets"
-    return f"Mean over {len(splits)} {sets}, each the mean of its splits (their number in brackets): {named}."
-
-
-class Figure2(CurveTarget):
+class EcmlFigure2(CurveTarget):
     """Figure 2: accuracy by the number of landmarks."""
 
     name = "ecml2020-figure2"
@@ -115,24 +68,13 @@ class Figure2(CurveTarget):
         f"{PROTOCOL} 1 to 50 landmarks or rounds, K = 10, tuned for each number. One fit of 50 rounds holds all "
         "smaller ones, since all draws are made in order. The paper gives its values as a drawing only."
     )
-    label = "landmarks"
+    paper, splitter = "ecml2020", SPLITTER
+    label, xlabel = "landmarks", "number of landmarks or rounds"
     full = Plan(SETS, ("PBRFF", "GBRFF1", "GBRFF2"), 20, (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 40, 50))
     sample = Plan(("wine", "wdbc"), ("PBRFF", "GBRFF1", "GBRFF2"), 1, (1, 2, 3, 5, 10, 15, 20, 30, 50))
 
     def tables(self, frame: Any, plan: Plan) -> str:
         return super().tables(frame, plan) + "\n" + order_line(self.curves(frame, plan))
-
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        figure = new_figure(6.4, 4.2)
-        axes = figure.subplots()
-        means = self.curves(frame, plan)
-        draw_curves(axes, means, list(means.columns))
-        axes.set_xlabel("number of landmarks or rounds")
-        axes.set_ylabel(self.ylabel)
-        axes.set_xlim(left=0)
-        axes.legend(frameon=False)
-        axes.set_title(f"Mean of {complete_sets(frame)['dataset'].nunique()} data sets", fontsize=10)
-        return figure
 
 
 def order_line(means: Any) -> str:
@@ -147,7 +89,7 @@ def order_line(means: Any) -> str:
     )
 
 
-class Figure3(CurveTarget):
+class EcmlFigure3(CurveTarget):
     """Figure 3: GBRFF1 by total number of features, for several K."""
 
     name = "ecml2020-figure3"
@@ -157,13 +99,13 @@ class Figure3(CurveTarget):
         "published mean over the paper's 16 data sets and the difference, which is only as good as the data sets "
         "are the same."
     )
+    paper, splitter = "ecml2020", SPLITTER
     label = "T x K"
-    reference = "ecml2020_figure3"
     counts = {"K=20": 20, "K=10": 10, "K=5": 5, "K=1": 1}
     full = Plan(SETS, tuple(counts), 20, (20, 100, 200, 300, 500, 1000))
     sample = Plan(("wine", "wdbc"), tuple(counts), 1, (20, 100, 200))
 
-    def path(self, plan: Plan, system: str, given: float) -> Path:
+    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
         path = system_path(
             "ecml2020", "GBRFF1", self.largest(plan, system), learner__n_components=self.counts[system]
         )
@@ -175,13 +117,17 @@ class Figure3(CurveTarget):
     def size(self, plan: Plan, system: str, x: float) -> float:
         return x / self.counts[system]
 
+    def tables(self, frame: Any, plan: Plan) -> str:
+        table = curve_table(self.curves(frame, plan), self.label, published("ecml2020_figure3"))
+        return f"{averaging_line(frame)}\n\n{table}"
+
     def draw(self, frame: Any, plan: Plan) -> Figure:
         means = self.curves(frame, plan)
         figure = new_figure(6.8, 4.0)
         axes = figure.subplots()
-        draw_bars(axes, means, self.known().reindex(index=means.index, columns=means.columns))
+        draw_bars(axes, means, published("ecml2020_figure3").reindex(index=means.index, columns=means.columns))
         axes.set_xlabel("total number of random features, T x K")
-        axes.set_ylabel(self.ylabel)
+        axes.set_ylabel("mean test accuracy (%)")
         axes.set_title(f"GBRFF1, mean of {complete_sets(frame)['dataset'].nunique()} data sets", fontsize=10)
         axes.legend(frameon=False, ncols=len(means.columns) + 1, fontsize=8, loc="upper left")
         return figure

@@ -13,7 +13,7 @@ from ...inspection.plot_style import style_axes
 from ...utils.typing import Array
 from ..compare.plots import COLOURS, MARKERS
 from .markdown import signed
-from .summary import FAR, Comparison
+from .summary import FAR, PublishedComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def as_png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def waiting(what: str) -> Figure:
+def placeholder(what: str) -> Figure:
     """A placeholder that says what is missing."""
     figure = new_figure(NARROWEST, 1.0)
     figure.text(
@@ -52,7 +52,7 @@ def style(index: int) -> dict[str, Any]:
     return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
 
 
-def draw_comparison(comparison: Comparison, title: str) -> Figure:
+def draw_comparison(comparison: PublishedComparison, title: str) -> Figure:
     """A panel per system: on each data set, how far the mean is from the published one."""
     systems, names = list(comparison.mean.columns), list(comparison.mean.index)
     width = max(NARROWEST, 1.3 + 1.75 * len(systems))
@@ -69,7 +69,7 @@ def draw_comparison(comparison: Comparison, title: str) -> Figure:
     return figure
 
 
-def draw_panel(axes: Any, comparison: Comparison, system: str, index: int) -> None:
+def draw_panel(axes: Any, comparison: PublishedComparison, system: str, index: int) -> None:
     """One system: the published standard deviation as a band, the measured difference as a dot."""
     rows = np.arange(len(comparison.mean))
     spread = comparison.spread[system].to_numpy(dtype=float)
@@ -92,7 +92,7 @@ def draw_panel(axes: Any, comparison: Comparison, system: str, index: int) -> No
     style_axes(axes, "x")
 
 
-def reach(comparison: Comparison) -> float:
+def reach(comparison: PublishedComparison) -> float:
     """Half the width of the panels' range."""
     ends = np.abs(comparison.difference) + comparison.error.fillna(0.0)
     away = np.nanmax(ends.to_numpy(dtype=float), initial=NEAREST)
@@ -101,7 +101,7 @@ def reach(comparison: Comparison) -> float:
     return 1.08 * float(max(away, band))
 
 
-def caption(comparison: Comparison) -> str:
+def caption(comparison: PublishedComparison) -> str:
     """What the panels show."""
     text = "measured mean less published mean, in points; bars: standard error over splits"
     if comparison.spread.notna().any(axis=None):
@@ -148,3 +148,13 @@ def plane(X: Array, margin: float, size: int) -> tuple[Array, tuple[float, float
     first, second = (np.linspace(a, b, size) for a, b in zip(low, high, strict=True))
     grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
     return grid, (low[0], high[0], low[1], high[1])
+
+
+def set_log_scale(axes: Any) -> None:
+    """A horizontal log scale with plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())

@@ -22,6 +22,8 @@ from ..compare.report import DIGITS
 
 Arrays = tuple[Array, Array]
 Candidate = dict[str, Any]
+Candidates = Sequence[Candidate]
+Sizes = Sequence[float]
 MAPPING = "mapping__"
 BETA = "mapping__beta"
 KERNEL_ROWS = 12_000
@@ -31,16 +33,8 @@ KERNEL_BYTES = 8 * 2**30
 
 
 @dataclass(frozen=True)
-class Parts:
-    """One split of a data set, ready for a search.
-
-    Attributes
-    ----------
-    train, test : (ndarray of shape (n, d), ndarray of shape (n,))
-        Features and labels that the chosen model is fitted to, and those that it is evaluated on.
-    folds : list of pairs of the same kind
-        Training and validation part of each fold of the search.
-    """
+class DataSplit:
+    """Features and labels of the training and the test part, and of both parts of each fold of the search."""
 
     train: Arrays
     test: Arrays
@@ -52,15 +46,11 @@ class Parts:
         return len(self.train[1]), len(self.test[1]), self.train[0].shape[1]
 
 
-class Path(ABC):
+class SystemPath(ABC):
     """A system as a function of its size: rounds, landmarks or frequencies.
 
-    Parameters
-    ----------
-    make : callable
-        ``make(size)`` is a classifier of that size, not fitted.
-    grid : callable
-        ``grid(d)`` are the hyperparameters to search for data of d features.
+    ``make(size)`` is a classifier of that size, not fitted; ``grid(d)`` are the hyperparameters to search for data
+    of d features.
     """
 
     def __init__(self, make: Callable[[float], Any], grid: Callable[[int], Grid]) -> None:
@@ -68,21 +58,17 @@ class Path(ABC):
         self.grid = grid
 
     @abstractmethod
-    def scores(
-        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
-    ) -> Array:
+    def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
         """Accuracy on `test`, (candidates, sizes), after a fit to `train`."""
 
 
-class Staged(Path):
-    """A booster: one fit of the largest size holds all smaller ones."""
+class Staged(SystemPath):
+    """A booster: the fit of the largest size includes all smaller ones."""
 
-    def scores(
-        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
-    ) -> Array:
+    def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
         return np.array([self._along(candidate, train, test, sizes) for candidate in candidates])
 
-    def _along(self, candidate: Candidate, train: Arrays, test: Arrays, sizes: Sequence[float]) -> list[float]:
+    def _along(self, candidate: Candidate, train: Arrays, test: Arrays, sizes: Sizes) -> list[float]:
         X, y = test
         model = self.make(max(sizes)).set_params(**candidate).fit(*train)
         if len(sizes) == 1:
@@ -92,16 +78,11 @@ class Staged(Path):
         return [curve[min(int(size), len(curve)) - 1] for size in sizes]
 
 
-class Mapped(Path):
+class Mapped(SystemPath):
     """A map and a linear SVM: all C share one map.
 
-    Parameters
-    ----------
-    make, grid : callable
-        As of any path.
-    largest : float, optional
-        The largest size, where the first columns of its map are the map of a smaller size. Without it, each call
-        is for one size.
+    If a `largest` size is set, the first columns of its map are the map of a smaller size. Otherwise each call is
+    for one size.
     """
 
     def __init__(
@@ -110,19 +91,17 @@ class Mapped(Path):
         super().__init__(make, grid)
         self.largest = largest
 
-    def scores(
-        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
-    ) -> Array:
-        found = np.empty((len(candidates), len(sizes)))
+    def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
+        accuracy = np.empty((len(candidates), len(sizes)))
         for mapping, members in by_mapping(candidates):
             model = self.make(self.largest or max(sizes)).set_params(**mapping)
             solvers = [clone(model).set_params(**rest).solver() for _, rest in members]
             rows = [index for index, _ in members]
             for column, (F, F_test) in enumerate(self.features(model, train, test[0], sizes)):
-                found[rows, column] = accuracies(solvers, (F, train[1]), (F_test, test[1]))
-        return found
+                accuracy[rows, column] = accuracies(solvers, (F, train[1]), (F_test, test[1]))
+        return accuracy
 
-    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
+    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sizes) -> Iterator[Arrays]:
         """The features of both parts, for each size."""
         mapping = clone(model.mapping).fit(*train)
         F, F_test = mapping.transform(train[0]), mapping.transform(X_test)
@@ -132,12 +111,10 @@ class Mapped(Path):
 
 
 class Landmarked(Mapped):
-    """Similarities to landmarks that are learned: all temperatures share the cosines, of which they are means."""
+    """Learned similarities to landmarks: all temperatures share the cosines."""
 
-    def scores(
-        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
-    ) -> Array:
-        found = np.empty((len(candidates), len(sizes)))
+    def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
+        accuracy = np.empty((len(candidates), len(sizes)))
         for mapping, members in by_mapping(candidates, apart=(BETA,)):
             model = self.make(self.largest or max(sizes)).set_params(**mapping)
             betas = [*dict.fromkeys(rest.get(BETA, model.mapping.beta) for _, rest in members)]
@@ -148,8 +125,8 @@ class Landmarked(Mapped):
                 for column, size in enumerate(sizes):
                     width = F.shape[1] if self.largest is None else int(size)
                     parts = (F[:, :width], train[1]), (F_test[:, :width], test[1])
-                    found[[index for index, _ in mine], column] = accuracies(solvers, *parts)
-        return found
+                    accuracy[[index for index, _ in mine], column] = accuracies(solvers, *parts)
+        return accuracy
 
 
 def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test: Array) -> tuple[Array, Array]:
@@ -159,30 +136,28 @@ def tempered(mapping: PBLandmarks, betas: Sequence[float], train: Arrays, X_test
     return mapping.similarities(train[0], np.array(weights)), mapping.similarities(X_test, np.array(weights))
 
 
-class Kernelled(Path):
-    """A support vector machine with the Gaussian kernel: all C of a gamma share the values between rows."""
+class Kernelled(SystemPath):
+    """A support vector machine with the Gaussian kernel: all C of a gamma share the Gram matrix."""
 
-    def scores(
-        self, candidates: Sequence[Candidate], train: Arrays, test: Arrays, sizes: Sequence[float]
-    ) -> Array:
+    def scores(self, candidates: Candidates, train: Arrays, test: Arrays, sizes: Sizes) -> Array:
         (X, y), (X_test, y_test) = train, test
         if 8 * len(X) * (len(X) + len(X_test)) > KERNEL_BYTES:
             return Staged(self.make, self.grid).scores(candidates, train, test, sizes)
-        found = np.empty((len(candidates), len(sizes)))
+        accuracy = np.empty((len(candidates), len(sizes)))
         for gamma in {candidate["gamma"] for candidate in candidates}:
             kernel, kernel_test = rbf_kernel(X, gamma=gamma), rbf_kernel(X_test, X, gamma=gamma)
             for index in (i for i, candidate in enumerate(candidates) if candidate["gamma"] == gamma):
                 svm = self.make(max(sizes)).set_params(**candidates[index], kernel="precomputed")
-                found[index] = np.mean(svm.fit(kernel, y).predict(kernel_test) == y_test)
-            # Otherwise the matrices of two values of gamma would be in memory at once.
+                accuracy[index] = np.mean(svm.fit(kernel, y).predict(kernel_test) == y_test)
+            # Only one pair of matrices is in memory at a time.
             del kernel, kernel_test
-        return found
+        return accuracy
 
 
 class Resampled(Mapped):
     """Greedy kernel learning: one pass over the data for all sizes."""
 
-    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
+    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sizes) -> Iterator[Arrays]:
         fitted: Any = clone(model.mapping).fit(*train)
         for size in sizes:
             mapping = fitted.reweighted(n_components=int(size))
@@ -190,9 +165,9 @@ class Resampled(Mapped):
 
 
 class Redrawn(Mapped):
-    """Random features: a map of its own for each size."""
+    """Random features: a separate map for each size."""
 
-    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sequence[float]) -> Iterator[Arrays]:
+    def features(self, model: MappedSVM, train: Arrays, X_test: Array, sizes: Sizes) -> Iterator[Arrays]:
         for size in sizes:
             mapping = clone(model.mapping).set_params(n_components=int(size)).fit(*train)
             yield mapping.transform(train[0]), mapping.transform(X_test)
@@ -201,8 +176,7 @@ class Redrawn(Mapped):
 def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[float]:
     """Accuracy of each linear SVM on `test`, after a fit to `train`.
 
-    Where rows are few, libsvm is given their Gram matrix: it would compute the same numbers row by row, and again
-    for each SVM.
+    For few rows, all SVMs of libsvm share one Gram matrix.
     """
     (F, y), (F_test, y_test) = train, test
     if isinstance(solvers[0], SVC) and len(F) <= KERNEL_ROWS:
@@ -212,9 +186,9 @@ def accuracies(solvers: Sequence[Any], train: Arrays, test: Arrays) -> list[floa
 
 
 def by_mapping(
-    candidates: Sequence[Candidate], apart: Sequence[str] = ()
+    candidates: Candidates, apart: Sequence[str] = ()
 ) -> list[tuple[Candidate, list[tuple[int, Candidate]]]]:
-    """The distinct parameters of the map, except those `apart`; the candidates that have them, with the rest."""
+    """Candidates grouped by the parameters of the map, except those `apart`: indices and remaining parameters."""
 
     def mapping(item: tuple[int, Candidate]) -> list[tuple[str, Any]]:
         named = (name for name in item[1] if name.startswith(MAPPING) and name not in apart)
@@ -230,33 +204,15 @@ def without(candidate: Candidate, shared: list[tuple[str, Any]]) -> Candidate:
     return {name: value for name, value in candidate.items() if name not in names}
 
 
-def tuned(path: Path, parts: Parts, sizes: Sequence[float], grid: Grid) -> tuple[Array, list[Candidate]]:
-    """Accuracy on the test part with the best hyperparameters of each size, and those.
+def tune(path: SystemPath, parts: DataSplit, sizes: Sizes, grid: Grid) -> tuple[Array, list[Candidate]]:
+    """Accuracy on the test part, (sizes,), with the best hyperparameters of each size, and these hyperparameters.
 
-    The best have the highest mean accuracy over the folds, the first of equals.
-
-    Parameters
-    ----------
-    path : Path
-        The system.
-    parts : Parts
-        The data.
-    sizes : sequence of float
-        Sizes, each with a separate search.
-    grid : list of dict
-        The grid, as ``GridSearchCV`` takes it.
-
-    Returns
-    -------
-    accuracy : ndarray of shape (sizes,)
-        Accuracy on the test part.
-    chosen : list of dict
-        Hyperparameters, for each size.
+    The best have the highest mean accuracy over the folds; the first of ties wins.
     """
     from sklearn.model_selection import ParameterGrid
 
     candidates: list[Candidate] = list(ParameterGrid(grid))
-    best = searched(path, parts, sizes, candidates)
+    best = best_candidates(path, parts, sizes, candidates)
     accuracy = np.empty(len(sizes))
     for index in np.unique(best):
         part = [size for size, chosen in zip(sizes, best, strict=True) if chosen == index]
@@ -264,7 +220,7 @@ def tuned(path: Path, parts: Parts, sizes: Sequence[float], grid: Grid) -> tuple
     return accuracy, [candidates[index] for index in best]
 
 
-def searched(path: Path, parts: Parts, sizes: Sequence[float], candidates: Sequence[Candidate]) -> Array:
+def best_candidates(path: SystemPath, parts: DataSplit, sizes: Sizes, candidates: Candidates) -> Array:
     """The index of the best candidate of each size."""
     if len(candidates) == 1:
         return np.zeros(len(sizes), dtype=np.int64)
@@ -272,12 +228,12 @@ def searched(path: Path, parts: Parts, sizes: Sequence[float], candidates: Seque
     return np.asarray(np.mean(folds, axis=0).round(DIGITS).argmax(axis=0))
 
 
-def thinned(grid: Grid) -> Grid:
-    """At most two values of each hyperparameter, in the lower and the upper half of its range: for a sample."""
-    return [{name: [*dict.fromkeys(quarters(values))] for name, values in part.items()} for part in grid[-2:]]
+def reduced_grid(grid: Grid) -> Grid:
+    """At most two values of each hyperparameter, for a quick run: those of :func:`quartiles`."""
+    return [{name: [*dict.fromkeys(quartiles(values))] for name, values in part.items()} for part in grid[-2:]]
 
 
-def quarters(values: list[Any]) -> list[Any]:
-    """The values a quarter and three quarters of the way along a list."""
+def quartiles(values: list[Any]) -> list[Any]:
+    """The values at a quarter and three quarters of a list."""
     last = len(values) - 1
     return [values[last // 4], values[last - last // 4]]

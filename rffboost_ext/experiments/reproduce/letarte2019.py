@@ -9,16 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..baselines.hyperparameter_grids import LETARTE_2019, LETARTE_D, LETARTE_SHARES, Grid
-from .figures import draw_comparison, draw_curves, new_figure
-from .grid_search import Kernelled, Landmarked, Mapped, Path, Redrawn, Resampled
-from .markdown import comparison_table, curve_table, signed
-from .rows import Key, Row
-from .runner import Task
+from .figures import draw_curves, new_figure, set_log_scale
+from .grid_search import Kernelled, Landmarked, Mapped, Redrawn, Resampled, SystemPath
+from .markdown import curve_table, signed
 from .splits import Validated
-from .summary import Comparison, along, curves, published
+from .summary import PublishedComparison, along, curves, published
 from .systems import as_published
-from .target import Plan, TunedTarget
-from .workshop2019 import log_rounds
+from .target import Plan, TableTarget, TunedTarget
+from .task import Key, TargetRecord, TargetTask
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,32 +35,20 @@ PROTOCOL = (
 
 @dataclass(frozen=True)
 class Variant:
-    """A system of this paper.
-
-    Attributes
-    ----------
-    published : str
-        Its name in :data:`rffboost_ext.experiments.baselines.hyperparameter_grids.LETARTE_2019`.
-    kind : type of Path
-        How it is evaluated for several sizes.
-    selection : str, optional
-        How landmarks are chosen.
-    fixed : dict
-        Hyperparameters that are not searched.
-    """
+    """A system of this paper: its `published` name, its search, its landmarks and its fixed hyperparameters."""
 
     published: str
-    kind: type[Path] = Mapped
+    kind: type[SystemPath] = Mapped
     selection: str | None = None
     fixed: Mapping[str, float] | None = None
 
-    def path(self, gamma: float) -> Path:
+    def path(self, gamma: float) -> SystemPath:
         """The system as a function of its size, with that gamma."""
         set_here: dict[str, Any] = {} if self.published == SVM else {"mapping__gamma": gamma}
         if self.selection is not None:
             set_here["mapping__selection"] = self.selection
         make = partial(with_parameters, self.published, set_here)
-        return self.kind(make, lambda d: held(LETARTE_2019[self.published].grid(d), self.fixed or {}))
+        return self.kind(make, lambda d: with_fixed(LETARTE_2019[self.published].grid(d), self.fixed or {}))
 
 
 def with_parameters(system: str, parameters: Mapping[str, Any], size: float) -> Any:
@@ -70,8 +56,8 @@ def with_parameters(system: str, parameters: Mapping[str, Any], size: float) -> 
     return as_published("letarte2019", system, size).set_params(**parameters)
 
 
-def held(grid: Grid, fixed: Mapping[str, float]) -> Grid:
-    """The grid with some hyperparameters held at one value."""
+def with_fixed(grid: Grid, fixed: Mapping[str, float]) -> Grid:
+    """The grid with some hyperparameters fixed."""
     return [part | {name: [value] for name, value in fixed.items()} for part in grid]
 
 
@@ -86,13 +72,13 @@ class LetarteTarget(TunedTarget):
     variants: Mapping[str, Variant]
     borrowed = (SVM,)
 
-    def path(self, plan: Plan, system: str, given: float) -> Path:
-        return self.variants[system].path(given)
+    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
+        return self.variants[system].path(gamma)
 
     def points(self, plan: Plan, system: str) -> tuple[float, ...]:
         return (1.0,) if system == SVM else plan.points
 
-    def tasks(self, plan: Plan, rows: Mapping[Key, Row]) -> list[Task]:
+    def tasks(self, plan: Plan, rows: Mapping[Key, TargetRecord]) -> list[TargetTask]:
         """The SVMs, and where those are done the rest."""
         found = []
         for dataset in plan.datasets:
@@ -105,7 +91,7 @@ class LetarteTarget(TunedTarget):
                     found += self.others(plan, dataset, split, json.loads(row.chosen)["gamma"])
         return found
 
-    def others(self, plan: Plan, dataset: str, split: int, gamma: float) -> list[Task]:
+    def others(self, plan: Plan, dataset: str, split: int, gamma: float) -> list[TargetTask]:
         """The tasks of a split whose gamma is known: one per size, since shares do not nest."""
         return [
             self.task(plan, dataset, system, split, (x,), gamma)
@@ -115,7 +101,7 @@ class LetarteTarget(TunedTarget):
         ]
 
 
-class Table1(LetarteTarget):
+class LetarteTable1(LetarteTarget, TableTarget):
     """Table 1: landmarks by clustering."""
 
     name = "letarte2019-table1"
@@ -126,6 +112,7 @@ class Table1(LetarteTarget):
         "in brackets the published error of one split and the difference. The paper's last two columns hold one "
         "hyperparameter of PB fixed; that they are beta = 1 and K = 64, in this order, is a guess."
     )
+    subject = "Table 1: distance from the published test error"
     pb = partial(Variant, "PB", Landmarked, "centroids")
     variants = {
         SVM: SVM_VARIANT,
@@ -139,23 +126,16 @@ class Table1(LetarteTarget):
     full = Plan(SETS, tuple(variants), 3, (SHARE,))
     sample = Plan(("breast",), tuple(variants), 2, (SHARE,))
 
-    def comparison(self, frame: Any, plan: Plan) -> Comparison:
+    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
         """The rows beside the published values."""
         known = published("letarte2019_table1")[list(self.columns)].set_axis(list(self.variants), axis=1)
-        return Comparison(frame, plan.datasets, plan.systems, known, lower=True)
+        return PublishedComparison(frame, plan.datasets, plan.systems, known, lower=True)
 
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        return self.comparison(frame, plan).lines()
-
-    def tables(self, frame: Any, plan: Plan) -> str:
-        comparison = self.comparison(frame, plan)
-        return comparison_table(comparison) + "\n" + below_line(comparison)
-
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        return draw_comparison(self.comparison(frame, plan), "Table 1: distance from the published test error")
+    def remarks(self, comparison: PublishedComparison) -> str:
+        return below_line(comparison)
 
 
-def below_line(comparison: Comparison) -> str:
+def below_line(comparison: PublishedComparison) -> str:
     """On how many sets PB has a lower error than kernel values to the same landmarks."""
     if not {"PB", "RBF_landmarks"} <= set(comparison.mean.columns):
         return ""
@@ -168,7 +148,7 @@ def below_line(comparison: Comparison) -> str:
     )
 
 
-class Figure1(LetarteTarget):
+class LetarteFigure1(LetarteTarget):
     """Figure 1: the error by the share of landmarks."""
 
     name = "letarte2019-figure1"
@@ -243,7 +223,7 @@ class Figure1(LetarteTarget):
         return {}
 
 
-class Figure3(Figure1):
+class LetarteFigure3(LetarteFigure1):
     """Figure 3: greedy kernel learning by number of features."""
 
     name = "letarte2019-figure3"
@@ -264,13 +244,13 @@ class Figure3(Figure1):
     sample = Plan(("breast",), tuple(variants), 1, (1.0, 5.0, 20.0, 50.0, 100.0))
     label = "frequencies D"
 
-    def others(self, plan: Plan, dataset: str, split: int, gamma: float) -> list[Task]:
+    def others(self, plan: Plan, dataset: str, split: int, gamma: float) -> list[TargetTask]:
         """One task per system: one pass over the data serves all D."""
         return [self.task(plan, dataset, s, split, plan.points, gamma) for s in plan.systems if s != SVM]
 
     def draw_set(self, axes: Any, rows: Any, dataset: str, plan: Plan) -> None:
         super().draw_set(axes, rows, dataset, plan)
-        log_rounds(axes)
+        set_log_scale(axes)
 
     def options(self, means: Any) -> dict[str, Any]:
         return {"marker": ""} if len(means) > 20 else {}

@@ -10,9 +10,8 @@ import numpy as np
 from ...utils.typing import Array
 from .figures import draw_boundary, new_figure
 from .markdown import markdown
-from .rows import Row
-from .runner import Task
 from .target import Plan, Target
+from .task import TargetRecord, TargetTask
 from .toys import moons
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ GAMMA, BETA, K = 0.25, 10.0, 128
 NAMES = {"RBF": "kernel values", "PB": "learned similarities"}
 
 
-class Figure2(Target):
+class LetarteFigure2(Target):
     """Figure 2: what a similarity that is learned from labels looks like."""
 
     name = "letarte2019-figure2"
@@ -40,12 +39,14 @@ class Figure2(Target):
     def settings(self, plan: Plan, system: str) -> str:
         return repr((ROWS, SEED, GAMMA, BETA, K, system))
 
-    def measure(self, task: Task) -> list[Row]:
+    def measure(self, task: TargetTask) -> list[TargetRecord]:
         start = perf_counter()
         model, X, _ = fitted(task.system)
         X_test, y_test = moons(TEST_ROWS, NOISE, np.random.RandomState(SEED + 1))
         score = 100.0 * float(np.mean(model.predict(X_test) == y_test))
-        return [Row(*task.keys[0], task.config, score, perf_counter() - start, len(X), TEST_ROWS, X.shape[1])]
+        return [
+            TargetRecord(*task.keys[0], task.config, score, perf_counter() - start, len(X), TEST_ROWS, X.shape[1])
+        ]
 
     def lines(self, frame: Any, plan: Plan) -> Any:
         table = frame[["system", "x", "score"]]
@@ -67,7 +68,7 @@ class Figure2(Target):
 
 def fitted(system: str) -> tuple[Any, Array, Array]:
     """The classifier of four landmarks and its training rows."""
-    from ..baselines import pbrff, rbf_landmarks_svm
+    from ..baselines.methods import pbrff, rbf_landmarks_svm
 
     X, y = moons(ROWS, NOISE, np.random.RandomState(SEED))
     shared: dict[str, Any] = {"gamma": GAMMA, "selection": "centroids", "standardize": False, "random_state": SEED}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from .summary import FAR, Comparison
+from .summary import FAR, PublishedComparison, complete_sets
 
 NONE = "-"
 PACKAGES = ("rffboost-ext", "numpy", "scipy", "numba", "scikit-learn", "xgboost", "lightgbm")
@@ -39,27 +39,28 @@ def signed(value: float, digits: int = 1) -> str:
     return text[1:] if float(text) == 0.0 else text.translate(MINUS)
 
 
-def cell(mean: float, std: float, reference: float) -> str:
-    """Measured mean and standard deviation, and in brackets the published mean and the difference."""
-    if pd.isna(mean):
+def with_reference(value: float, reference: float, digits: int = 2, std: float = float("nan")) -> str:
+    """A value with its standard deviation, and in brackets the published value and the difference."""
+    if pd.isna(value):
         return NONE
-    measured = f"{mean:.1f}" if pd.isna(std) else f"{mean:.1f} ± {std:.1f}"
-    return measured if pd.isna(reference) else f"{measured} ({reference:.1f}, {signed(mean - reference)})"
+    spread = "" if pd.isna(std) else f" ± {std:.{digits}f}"
+    known = "" if pd.isna(reference) else f" ({reference:.{digits}f}, {signed(value - reference, digits)})"
+    return f"{value:.{digits}f}{spread}{known}"
 
 
-def comparison_table(comparison: Comparison) -> str:
+def comparison_table(comparison: PublishedComparison) -> str:
     """A line per data set, a cell per system; below them means and ranks."""
     body = [
-        [str(name), span(comparison.splits.loc[name]), *(cell(*values) for values in cells_of(comparison, name))]
+        [str(name), span(comparison.splits.loc[name]), *cells_of(comparison, name)]
         for name in comparison.mean.index
     ]
     return markdown(["data set", "splits", *comparison.mean.columns], [*body, *footer(comparison)])
 
 
-def cells_of(comparison: Comparison, name: Any) -> list[tuple[float, float, float]]:
-    """Mean, standard deviation and published mean of each system on a data set."""
-    parts = (comparison.mean, comparison.std, comparison.reference)
-    return list(zip(*(part.loc[name] for part in parts), strict=True))
+def cells_of(comparison: PublishedComparison, name: Any) -> list[str]:
+    """A cell per system of a data set."""
+    parts = (part.loc[name] for part in (comparison.mean, comparison.reference, comparison.std))
+    return [with_reference(mean, known, 1, std) for mean, known, std in zip(*parts, strict=True)]
 
 
 def span(counts: Any) -> str:
@@ -68,7 +69,7 @@ def span(counts: Any) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def footer(comparison: Comparison) -> list[list[str]]:
+def footer(comparison: PublishedComparison) -> list[list[str]]:
     """Means over data sets and average ranks, measured and published."""
     overall = comparison.overall
     lines = []
@@ -76,28 +77,18 @@ def footer(comparison: Comparison) -> list[list[str]]:
     if len(set(splits)) > 1:
         lines.append(["splits", "", *splits])
     if overall["sets"].any():
-        lines += [
-            ["published sets", "", *(str(count) for count in overall["sets"])],
-            ["mean of these", "", *(beside(a, b) for a, b in overall[["measured", "published"]].to_numpy())],
-        ]
+        means = [with_reference(a, b) for a, b in overall[["measured", "published"]].to_numpy()]
+        lines += [["published sets", "", *map(str, overall["sets"])], ["mean of these", "", *means]]
     if len(comparison.shared) and len(comparison.mean.columns) > 1:
         ranks = [comparison.ranks(part) for part in (comparison.mean, comparison.reference)]
         count = len(comparison.shared)
         label = f"average rank, {count} set{'s' * (count > 1)}"
-        lines.append([label, "", *(beside(a, b) for a, b in zip(*ranks, strict=True))])
+        lines.append([label, "", *(with_reference(a, b) for a, b in zip(*ranks, strict=True))])
     return lines
 
 
-def beside(measured: float, reference: float) -> str:
-    """A measured number, and in brackets the published one and the difference."""
-    if pd.isna(measured):
-        return NONE
-    known = "" if pd.isna(reference) else f" ({reference:.2f}, {signed(measured - reference, 2)})"
-    return f"{measured:.2f}{known}"
-
-
-def far_lines(comparison: Comparison, reasons: Mapping[tuple[str, str], str]) -> str:
-    """The cells that are far from the published ones, with known reasons."""
+def far_lines(comparison: PublishedComparison, reasons: Mapping[tuple[str, str], str]) -> str:
+    """The cells that are far from the published values, with known reasons."""
     if not comparison.spread.notna().any(axis=None):
         return ""
     found = comparison.far()
@@ -114,32 +105,26 @@ def far_lines(comparison: Comparison, reasons: Mapping[tuple[str, str], str]) ->
 
 
 def curve_table(curves: Any, label: str, reference: Any = None, digits: int = 2) -> str:
-    """A line per x, a cell per system, published values beside those that have one."""
-    header = [label, *(str(name) for name in curves.columns)]
-    lines = []
-    for x, values in curves.iterrows():
-        known = [reference_at(reference, x, name) for name in curves.columns]
-        cells = [curve_cell(value, other, digits) for value, other in zip(values, known, strict=True)]
-        lines.append([f"{x:g}", *cells])
-    return markdown(header, lines)
+    """A line per x, a cell per system with the published value, if any."""
+    published = pd.DataFrame() if reference is None else reference
+    published = published.reindex(index=curves.index, columns=curves.columns)
+    lines = [
+        [f"{x:g}", *(with_reference(*pair, digits) for pair in zip(curves.loc[x], published.loc[x], strict=True))]
+        for x in curves.index
+    ]
+    return markdown([label, *map(str, curves.columns)], lines)
 
 
-def curve_cell(value: float, reference: float, digits: int) -> str:
-    """One value of a curve, and in brackets the published one and the difference."""
-    if pd.isna(value):
-        return NONE
-    known = "" if pd.isna(reference) else f" ({reference:.{digits}f}, {signed(value - reference, digits)})"
-    return f"{value:.{digits}f}{known}"
-
-
-def reference_at(reference: Any, x: Any, name: Any) -> float:
-    """A published value, or NaN."""
-    known = reference is not None and x in reference.index and name in reference.columns
-    return float(reference.loc[x, name]) if known else float("nan")
+def averaging_line(frame: Any) -> str:
+    """The data sets and splits that a mean curve is over."""
+    splits = complete_sets(frame).groupby("dataset", sort=False)["split"].nunique()
+    named = ", ".join(f"{name} ({count})" for name, count in splits.items())
+    sets = "data set" if len(splits) == 1 else "data sets"
+    return f"Mean over {len(splits)} {sets}, each the mean of its splits (their number in brackets): {named}."
 
 
 def environment(jobs: int) -> str:
-    """What the numbers were made with, as a line of text."""
+    """Versions, processor and processes as a line of text."""
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     cores = os.cpu_count()
     return (

@@ -1,53 +1,36 @@
-"""One call of ``rffboost reproduce``: from the target's name to its files."""
+"""A run of ``rffboost reproduce``, from the options to the files."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ...utils.param_validation import OPTIONAL, POSITIVE, Integer, require
-from ..compare.datasets import unknown
-from ..compare.outputs import check_folder, write_all
-from .data import obtain
-from .figures import as_png, waiting
+from ..compare.datasets import choices_text
+from ..outputs import check_folder, write_files
+from ..records import Records
+from ..runner import Failure, failure_lines, run_all
+from .data import unavailable_datasets
+from .figures import as_png, placeholder
 from .markdown import environment
-from .rows import Journal, Key, Row
-from .runner import Failure, run_all, told
 from .summary import as_frame
 from .target import DATA, Plan, Target
 from .targets import TARGETS
+from .task import Key, TargetRecord
 
 NEEDED = ("matplotlib", "lightgbm")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for.
+    """The options of ``rffboost reproduce``; None stands for what the target does by default.
 
-    Parameters
-    ----------
-    target : str
-        Name of a target.
-    out : Path
-        Folder of the results; created if needed.
-    splits : int, optional
-        Random splits, or draws of generated data; the target's number by default.
-    datasets, systems : sequence of str, optional
-        A subset of the target's; all by default.
-    data_dir : Path, optional
-        Folder of data files.
-    jobs : int
-        Processes.
-    quick : bool
-        Whether to measure a sample only.
-    time_limit : float, optional
-        Seconds after which a system is stopped, where times are measured.
-    points : sequence of float, optional
-        A subset of the target's positions along the horizontal axis; all by default.
+    `datasets`, `systems` and `points` are subsets of the target's; `time_limit` is in seconds.
     """
 
     target: str
@@ -62,7 +45,7 @@ class Request:
     points: Sequence[float] | None = None
 
     def validate(self) -> None:
-        """Raise a ValueError or TypeError that names what cannot be done, before any work."""
+        """Raise a ValueError or TypeError that names the invalid option."""
         require_known(self.target)
         require("reproduce", "splits", self.splits, Integer(1) | OPTIONAL)
         require("reproduce", "jobs", self.jobs, Integer(1))
@@ -84,7 +67,7 @@ class Request:
                 )
 
     def whole(self) -> Plan:
-        """All that the page can show."""
+        """The plan of the whole page."""
         plan = TARGETS[self.target].plan(self.quick)
         folder = None if self.data_dir is None else self.data_dir.resolve()
         limit = plan.time_limit if self.time_limit is None else self.time_limit
@@ -92,7 +75,7 @@ class Request:
         return replace(plan, datasets=datasets, data_dir=folder, time_limit=limit)
 
     def plan(self) -> Plan:
-        """What is to be done."""
+        """The plan of this run."""
         whole = self.whole()
         systems = tuple(name for name in whole.systems if self.systems is None or name in self.systems)
         datasets = tuple(self.datasets or TARGETS[self.target].plan(self.quick).datasets)
@@ -103,6 +86,10 @@ class Request:
     def file(self, ending: str) -> Path:
         """One of the files of the target."""
         return self.out / f"{self.target}{'-quick' if self.quick else ''}{ending}"
+
+    def records(self) -> Records[TargetRecord]:
+        """The file of its records."""
+        return Records(self.file(".csv"), TargetRecord)
 
     @property
     def command(self) -> str:
@@ -125,134 +112,114 @@ def check_known(kind: str, given: Sequence[object] | None, choices: Sequence[obj
     texts, known = ([as_text(value) for value in values or ()] for values in (given, choices))
     for text in texts:
         if text not in known:
-            raise ValueError(f"unknown {kind} {unknown(repr(text), text, known)}")
+            raise ValueError(f"unknown {kind} {choices_text(repr(text), text, known)}")
         if texts.count(text) > 1:
             raise ValueError(f"{kind} {text!r} is given more than once")
 
 
 def as_text(value: object) -> str:
-    """A name or a number as it is typed."""
+    """A name or a number as text."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def reproduce(request: Request, say: Callable[[str], object] = print) -> tuple[str, list[Failure]]:
-    """Measure what is missing, and write the files.
+    """Run the missing measurements and write the files.
 
     Parameters
     ----------
     request : Request
-        What is asked for.
+        The options.
     say : callable
-        Called with each line of messages before the work starts.
+        Called with each message before the work starts.
 
     Returns
     -------
     page : str
         The Markdown page.
     failures : list of Failure
-        What could not be measured.
+        Failed measurements.
 
     Raises
     ------
     ValueError, TypeError
-        If the request cannot be met; the message says why.
+        If an option is invalid or no data set is available.
     """
     request.validate()
     target, plan = TARGETS[request.target], request.plan()
-    plan, skipped = available(target, plan)
+    skipped = unavailable_datasets(plan.datasets, plan.data_dir) if target.downloads else {}
+    plan = replace(plan, datasets=tuple(name for name in plan.datasets if name not in skipped))
     for name, why in skipped.items():
         say(f"skipped: {name}: {why}")
     if not plan.datasets:
-        raise ValueError("none of the data sets can be had: give a folder of them by --data-dir")
+        raise ValueError("no data set is available: pass their folder with --data-dir")
     for name in plan.systems:
         if name in target.slow and not request.quick:
-            say(f"slow by nature: {name}: {target.slow[name]}. --systems leaves it out.")
+            say(f"slow: {name}: {target.slow[name]}. Use --systems to leave it out.")
     request.out.mkdir(parents=True, exist_ok=True)
-    rows, failures = measured(request, target, plan, say)
-    page = write(request, target, rows, skipped, failures)
-    return page, failures
-
-
-def available(target: Target, plan: Plan) -> tuple[Plan, dict[str, str]]:
-    """The plan without the data sets that are not available, and why not."""
-    if not target.downloads:
-        return plan, {}
-    names, reasons = obtain(list(plan.datasets), plan.data_dir)
-    return replace(plan, datasets=tuple(names)), reasons
-
-
-def measured(
-    request: Request, target: Target, plan: Plan, say: Callable[[str], object]
-) -> tuple[dict[Key, Row], list[Failure]]:
-    """All rows, those of earlier runs included, and what failed."""
-    journal = Journal(request.file(".csv"))
-    if journal.mend():
-        say(f"{journal.path}: the last line was unfinished and is dropped")
-    rows = journal.rows()
-    lent = borrowed(request, target)
+    file = request.records()
+    if file.repair():
+        say(f"{file.path}: the last line was incomplete and is dropped")
+    records = shared_records(request, target) | file.read()
     jobs = 1 if target.serial else request.jobs
-    everything = lent | rows
-    failures = run_all(
-        lambda known: target.tasks(plan, known), everything, jobs, lambda found: journal.append(*found)
-    )
-    return everything, failures
+    failures = run_all(lambda known: target.tasks(plan, known), records, file, jobs)
+    return write_page(request, target, records.values(), skipped, failures), failures
 
 
-def borrowed(request: Request, target: Target) -> dict[Key, Row]:
-    """Rows of other targets in the same folder that count here, too."""
-    rows: dict[Key, Row] = {}
+def shared_records(request: Request, target: Target) -> dict[Key, TargetRecord]:
+    """Records of other targets in the same folder that this target shares."""
+    rows: dict[Key, TargetRecord] = {}
     points = {name: target.points(request.whole(), name) for name in target.borrowed}
     for name in target.borrows:
-        found = Journal(replace(request, target=name).file(".csv")).rows().values()
+        found = replace(request, target=name).records().read().values()
         rows |= {row.key: row for row in found if row.x in points.get(row.system, ())}
     return rows
 
 
-def write(
+def write_page(
     request: Request,
     target: Target,
-    rows: Mapping[Key, Row],
+    records: Iterable[TargetRecord],
     skipped: Mapping[str, str],
     failures: Sequence[Failure],
 ) -> str:
-    """Write page, figure and values of all rows so far; the page."""
+    """Write page, figure and values of all records so far, and return the page."""
     whole = request.whole()
-    current = up_to_date(rows.values(), target, whole, request.plan().datasets)
+    current = current_records(records, target, whole, request.plan().datasets)
     if not current:
-        raise ValueError("nothing could be measured: " + "; ".join(told(failures)))
+        raise ValueError("nothing could be measured: " + "; ".join(failure_lines(failures)))
     frame = as_frame(current)
-    there = set(frame["dataset"])
-    # In the order of the target, also where earlier runs have enlarged a sample.
-    known = dict.fromkeys((*target.full.datasets, *whole.datasets))
-    whole = replace(whole, datasets=tuple(name for name in known if name in there))
-    page = page_of(request, target, frame, whole, skipped, failures)
+    present = set(frame["dataset"])
+    names = dict.fromkeys((*target.full.datasets, *whole.datasets))
+    whole = replace(whole, datasets=tuple(name for name in names if name in present))
+    page = render_page(request, target, frame, whole, skipped, failures)
     values = target.lines(frame, whole).to_csv(index=False, float_format="%.6g", lineterminator="\n")
     lacking = target.lacking(frame, whole)
-    picture = as_png(waiting(lacking) if lacking else target.draw(frame, whole))
+    picture = as_png(placeholder(lacking) if lacking else target.draw(frame, whole))
     contents = {".md": page.encode(), "-values.csv": values.encode(), ".png": picture}
-    write_all({request.file(ending): content for ending, content in contents.items()})
+    write_files({request.file(ending): content for ending, content in contents.items()})
     return page
 
 
-def up_to_date(rows: Iterable[Row], target: Target, whole: Plan, asked: Collection[str]) -> list[Row]:
-    """The rows of the present settings and files; of sets that are not asked for also those without a file now.
+def current_records(
+    records: Iterable[TargetRecord], target: Target, whole: Plan, asked: Collection[str]
+) -> list[TargetRecord]:
+    """The records of the present settings and data files.
 
-    A page shows what earlier runs have measured, also of files in a folder that is not given this time.
+    Data sets outside the request whose file is not available now count with any file.
     """
-    known: dict[tuple[str, str], str] = {}
-    found = []
-    for row in rows:
-        if row.system not in whole.systems:
-            continue
-        key = row.system, row.dataset
-        config = known[key] = known.get(key) or target.config(whole, *key)
-        free = row.dataset not in asked and DATA not in config
-        if (row.config.partition(DATA)[0] if free else row.config) == config:
-            found.append(row)
-    return found
+    config = cache(partial(target.config, whole))
+
+    def is_current(record: TargetRecord) -> bool:
+        if record.system not in whole.systems:
+            return False
+        expected = config(record.system, record.dataset)
+        any_file = record.dataset not in asked and DATA not in expected
+        return (record.config.partition(DATA)[0] if any_file else record.config) == expected
+
+    return [record for record in records if is_current(record)]
 
 
-def page_of(
+def render_page(
     request: Request,
     target: Target,
     frame: Any,
@@ -260,9 +227,9 @@ def page_of(
     skipped: Mapping[str, str],
     failures: Sequence[Failure],
 ) -> str:
-    """The whole page."""
+    """The page as Markdown."""
     notes = [f"- Skipped: {name}: {why}." for name, why in skipped.items()]
-    notes += [f"- Failed: {line}" for line in told(failures)]
+    notes += [f"- Failed: {line}" for line in failure_lines(failures)]
     lacking = target.lacking(frame, plan)
     sample = "\n\n**A sample: fewer data sets, splits, rounds and hyperparameters.**" if request.quick else ""
     parts = [
@@ -280,4 +247,4 @@ def page_of(
 def require_known(target: str) -> None:
     """Raise a ValueError that lists the choices unless there is such a target."""
     if target not in TARGETS:
-        raise ValueError(f"unknown target {unknown(repr(target), target, list(TARGETS))}")
+        raise ValueError(f"unknown target {choices_text(repr(target), target, list(TARGETS))}")

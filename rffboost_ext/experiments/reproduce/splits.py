@@ -1,4 +1,4 @@
-"""How the papers split their data."""
+"""The random splits of the papers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...utils.typing import Array
-from .data import Data
-from .grid_search import Arrays, Parts
+from ..compare.datasets import NamedDataset
+from .grid_search import Arrays, DataSplit
 
 PUBLISHED_SEED = 42
 
 
 class Splitter(ABC):
-    """Makes the parts of one random split."""
+    """A kind of random split."""
 
     @abstractmethod
-    def parts(self, data: Data, index: int) -> Parts:
+    def parts(self, data: NamedDataset, index: int) -> DataSplit:
         """The parts of split `index`, from 1."""
 
 
@@ -26,26 +26,17 @@ class Splitter(ABC):
 class CrossValidated(Splitter):
     """Gautheron et al.: stratified, with k-fold cross-validation in the training part.
 
-    Split and folds are those of the published experiments with seed `index`, where the rows are in their order.
-
-    Attributes
-    ----------
-    test_size : float
-        Share of the test part.
-    standardized : bool
-        Whether features are standardised on the rows of each fit.
-    folds : int
-        Folds of the search.
+    Split and folds are those of the published experiments with seed `index`, if the rows are in the same order.
     """
 
     test_size: float
     standardized: bool = True
     folds: int = 5
 
-    def parts(self, data: Data, index: int) -> Parts:
+    def parts(self, data: NamedDataset, index: int) -> DataSplit:
         return self.of(data.X, data.y, np.random.RandomState(index))
 
-    def of(self, X: Array, y: Array, rng: np.random.RandomState) -> Parts:
+    def of(self, X: Array, y: Array, rng: np.random.RandomState) -> DataSplit:
         """The parts of X (n, d) and y (n,), at random."""
         from sklearn.model_selection import StratifiedKFold, train_test_split
 
@@ -53,7 +44,7 @@ class CrossValidated(Splitter):
         train, test = train_test_split(rows, test_size=self.test_size, stratify=y, random_state=rng)
         folds = StratifiedKFold(self.folds, shuffle=True, random_state=rng).split(X[train], y[train])
         pairs = [self._pair(X, y, train[fitted], train[choosing]) for fitted, choosing in folds]
-        return Parts(*self._pair(X, y, train, test), pairs)
+        return DataSplit(*self._pair(X, y, train, test), pairs)
 
     def _pair(self, X: Array, y: Array, fitted: Array, judged: Array) -> tuple[Arrays, Arrays]:
         """Rows to fit on and rows to evaluate on, standardised on the former."""
@@ -68,20 +59,13 @@ class Validated(Splitter):
     """Letarte et al.: 20 % of the training part are for validation and not fitted on; features are not
     standardised.
 
-    The first split is the published one, where the rows are in their order.
-
-    Attributes
-    ----------
-    test_size : float
-        Share of the test part, where there is no published one.
-    validation_size : float
-        Validation share of the training part.
+    The first split is the published one, if the rows are in the same order.
     """
 
     test_size: float = 0.25
     validation_size: float = 0.2
 
-    def parts(self, data: Data, index: int) -> Parts:
+    def parts(self, data: NamedDataset, index: int) -> DataSplit:
         from sklearn.model_selection import train_test_split
 
         rng = np.random.RandomState(PUBLISHED_SEED + index - 1)
@@ -92,4 +76,4 @@ class Validated(Splitter):
             rows, test = rows[: data.train_rows], rows[data.train_rows :]
         fitted, choosing = train_test_split(rows, test_size=self.validation_size, random_state=rng)
         train, held, judged = ((data.X[part], data.y[part]) for part in (fitted, choosing, test))
-        return Parts(train, judged, [(train, held)])
+        return DataSplit(train, judged, [(train, held)])

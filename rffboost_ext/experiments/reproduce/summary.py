@@ -1,4 +1,4 @@
-"""The arithmetic of a page: means over splits, ranks, and how far they are from what was published."""
+"""Summaries of records: means over splits, ranks, and distances from the published values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from ..compare.report import DIGITS
-from .rows import COLUMNS, Row
+from .task import COLUMNS, TargetRecord
 
 FAR = 2.5
 """Published standard deviations beyond which a mean is called far from the published one."""
 
 
-def as_frame(rows: Iterable[Row]) -> Any:
-    """The rows as a pandas data frame."""
+def as_frame(rows: Iterable[TargetRecord]) -> Any:
+    """The records as a pandas data frame."""
     return pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS)
 
 
@@ -31,19 +31,17 @@ def published(name: str) -> Any:
     return pd.read_csv(StringIO(text), index_col=0)
 
 
-class Comparison:
+class PublishedComparison:
     """Measured means beside published ones.
 
     Parameters
     ----------
     frame : data frame
-        Rows of one x per data set and system.
+        Records of one x per data set and system.
     datasets, systems : sequence of str
-        The order of lines and columns; those without a row are left out.
-    reference : data frame, optional
-        Published means, a line per data set, a column per system.
-    spread : data frame, optional
-        Their standard deviations.
+        The order of lines and columns; those without a record are left out.
+    reference, spread : data frame, optional
+        Published means and their standard deviations, a line per data set, a column per system.
     lower : bool
         Whether a lower score is better.
     """
@@ -109,7 +107,7 @@ class Comparison:
         return values.loc[self.shared].rank(axis=1, ascending=self.lower).mean()
 
     def far(self) -> list[tuple[str, str, float]]:
-        """The cells further than :data:`FAR` published standard deviations away, and by how many they are."""
+        """The cells more than :data:`FAR` published standard deviations away, and their distances."""
         away = (self.difference / self.spread).stack().dropna()
         return [(dataset, system, float(z)) for (dataset, system), z in away.items() if abs(z) > FAR]
 
@@ -135,27 +133,21 @@ def along(frame: Any, label: str, repeats: str = "splits") -> Any:
 
 
 def curves(frame: Any, systems: Sequence[str]) -> Any:
-    """Mean score over splits, then over data sets, per x and system; see :func:`complete_sets`.
-
-    Returns
-    -------
-    data frame
-        A line per x, a column per system.
-    """
+    """Mean score over splits, then over data sets: a line per x, a column per system."""
     means = frame.groupby(["dataset", "system", "x"])["score"].mean().unstack("system")
     kept = [name for name in systems if name in means.columns]
     return means[kept].groupby(level="x").mean().round(DIGITS)
 
 
 def incomplete(frame: Any) -> str:
-    """What is still to be measured for :func:`complete_sets`; empty if there are any."""
+    """What :func:`complete_sets` lacks; empty if there are any."""
     return (
         "" if len(complete_sets(frame)) else "a data set and split that all systems have at all of their numbers"
     )
 
 
 def complete_sets(frame: Any) -> Any:
-    """The rows of data sets and splits for which every system has all of its x."""
+    """The records of the data sets and splits for which every system has all of its x."""
     needed = frame.groupby("system")["x"].nunique().sum()
     found = frame.groupby(["dataset", "split"])["x"].transform("size")
     return frame[found == needed]

@@ -11,7 +11,7 @@ from ..baselines.hyperparameter_grids import PAPERS
 from ..baselines.landmarks import PBLandmarks
 from ..compare.protocol import SYSTEM_SEED, THREADS
 from ..compare.systems import SYSTEMS
-from .grid_search import Landmarked, Mapped, Path, Staged
+from .grid_search import Landmarked, Mapped, Staged, SystemPath
 
 SLOW = {
     "BMKR": "eleven support vector regressions on all rows in every round: half a minute per split of 800 rows, "
@@ -43,7 +43,7 @@ def unscaled(model: Any) -> Any:
     return model.set_params(**dict.fromkeys(names, False))
 
 
-def system_path(paper: str, system: str, largest: float, **parameters: Any) -> Path:
+def system_path(paper: str, system: str, largest: float, **parameters: Any) -> SystemPath:
     """A system of one of the papers of Gautheron et al. as a function of its rounds or landmarks.
 
     Parameters

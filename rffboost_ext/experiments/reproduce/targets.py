@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from . import letarte2019 as letarte
-from . import workshop2019 as workshop
-from .ecml2020_figure1 import Figure1
-from .ecml2020_figure4 import Figure4
-from .ecml2020_figure5 import Figure5
-from .ecml2020_tuned import Figure2, Figure3, Table2
-from .letarte2019_figure2 import Figure2 as LetarteToy
+from .ecml2020_figure1 import EcmlFigure1
+from .ecml2020_figure4 import EcmlFigure4
+from .ecml2020_figure5 import EcmlFigure5
+from .ecml2020_tuned import EcmlFigure2, EcmlFigure3, EcmlTable2
+from .letarte2019 import LetarteFigure1, LetarteFigure3, LetarteTable1
+from .letarte2019_figure2 import LetarteFigure2
 from .target import Target
+from .workshop2019 import WorkshopFigure1, WorkshopFigure2, WorkshopTable2
 
-TARGETS: dict[str, Target] = {
-    target.name: target
-    for target in (
-        Table2(),
-        Figure1(),
-        Figure2(),
-        Figure3(),
-        Figure4(),
-        Figure5(),
-        workshop.Table2(),
-        workshop.Figure1(),
-        workshop.Figure2(),
-        letarte.Table1(),
-        letarte.Figure1(),
-        LetarteToy(),
-        letarte.Figure3(),
-    )
-}
+CLASSES: list[type[Target]] = [
+    *(EcmlTable2, EcmlFigure1, EcmlFigure2, EcmlFigure3, EcmlFigure4, EcmlFigure5),
+    *(WorkshopTable2, WorkshopFigure1, WorkshopFigure2),
+    *(LetarteTable1, LetarteFigure1, LetarteFigure2, LetarteFigure3),
+]
+TARGETS: dict[str, Target] = {kind.name: kind() for kind in CLASSES}
 """The targets of ``rffboost reproduce``."""

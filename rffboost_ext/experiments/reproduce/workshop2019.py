@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .ecml2020_tuned import basis
-from .figures import draw_comparison, draw_curves, new_figure
-from .grid_search import Path
-from .markdown import comparison_table, curve_table, markdown, signed
+from .figures import draw_curves, new_figure, set_log_scale
+from .grid_search import SystemPath
+from .markdown import averaging_line, curve_table, markdown, signed
 from .splits import CrossValidated
-from .summary import Comparison, along, complete_sets, curves, incomplete, published
+from .summary import PublishedComparison, complete_sets, published
 from .systems import SLOW, system_path
-from .target import Plan, TunedTarget
+from .target import CurveTarget, Plan, TableTarget, TunedTarget
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +23,7 @@ SETS = (
     *("german", "splice", "spambase"),
 )
 ROUNDS = 200
+SPLITTER = CrossValidated(0.7)
 PROTOCOL = (
     "Random splits of 30 % training and 70 % test, stratified by class, features standardised on the rows of each "
     "fit, hyperparameters by 5-fold cross-validation on the training part over the paper's grids; K = 100 "
@@ -33,16 +33,7 @@ PROTOCOL = (
 )
 
 
-class WorkshopTarget(TunedTarget):
-    """Base class of the targets of this paper."""
-
-    splitter = CrossValidated(0.7)
-
-    def path(self, plan: Plan, system: str, given: float) -> Path:
-        return system_path("workshop2019", system, self.largest(plan, system))
-
-
-class Table2(WorkshopTarget):
+class WorkshopTable2(TableTarget):
     """Table 2: six systems on fourteen data sets."""
 
     name = "workshop2019-table2"
@@ -54,24 +45,17 @@ class Table2(WorkshopTarget):
     systems = ("XGB", "LGBM", "MKBOOST", "BMKR", "PBRFF", "GBRFF")
     full = Plan(SETS, systems, 20, (ROUNDS,))
     sample = Plan(("wine",), systems, 1, (20,))
+    paper, splitter = "workshop2019", SPLITTER
+    subject = "Table 2: distance from the published mean accuracy"
     slow = SLOW
     borrows, borrowed = ("workshop2019-figure2",), ("PBRFF", "GBRFF")
 
-    def comparison(self, frame: Any, plan: Plan) -> Comparison:
+    def comparison(self, frame: Any, plan: Plan) -> PublishedComparison:
         """The rows beside the published values."""
-        return Comparison(frame, plan.datasets, plan.systems, published("workshop2019_table2"))
-
-    def lines(self, frame: Any, plan: Plan) -> Any:
-        return self.comparison(frame, plan).lines()
-
-    def tables(self, frame: Any, plan: Plan) -> str:
-        return comparison_table(self.comparison(frame, plan))
-
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        return draw_comparison(self.comparison(frame, plan), "Table 2: distance from the published mean accuracy")
+        return PublishedComparison(frame, plan.datasets, plan.systems, published("workshop2019_table2"))
 
 
-class Figure1(WorkshopTarget):
+class WorkshopFigure1(CurveTarget):
     """Figure 1: random and learned landmarks."""
 
     name = "workshop2019-figure1"
@@ -81,43 +65,29 @@ class Figure1(WorkshopTarget):
         "learned, tuned for each number of rounds. Mean test accuracy in percent. The paper gives its values as "
         "a drawing only."
     )
+    paper, splitter = "workshop2019", SPLITTER
+    label = xlabel = "rounds"
+    log_scale = True
     placements = {"random": "random", "learned": "learned"}
     full = Plan(SETS, tuple(placements), 20, (1, 2, 3, 5, 10, 15, 25, 50, 100, ROUNDS))
     sample = Plan(("wine", "wdbc"), tuple(placements), 1, (1, 2, 5, 10, 20))
 
-    def path(self, plan: Plan, system: str, given: float) -> Path:
+    def path(self, plan: Plan, system: str, gamma: float) -> SystemPath:
         return system_path(
             "workshop2019", "GBRFF", self.largest(plan, system), learner__placement=self.placements[system]
         )
 
-    def lacking(self, frame: Any, plan: Plan) -> str:
-        return incomplete(frame)
-
     def lines(self, frame: Any, plan: Plan) -> Any:
-        return along(frame, "rounds").rename(columns={"system": "landmarks"})
+        return super().lines(frame, plan).rename(columns={"system": "landmarks"})
 
     def tables(self, frame: Any, plan: Plan) -> str:
-        complete = complete_sets(frame)
-        means = curves(complete, plan.systems)
+        means = self.curves(frame, plan)
         if set(self.placements) <= set(means.columns):
             means = means.assign(**{"learned less random": means["learned"] - means["random"]})
-        return f"{basis(complete)}\n\n{curve_table(means, 'rounds')}"
-
-    def draw(self, frame: Any, plan: Plan) -> Figure:
-        figure = new_figure(6.0, 4.0)
-        axes = figure.subplots()
-        complete = complete_sets(frame)
-        means = curves(complete, plan.systems)
-        draw_curves(axes, means, [f"{name} landmarks" for name in means.columns])
-        log_rounds(axes)
-        axes.set_xlabel("rounds")
-        axes.set_ylabel("mean test accuracy (%)")
-        axes.set_title(f"GBRFF, mean of {complete['dataset'].nunique()} data sets", fontsize=10)
-        axes.legend(frameon=False)
-        return figure
+        return f"{averaging_line(frame)}\n\n{curve_table(means, self.label)}"
 
 
-class Figure2(WorkshopTarget):
+class WorkshopFigure2(TunedTarget):
     """Figure 2: what GBRFF gains over PBRFF, by number of landmarks."""
 
     name = "workshop2019-figure2"
@@ -128,6 +98,7 @@ class Figure2(WorkshopTarget):
         "published, over 14 data sets and 20 splits, and the difference. The published text gives the gain at 1 "
         "landmark as that of fewer than 3."
     )
+    paper, splitter = "workshop2019", SPLITTER
     pair = ("PBRFF", "GBRFF")
     full = Plan(SETS, pair, 20, (1, 3, 5, 10, 25, 50, 100, ROUNDS))
     sample = Plan(("wine", "wdbc"), pair, 1, (1, 3, 5, 10, 25))
@@ -150,7 +121,7 @@ class Figure2(WorkshopTarget):
     def tables(self, frame: Any, plan: Plan) -> str:
         lines = [gain_line(x, values) for x, values in self.gain(frame).iterrows()]
         table = markdown(["landmarks", "gain in points", "data sets won"], lines)
-        return f"{basis(complete_sets(frame))}\n\n{table}"
+        return f"{averaging_line(frame)}\n\n{table}"
 
     def draw(self, frame: Any, plan: Plan) -> Figure:
         gain = self.gain(frame)
@@ -160,7 +131,7 @@ class Figure2(WorkshopTarget):
         known = gain["published_gain"].dropna()
         axes.plot(known.index, known, linestyle="", marker="D", ms=7, mfc="none", color="black", label="published")
         axes.axhline(0.0, color="0.4", linewidth=0.8)
-        log_rounds(axes)
+        set_log_scale(axes)
         axes.set_xlabel("landmarks or rounds")
         axes.set_ylabel("accuracy of GBRFF less that of PBRFF (points)")
         axes.set_title(f"Mean of {gain['sets'].max()} data sets", fontsize=10)
@@ -175,13 +146,3 @@ def gain_line(x: Any, values: Any) -> list[str]:
     won = f"{values['won']:.0f} of {values['sets']:.0f}"
     won += "" if np.isnan(values["published_won"]) else f" ({values['published_won']:.0f} of 14)"
     return [f"{x:g}", gained, won]
-
-
-def log_rounds(axes: Any) -> None:
-    """A log scale with plain numbers."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())

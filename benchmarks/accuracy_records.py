@@ -1,35 +1,34 @@
-"""The rows of the accuracy benchmark, and the CSV file that keeps them between runs."""
+"""The records of the accuracy benchmark."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
-from rffboost_ext.experiments.compare.csv_records import Records
+from rffboost_ext.experiments.records import Record, columns
 
 Key = tuple[str, str, int, str]
 
 
 @dataclass(frozen=True)
-class Row:
-    """What one system did on one split.
+class AccuracyRecord(Record):
+    """The results of one system on one split.
 
     Attributes
     ----------
     table, dataset, split, system : str, str, int, str
-        Of which there is one row each.
+        The key of the record.
     config : str
         The system's version and a digest of its settings.
     task : str
         "binary", "multiclass" or "regression".
     n_train, n_test, n_features, threads : int
-        Sizes, and the threads that all systems were held to.
+        Sizes, and the threads of every system.
     score : float
         Accuracy or R2 of the test part, in percent.
     fit_seconds, search_seconds, predict_seconds : float
-        Time of the final fit, of a search before it, and of predicting the test part.
+        Time of the final fit, of the search before it, and of the prediction of the test part.
     chosen : str
-        JSON of what a search chose.
+        JSON of the hyperparameters that the search selected.
     """
 
     table: str
@@ -50,21 +49,19 @@ class Row:
 
     @property
     def key(self) -> Key:
-        """What there is one row of."""
         return self.table, self.dataset, self.split, self.system
 
+    @property
+    def kind(self) -> tuple[str, ...]:
+        return self.system, self.table, self.dataset
 
-COLUMNS = [field.name for field in fields(Row)]
+    @property
+    def unit_seconds(self) -> float:
+        return self.fit_seconds + self.search_seconds + self.predict_seconds
+
+    @property
+    def configuration(self) -> tuple[str, int]:
+        return self.config, self.threads
 
 
-class Journal(Records[Row]):
-    """The rows of the benchmark.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    """
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, Row)
+COLUMNS = columns(AccuracyRecord)
