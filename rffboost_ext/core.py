@@ -11,61 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from .utils.param_validation import Check, allows_auto, require_all
 from .utils.registry import Registry, resolve_names
-from .utils.typing import Array
+from .utils.typing import Array, DesignLike
 
-V = TypeVar("V")
 T = TypeVar("T", bound="Term")
 S = TypeVar("S", bound="Spec")
-
-
-class DesignLike(Protocol):
-    """Features of the rows of a round; see :class:`~rffboost_ext.Design`."""
-
-    original: Array
-    n_jobs: int
-    precision: str
-    center: Array | None
-    scale: Array | None
-    expansion: Any
-    clipping: Any
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows, n."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of ``X``."""
-
-    @property
-    def X(self) -> Array:
-        """Standardised features, (n, d)."""
-
-    @property
-    def tiles(self) -> Any:
-        """Standardised features in the layout of the kernels."""
-
-    def cache(self, key: Hashable, build: Callable[[], V]) -> V:
-        """The value of `key` for these rows, built on first use."""
-
-    def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
-        """The value of `key` for all rows of a fit, built on first use."""
-
-    def cache_output(self, term: Term, output: Array) -> None:
-        """Cache the output of the latest term on these rows."""
-
-    def output(self, term: Term) -> Array:
-        """Outputs of `term` on these rows, (n, C)."""
-
-    def restore(self, term: Term) -> Term:
-        """The term as a function of the original features."""
 
 
 class Spec(BaseEstimator):

@@ -42,7 +42,6 @@ from ..utils.param_validation import (
     Real,
     is_auto,
 )
-from ..utils.typing import Array
 from .composition import DEFAULT_LOSSES, Parts, compose, resolve_nested
 from .fitted_ensemble import OF_EARLY_STOPPING, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
@@ -161,7 +160,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         owner = type(self).__name__
         parts = compose(self)
         init = self._read_init_model(init_model)
-        data = Dataset(*self._encode(X, y, sample_weight, targets, init))
+        data = self._encode(X, y, sample_weight, targets, init)
         self._check_target(parts, data, targets)
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets)
         given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets)
@@ -185,7 +184,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
 
     def _encode(
         self, X: Any, y: Any, sample_weight: Any, targets: TargetEncoder, init: InitModel | None
-    ) -> tuple[Array, Array, Array]:
+    ) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
         known = {"multi_output": targets.multi_output}
         if self._is_warm_start():
@@ -196,7 +195,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             X, y, weight = self.encoder_.fit_rows(X, y, sample_weight, categories=categories, **known)
             self._forget(("n_features_in_", "feature_names_in_"))
             self.__dict__.update(self.encoder_.columns)
-        return X, *targets.fit_transform(y, weight)
+        return Dataset(X, *targets.fit_transform(y, weight))
 
     def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
         """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
@@ -255,24 +254,21 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             closing_callbacks(self.callbacks or ()),
         ):
             trainer = Trainer(
-                *(
-                    parts.loss,
-                    plan.members[0],
-                    bool(self.standardize),
-                    seed,
-                    n_jobs,
-                    self.precision,
-                    learner_state,
-                ),
+                parts.loss,
+                plan.members[0],
+                standardize=bool(self.standardize),
+                seed=seed,
+                n_jobs=n_jobs,
+                precision=self.precision,
+                learner_state=learner_state,
                 recorder=recorder,
                 error=evaluation.error,
                 expansion=self.encoder_.expansion,
                 clipping=clip_features(self, parts, data, seed),
             )
             history = evaluation.history(lambda: trainer.baseline(data) if init is None else init)
-            callbacks = combined_callbacks(self.callbacks, self.verbose, history) + (
-                [scores] if keeps_state else []
-            )
+            callbacks = combined_callbacks(self.callbacks, self.verbose, history)
+            callbacks += [scores] if keeps_state else []
             result = plan.fit(trainer, data, evaluation.monitored, split_seed, callbacks, init, scores.raw)
         if keeps_state:
             raw = None if result.interrupt else scores.raw

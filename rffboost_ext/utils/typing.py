@@ -2,8 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+V = TypeVar("V")
+
+
+class DesignLike(Protocol):
+    """Features of the rows of a round; see :class:`~rffboost_ext.Design`."""
+
+    original: Array
+    n_jobs: int
+    precision: str
+    center: Array | None
+    scale: Array | None
+    expansion: Any
+    clipping: Any
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows, n."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of ``X``."""
+
+    @property
+    def X(self) -> Array:
+        """Standardised features, (n, d)."""
+
+    @property
+    def tiles(self) -> Any:
+        """Standardised features in the layout of the kernels."""
+
+    def cache(self, key: Hashable, build: Callable[[], V]) -> V:
+        """The value of `key` for these rows, built on first use."""
+
+    def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
+        """The value of `key` for all rows of a fit, built on first use."""
+
+    def cache_output(self, term: Any, output: Array) -> None:
+        """Cache the output of the latest term on these rows."""
+
+    def output(self, term: Any) -> Array:
+        """Outputs of `term` on these rows, (n, C)."""
+
+    def restore(self, term: Any) -> Any:
+        """The term as a function of the original features."""

@@ -28,7 +28,7 @@ NEEDED = ("matplotlib", "lightgbm")
 
 @dataclass(frozen=True)
 class Request:
-    """The options of ``rffboost reproduce``; None stands for what the target does by default.
+    """The options of ``rffboost reproduce``; None is the default of the target.
 
     `datasets`, `systems` and `points` are subsets of the target's; `time_limit` is in seconds.
     """

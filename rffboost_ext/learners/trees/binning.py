@@ -13,7 +13,7 @@ from .centering import column_center
 if TYPE_CHECKING:
     from xgboost import DMatrix
 
-    from ...core import DesignLike
+    from ...utils.typing import DesignLike
 
 # Up to this number of rows a plain copy takes less time than quantised bins, and little memory.
 MAX_COPIED_ROWS = 3_000
