@@ -181,7 +181,7 @@ def test_numbers_that_float32_cannot_tell_apart(kind: Any) -> None:
 def test_numbers_that_no_input_can_tell_apart(dtype: str) -> None:
     codes = 2**60 + np.arange(120)[:, None] % 2
     model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
-    with pytest.raises(ValueError, match=r"cannot hold the categories .* as they are; fit to a table with text"):
+    with pytest.raises(ValueError, match=r"cannot hold the categories .* as they are; fit to a table of text"):
         to_onnx(model, dtype=dtype)
 
 
