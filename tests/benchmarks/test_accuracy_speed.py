@@ -19,6 +19,7 @@ def test_held_out_accuracy_is_beside_the_better_peer(ours, verdict):
 TINY = SpeedSizes(large=300, grown=600, small=200, held_out=100, rounds=3, turns=2)
 
 
+@pytest.mark.slow
 def test_every_time_is_taken_once(tmp_path, monkeypatch):
     if "rff_newton" not in LEARNERS.names():
         pytest.skip("rff_newton is not registered")

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import sizes
 
 
+@pytest.mark.slow
 def test_a_quick_run_measures_every_system(tmp_path, capsys):
     pytest.importorskip("catboost")
     sizes.main(["--quick", "--json", str(tmp_path / "sizes.json")])

@@ -125,7 +125,7 @@ def test_with_many_rows_a_classifier_converges_at_a_loss_that_does_not_depend_on
     assert found[0].converged_below < patience(RFFBoostClassifier(), 1_000).converged_below
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_default_keeps_its_sign_beyond_many_rows_that_can_be_told_apart(seed, monkeypatch) -> None:
     rng = np.random.default_rng(seed)
     X, beyond = rng.normal(size=(3_500, 10)), 1.75 * rng.normal(size=(4_000, 10))

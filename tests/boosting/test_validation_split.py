@@ -85,8 +85,7 @@ def test_models_of_folds_draw_from_streams_of_their_own() -> None:
     assert len(Draws.seen) == len(set(Draws.seen)) == 4
 
 
-@pytest.mark.parametrize("n", [300, 1_100, 3_100])
-@pytest.mark.parametrize("unit", [2.0**-40, 2.0**-4, 1e4])
+@pytest.mark.parametrize(("n", "unit"), [(300, 2.0**-40), (1_100, 1e4), (3_100, 2.0**-4)])
 def test_the_unit_of_the_target_does_not_matter_to_a_fit(n: int, unit: float) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + 500, 4))

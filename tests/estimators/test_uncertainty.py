@@ -43,7 +43,9 @@ def covered(intervals, y):
     return (intervals[:, 0] <= y) & (y <= intervals[:, 1])
 
 
-@pytest.mark.parametrize("estimator", [CHEAP, PAIR], ids=["mean", "quantiles"])
+@pytest.mark.parametrize(
+    "estimator", [CHEAP, pytest.param(PAIR, marks=pytest.mark.slow)], ids=["mean", "quantiles"]
+)
 @pytest.mark.parametrize("make", SETS.values(), ids=SETS)
 def test_coverage_is_as_stated(estimator, make):
     shares = []

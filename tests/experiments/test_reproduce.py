@@ -192,7 +192,7 @@ def test_some_points_at_a_time_are_all_of_them_in_the_end(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", ["ecml2020-table2", "ecml2020-figure4", "letarte2019-figure1"])
 def test_a_page_can_be_made_of_any_one_system(name, tmp_path, monkeypatch):
     """Of invented rows; where an SVM is tuned first, of that one too."""
     target, plan = TARGETS[name], TINY[name]

@@ -90,5 +90,6 @@ def test_every_kernel_is_cached(tmp_path):
     assert counts["cached"]
 
 
+@pytest.mark.slow
 def test_a_fit_has_the_same_bits_whether_it_compiles_or_not(tmp_path):
     assert printed(BITS, tmp_path) == printed(BITS, tmp_path)
