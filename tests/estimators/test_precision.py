@@ -51,6 +51,7 @@ def gains(preset: str, n_splits: int) -> Array:
 @pytest.mark.parametrize(
     ("n_splits", "bound"), [(4, 1.0), pytest.param(30, 0.3, marks=pytest.mark.slow)], ids=["few", "many"]
 )
+@pytest.mark.slow
 def test_accuracies_are_those_of_float64(preset, n_splits, bound):
     # Searches that part ways make single splits differ by points, either way: few splits tell 1 point, many 0.3.
     points = gains(preset, n_splits)

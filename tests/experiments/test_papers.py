@@ -151,6 +151,7 @@ def test_every_round_is_the_papers(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+@pytest.mark.slow
 def test_twenty_rounds_are_the_papers(algorithm):
     compared = 0
     for name in DATA:

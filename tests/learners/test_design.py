@@ -113,6 +113,7 @@ def test_data_of_the_loop_are_named(name, given, error) -> None:
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint8", "float16", "longdouble", ">f8", ">i4"])
 @pytest.mark.parametrize("learner", ["mixture", "rff_1"])
+@pytest.mark.slow
 def test_the_loop_takes_every_type_of_real_numbers(kind, learner) -> None:
     numbers = np.random.default_rng(0).random((60, 2)) < 0.5
     parts = {"loss": "log_loss", "learner": learner, "n_estimators": 4, "random_state": 0}
