@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .utils.param_validation import Check, allows_auto, require_all
+from .utils.pickling import PickledByFields
 from .utils.registry import Registry, resolve_names
 from .utils.typing import Array, DesignLike
 
@@ -147,7 +148,7 @@ class Loss(Spec, ABC):
         return self.link.inverse(raw)
 
 
-class Term(ABC):
+class Term(PickledByFields, ABC):
     """A function from X (n, d) to outputs (n, C), held as constant arrays: the result of a learner.
 
     Laws: ``t.scaled(a)(X) == a * t(X)``, and ``type(t).stack([s, t])(X) == s(X) + t(X)`` if s and t are of one

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .tables import (
     categorical_columns,
@@ -28,7 +29,7 @@ ALLOWED = '"from_dtype", None, or a sequence of truth values, indices or names o
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryEncoding:
+class CategoryEncoding(PickledByFields):
     """The categories of each column of a table in training.
 
     Parameters
@@ -106,9 +107,6 @@ class CategoryEncoding:
     def _codes(self) -> list[dict[Any, float]]:
         """The code of each category, by column."""
         return [{value: float(code) for code, value in enumerate(known or ())} for known in category_lists(self)]
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def category_lists(encoding: CategoryEncoding | None) -> list[list[Any] | None]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
 import numpy as np
 
 from ..core import Term
+from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
-class ClipAndLog:
+class ClipAndLog(PickledByFields):
     r"""Clip each feature, ``x -> min(max(x, low), high)``, then log-transform features with a log scale s:
 
     .. math:: x \mapsto a + s \log\left(1 + \frac{x - a}{s}\right)
@@ -117,9 +118,6 @@ class ClipAndLog:
             self.high.tobytes(),
             None if self.log_scale is None else self.log_scale.tobytes(),
         )
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @singledispatch

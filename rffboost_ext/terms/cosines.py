@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -85,9 +85,6 @@ class Cosines(Term):
         with np.errstate(over="ignore"):
             converted = [np.ascontiguousarray(array, dtype=dtype) for array in arrays]
         return cache.setdefault(dtype, (center, *columns, *converted))
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def family(self) -> Hashable:

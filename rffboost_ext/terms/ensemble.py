@@ -11,11 +11,12 @@ import numpy as np
 
 from ..core import Term
 from ..utils.param_validation import Integer, require
+from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ensemble:
+class Ensemble(PickledByFields):
     """Raw scores as ``baseline``, then ``raw <- keep * raw + length * term(X)`` round after round.
 
     ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a`` scale them, ``a[:50]``
@@ -184,9 +185,6 @@ class Ensemble:
 
     def __repr__(self) -> str:
         return f"<Ensemble of {len(self)} rounds, {self.n_outputs} output{'s'[: self.n_outputs > 1]}>"
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: self.__dict__[name] for name in ("baseline", "terms", "moves")}
 
     def to_weighted_sum(self) -> Ensemble:
         """The same function with all keeps equal to 1."""

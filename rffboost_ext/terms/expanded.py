@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import final
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from ..core import Term
 from ..utils.arrays import require_columns
+from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
-class ImputeAndEncode:
+class ImputeAndEncode(PickledByFields):
     """Imputation of missing values (NaN) and one-hot encoding of category codes.
 
     The result has three blocks of columns: numeric columns, imputed; a missing indicator, 1 for missing values and
@@ -112,9 +113,6 @@ class ImputeAndEncode:
         out = np.zeros((self.n_features, len(flat)))
         np.add.at(out, self.source, flat.T)
         return np.ascontiguousarray(out.T).reshape(*values.shape[:-1], self.n_features)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def one_hot_rows(codes: Array, size: int) -> Array:

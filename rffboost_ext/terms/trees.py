@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
@@ -151,9 +151,6 @@ class Trees(Term):
         if self.subset is None or self.members is None:
             return np.full(len(self.left), -1, dtype=np.int32), np.zeros((0, 1), dtype=np.uint8)
         return self.subset, self.members
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def family(self) -> Hashable:
