@@ -196,6 +196,51 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         TypeError
             If the ensemble has a custom type of term without a registered rule; the message names it.
         """
+        values, _ = self._explain(X, background)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def shap_explanation(self, X: Any, background: Any) -> Any:
+        """The exact Shapley values as a :class:`shap.Explanation`, for the plots of the shap package.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows to explain.
+        background : array-like of shape (m, d)
+            Rows to compare with, as in :meth:`shap_values`.
+
+        Returns
+        -------
+        shap.Explanation
+            ``values`` of shape (n, d) with ``base_values`` of shape (n,). With several raw scores the shapes are
+            (n, d, C) and (n, C), and ``explanation[..., 1]`` is that of the second. The sum of both is the raw
+            score, such as the log-odds. ``data`` holds numbers and category codes; if there are categories,
+            ``display_data`` holds the values of X.
+
+        Raises
+        ------
+        ImportError
+            If the shap package is not installed.
+        TypeError
+            If the ensemble has a custom type of term without a registered rule; the message names it.
+
+        Examples
+        --------
+        >>> import shap
+        >>> from sklearn.datasets import load_diabetes
+        >>> from rffboost_ext import RFFBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = RFFBoostRegressor(learner="rff_1", n_estimators=20, random_state=0).fit(X, y)
+        >>> explanation = model.shap_explanation(X[:20], X[:50])
+        >>> ax = shap.plots.beeswarm(explanation, show=False)
+        """
+        from ..inspection.shap_explanation import explanation_of
+
+        values, baseline = self._explain(X, background)
+        return explanation_of(values, baseline, X, self.encoder_, getattr(self, "classes_", None))
+
+    def _explain(self, X: Any, background: Any) -> tuple[Array, Array]:
+        """Shapley values (n, C, d), and the mean raw scores of the background, (C,)."""
         from ..inspection.shapley import shapley_values
 
         check_is_fitted(self)
@@ -204,8 +249,7 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
             background = self.encoder_.transform(background)
         except (ValueError, TypeError) as error:
             raise type(error)(f"{type(self).__name__}: background: {error}") from error
-        values = shapley_values(self.ensemble_, X, background)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return shapley_values(self.ensemble_, X, background), self.ensemble_.raw(background).mean(axis=0)
 
     @property
     def feature_importances_(self) -> Array:

@@ -1,0 +1,79 @@
+"""A shap.Explanation holds the exact values, and SHAP's plots draw it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+
+shap = pytest.importorskip("shap")
+FAST = {"n_estimators": 10, "early_stopping": False, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def regression():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return RFFBoostRegressor(learner="mixture", **FAST).fit(X, y), X
+
+
+@pytest.fixture(scope="module")
+def multiclass():
+    X, y = load_iris(return_X_y=True)
+    return RFFBoostClassifier(**FAST).fit(X, np.array(["a", "b", "c"])[y]), X
+
+
+@pytest.fixture(scope="module")
+def categories():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Lyon", "Nantes"], 200)})
+    X = X.astype({"town": "category"})
+    y = X["size"] + (X["town"] == "Lyon")
+    X.loc[::7, "size"] = np.nan
+    return RFFBoostRegressor(**FAST).fit(X, y), X
+
+
+def test_one_score(regression):
+    model, X = regression
+    found = model.shap_explanation(X[:7], X[30:60])
+    np.testing.assert_array_equal(found.values, model.shap_values(X[:7], X[30:60]))
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.predict(X[:7]), rtol=1e-9)
+    assert found.feature_names == list(X)
+    np.testing.assert_array_equal(found.data, X[:7])
+    exact = shap.Explainer(model.predict, X[30:60], algorithm="exact")(X[:2])
+    np.testing.assert_allclose(found.values[:2], exact.values, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found.base_values[:2], exact.base_values)
+
+
+def test_several_scores(multiclass):
+    model, X = multiclass
+    found = model.shap_explanation(X[::30], X[::15])
+    assert found.shape == (5, 4, 3)
+    assert found.output_names == ["a", "b", "c"]
+    raw = model.decision_function(X[::30])
+    np.testing.assert_allclose(found[..., 1].values.sum(axis=1) + found[..., 1].base_values, raw[:, 1], rtol=1e-9)
+    assert np.isclose(found[2, :, "c"].base_values, found.base_values[2, 2])
+
+
+def test_categories_are_shown_as_given(categories):
+    model, X = categories
+    found = model.shap_explanation(X[:9], X[:20])
+    assert found.data.dtype == np.float64
+    assert list(found.display_data[:, 1]) == list(X["town"][:9])
+    np.testing.assert_array_equal(found.data[:, 0], X["size"][:9])
+
+
+@pytest.mark.parametrize("case", ["regression", "multiclass", "categories"])
+def test_plots(case, request):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    model, X = request.getfixturevalue(case)
+    found = model.shap_explanation(X[:15], X[:20])
+    found = found[..., 0] if found.values.ndim == 3 else found
+    for plot, shown in {"beeswarm": found, "bar": found, "waterfall": found[0], "scatter": found[:, 0]}.items():
+        getattr(shap.plots, plot)(shown, show=False)
+        plt.close("all")
