@@ -63,7 +63,8 @@ CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
 def objective(loss: str | Loss) -> MatrixObjective:
     """One of our losses as ``params["objective"]`` of ``lightgbm.train``.
 
-    LightGBM fits no intercept for a callable and starts from 0: see :func:`intercept`.
+    LightGBM fits no intercept for a callable and starts from 0: see :func:`intercept`. If no column can be split,
+    as with few rows, it fails with any callable unless ``feature_pre_filter`` is False.
 
     Parameters
     ----------

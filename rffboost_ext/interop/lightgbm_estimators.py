@@ -48,6 +48,17 @@ class LightGBMArrayMetric:
         return self.metric.name, self.metric(y_true, y_pred, weight), False
 
 
+def keep_objective(env: Any) -> None:
+    """Callback: LightGBM does not reset its parameters, which fails if it has no feature to split on.
+
+    For a callable it sets the objective "none" before the first round, which is set already.
+    """
+    env.model._Booster__set_objective_to_none = True
+
+
+keep_objective.before_iteration = True  # type: ignore[attr-defined]
+
+
 class LGBMEstimator(HostEstimatorMixin):
     """Base class of classifier and regressor.
 
@@ -96,6 +107,7 @@ class LGBMEstimator(HostEstimatorMixin):
         for spelling in METRIC:
             self._check_metrics(spelling, self._other_params.get(spelling))
         metrics = LightGBMArrayMetric(self._loss_metric()) if metrics is None else self._wrap_metrics(metrics)
+        kwargs["callbacks"] = [keep_objective, *(kwargs.get("callbacks") or ())]
         super().fit(X, y, sample_weight=sample_weight, eval_metric=metrics, **kwargs)  # type: ignore[misc]
         return self
 

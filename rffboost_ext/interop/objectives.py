@@ -56,7 +56,7 @@ class PreparedLossCache:
         return PreparedLossCache, ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MatrixObjective:
     """A loss for the native interface: ``objective(scores, matrix) -> gradient, hessian``.
 
@@ -79,7 +79,7 @@ class MatrixObjective:
 
     loss: Loss
     unset: float | None = None
-    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False, compare=False)
+    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[Array, Array]:
         """Derivatives at raw `scores`, of their shape, (n,) or (n, C), for the labels and weights of a matrix."""
@@ -90,7 +90,7 @@ class MatrixObjective:
         return gradient.reshape(np.shape(scores)), hessian.reshape(np.shape(scores))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MatrixMetric:
     """The weighted mean of a loss for the native interface: ``metric(scores, matrix) -> name, value``.
 
@@ -106,14 +106,14 @@ class MatrixMetric:
 
     loss: Loss
     name: str
-    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False, compare=False)
+    _cache: PreparedLossCache = field(default_factory=PreparedLossCache, repr=False)
 
     def __call__(self, scores: Array, matrix: Any) -> tuple[str, float]:
         """Name and value, as ``xgboost.train(custom_metric=...)`` expects them."""
         return self.name, mean_loss(*self._cache.prepare(self.loss, scores, matrix))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrayObjective:
     """A prepared loss for the scikit-learn interface: ``objective(y, scores, weight) -> gradient, hessian``.
 
@@ -130,7 +130,7 @@ class ArrayObjective:
         return (gradient / slope).reshape(np.shape(y_pred)), (hessian / slope**2).reshape(np.shape(y_pred))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrayMetric:
     """The weighted mean of a prepared loss for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
 

@@ -12,7 +12,7 @@ from ..losses.links import binary_probabilities
 from ..utils.typing import Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoreConversion:
     """The conversion of a host's scores to raw scores: ``raw = scores / slope + offset``.
 
