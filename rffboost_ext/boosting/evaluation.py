@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples
 
 from ..core import Loss
+from ..data.copies import are_rows_of
 from ..data.dataset import Dataset
-from ..data.sample_weight import with_positive_weight
+from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.validation import prepare_loss, require_accepted_target
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
 from .early_stopping.mean_loss import ErrorFunction
+from .early_stopping.validation_split import MIN_HELD_OUT
 from .evaluation_history import EvaluationHistory
 from .metrics import EvaluationMetric, resolve_metrics
 from .scorers import ScoreDecoder
@@ -35,20 +41,37 @@ class Evaluation:
         The user's sets by name.
     metrics : tuple of EvaluationMetric
         The metrics to compute on each.
+    monitored : Dataset, optional
+        The rows of the sets that early stopping monitors.
     """
 
     sets: Mapping[str, Dataset]
     metrics: tuple[EvaluationMetric, ...]
-
-    @property
-    def monitored(self) -> Dataset | None:
-        """The user's set that early stopping monitors."""
-        return list(self.sets.values())[-1] if self.sets else None
+    monitored: Dataset | None
 
     @property
     def error(self) -> ErrorFunction:
         """The error that early stopping monitors."""
         return self.metrics[-1].error
+
+    def without_training_rows(self, owner: str, training: Dataset) -> Evaluation:
+        """The same, but early stopping monitors the last set that has rows besides those of the training set.
+
+        Of that set it monitors these rows only, unless they are fewer than `MIN_HELD_OUT`. A warning names a set
+        that is not monitored, or in part.
+        """
+        for name, rows in reversed(list(self.sets.items())):
+            other = np.flatnonzero(~are_rows_of(training, rows))
+            if len(other) == len(rows):
+                return replace(self, monitored=rows)
+            text = (
+                f"{owner}: eval_set {name!r} has rows of the training set, whose loss says nothing about new rows"
+            )
+            if len(other) >= MIN_HELD_OUT:
+                warn_user(f"{text}: early stopping monitors the {len(other)} others of its {len(rows)} rows")
+                return replace(self, monitored=rows.take(other))
+            warn_user(f"{text}, and {len(other)} others: early stopping does not monitor it")
+        return replace(self, monitored=None)
 
     def history(self, start: Callable[[], Ensemble]) -> EvaluationHistory | None:
         """A callback that keeps the metrics; None if there are no sets."""
@@ -87,7 +110,8 @@ def evaluation_of(
             raise ValueError(f"{owner}: eval_set {label!r}: {error}") from error
     name = given_loss if isinstance(given_loss, str) else LOSSES.name_of(given_loss)
     decoder = ScoreDecoder(loss, name, targets.classes, prepare, data.y.shape[1])
-    return Evaluation(sets, resolve_metrics(eval_metric, decoder))
+    monitored = list(sets.values())[-1] if sets else None
+    return Evaluation(sets, resolve_metrics(eval_metric, decoder), monitored)
 
 
 def evaluation_sets(
@@ -136,12 +160,23 @@ def is_set(given: Any) -> bool:
 
 def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder) -> Dataset:
     """One set, a pair or a triple, as validated rows of positive weight."""
-    X, y = features.transform(given[0]), np.asarray(given[1])
-    if y.ndim == 0:
-        raise TypeError(f"y must have an entry for each of the {len(X)} rows of X, got {given[1]!r}")
-    if len(y) != len(X):
-        raise ValueError(f"there must be as many y as X, got {len(y)} and {len(X)}")
-    X, y, weight = with_positive_weight(X, targets.transform(y), *given[2:] or (None,))
+    X, y, weight = rows_of_positive_weight(*given)
+    X, y = features.transform(X), targets.transform(np.asarray(y))
     if not np.isfinite(y).all():
         raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
     return Dataset(X, y, targets.reweight(y, weight))
+
+
+def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Array]:
+    """Rows of a table without those of weight 0, which may hold anything, their targets and weights."""
+    n_samples = _num_samples(X)
+    if np.ndim(y) == 0:
+        raise TypeError(f"y must have an entry for each of the {n_samples} rows of X, got {y!r}")
+    if len(y) != n_samples:
+        raise ValueError(f"there must be as many y as X, got {len(y)} and {n_samples}")
+    weight = check_sample_weight(sample_weight, n_samples)
+    if (weight > 0.0).all():
+        return X, y, weight
+    rows = np.flatnonzero(weight)
+    X, y = (_safe_indexing(values, rows) for values in indexable(X, y))
+    return X, y, weight[rows]

@@ -16,18 +16,32 @@ Index: TypeAlias = Array | slice
 
 @dataclass(frozen=True)
 class Dataset:
-    """Validated data: features (n, d), encoded targets (n, 1) or (n, C) and positive weights (n,)."""
+    """Validated data: features (n, d), encoded targets (n, 1) or (n, C) and positive weights (n,).
+
+    Rows of the same `group`, whole numbers (n,), are held out together.
+    """
 
     X: Array
     y: Array
     weight: Array
+    group: Array | None = None
 
     def __len__(self) -> int:
         return len(self.X)
 
+    @property
+    def n_groups(self) -> int:
+        """Number of groups; of rows if there are no groups."""
+        return len(self) if self.group is None else len(np.unique(self.group))
+
     def take(self, index: Index) -> Dataset:
         """The rows of an index."""
-        return Dataset(self.X[index], self.y[index], self.weight[index])
+        group = None if self.group is None else self.group[index]
+        return Dataset(self.X[index], self.y[index], self.weight[index], group)
+
+    def reweighted(self, weight: Array) -> Dataset:
+        """The same rows with other weights (n,)."""
+        return replace(self, weight=weight)
 
     def sampling_probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
         """The probabilities (n,) of a sample of about `size` rows, by the gradients at constant scores (C,)."""
@@ -38,4 +52,4 @@ class Dataset:
         """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""
         index, factor = draw_weighted(rng, np.arange(len(self)), probability, size)
         rows = self.take(index)
-        return replace(rows, weight=factor * rows.weight)
+        return rows.reweighted(factor * rows.weight)

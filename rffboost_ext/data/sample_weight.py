@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..utils.arrays import row_hashes, rows_equal
+from ..utils.arrays import first_of_equal_rows, row_hashes
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 
@@ -34,16 +34,7 @@ def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Arra
     X, y, weight : ndarray
         The distinct rows; the arguments themselves if all rows are distinct and of equal weight.
     """
-    key = row_hashes(X) + np.uint64(3) * row_hashes(y)
-    values = np.sort(key)
-    if (values[1:] != values[:-1]).all() and (weight == weight[0]).all():
-        return X, y, weight
-    order = np.argsort(key, kind="stable")
-    tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
-    one, next_one = order[tied], order[tied + 1]
-    equal = rows_equal(X[one], X[next_one]) & (y[one] == y[next_one]).all(axis=1)
-    first = np.ones(len(X), dtype=bool)
-    first[tied[equal] + 1] = False
+    order, first = first_of_equal_rows(row_hashes(X) + np.uint64(3) * row_hashes(y), X, y)
     if first.all() and (weight == weight[0]).all():
         return X, y, weight
     rows, total = order[first], np.add.reduceat(weight[order], np.flatnonzero(first))

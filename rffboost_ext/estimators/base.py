@@ -20,12 +20,14 @@ from ..boosting.metrics import EvalMetricCheck
 from ..boosting.steps import RATE
 from ..boosting.training import Trainer
 from ..core import Learner, Loss, Step
+from ..data.copies import merge_copies
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import defer_importances
 from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.groups import encode_groups
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
@@ -46,7 +48,7 @@ from .composition import DEFAULT_LOSSES, Parts, compose, resolve_nested
 from .fitted_ensemble import OF_EARLY_STOPPING, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
 from .init_model import InitModel, compatible_ensemble, read_init_model
-from .planning import plan_fit
+from .planning import min_distinct_rows, plan_fit, uses_early_stopping
 from .warm_start import WarmStart, key_of, require_room, require_same_fit, require_same_outputs
 
 E = TypeVar("E", bound="BaseRFFBoost")
@@ -154,13 +156,20 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         return super().set_params(**resolve_nested(self, params))
 
     def _fit(
-        self: E, X: Any, y: Any, sample_weight: Any, init_model: Any, eval_set: Any, targets: TargetEncoder
+        self: E,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        init_model: Any,
+        eval_set: Any,
+        groups: Any,
+        targets: TargetEncoder,
     ) -> E:
         """Fit to X and y, whose targets `targets` encodes."""
         owner = type(self).__name__
         parts = compose(self)
         init = self._read_init_model(init_model)
-        data = self._encode(X, y, sample_weight, targets, init)
+        data = self._encode(X, y, sample_weight, groups, targets, init)
         self._check_target(parts, data, targets)
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets)
         given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets)
@@ -168,9 +177,11 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         start, n_initial = self._start(init, parts.loss, data, targets)
         name = DEFAULT_LOSSES[self.task] if is_auto(self.loss) else self.loss
         evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
+        if uses_early_stopping(self, parts.learner, evaluation.monitored, data):
+            data = merge_copies(data, min_distinct_rows(self.n_folds))
+            evaluation = evaluation.without_training_rows(owner, data)
         plan = plan_fit(self, parts, data, evaluation.monitored, start, n_initial)
         require_room(owner, start, self.n_estimators, plan.n_estimators)
-        # With early stopping duplicates stay: how often a row occurs is part of what is predicted.
         if plan.stopping is None and parts.learner.merges_rows(len(data)):
             data = Dataset(*merge_duplicate_rows(data.X, data.y, data.weight))
         if not self._is_warm_start():
@@ -183,9 +194,16 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         """Raise a ValueError if the parts do not go with the target."""
 
     def _encode(
-        self, X: Any, y: Any, sample_weight: Any, targets: TargetEncoder, init: InitModel | None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        targets: TargetEncoder,
+        init: InitModel | None,
     ) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
+        given = X, sample_weight
         known = {"multi_output": targets.multi_output}
         if self._is_warm_start():
             X, y, weight = self.encoder_.transform_rows(X, y, sample_weight, **known)
@@ -195,7 +213,8 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             X, y, weight = self.encoder_.fit_rows(X, y, sample_weight, categories=categories, **known)
             self._forget(("n_features_in_", "feature_names_in_"))
             self.__dict__.update(self.encoder_.columns)
-        return Dataset(X, *targets.fit_transform(y, weight))
+        group = encode_groups(type(self).__name__, groups, *given)
+        return Dataset(X, *targets.fit_transform(y, weight), group)
 
     def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
         """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""

@@ -91,7 +91,13 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     @atomic_fit
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_model: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
     ) -> RFFBoostClassifier:
         """Fit to X and y.
 
@@ -104,14 +110,19 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             Class labels.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
-            stopping holds out a row with all of its weight, however large that is.
+            stopping holds out a row with all of its weight, however large that is. It merges copies of a row,
+            equal in X and y, into one of the sum of their weights.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
             ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
             If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping monitors the last set instead of holding out rows itself. A single set needs no list.
+            stopping monitors the last set instead of holding out rows itself. A single set needs no list. Rows of
+            weight 0 are left out. Rows of the training set are not monitored: a warning says what is instead.
+        groups : array-like of shape (n,), optional
+            Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole
+            groups. Copies of a row in different groups are then not merged.
 
         Returns
         -------
@@ -126,7 +137,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         """
         require_labels(y)
         targets = LabelEncoder(type(self).__name__, self.class_weight)
-        self._fit(X, y, sample_weight, init_model, eval_set, targets)
+        self._fit(X, y, sample_weight, init_model, eval_set, groups, targets)
         self.classes_ = targets.classes
         return self
 

@@ -15,6 +15,7 @@ from ..boosting.fit_plan import FitPlan, StoppingPlan
 from ..boosting.steps import Shrunk
 from ..boosting.training import Member
 from ..core import Learner, Step
+from ..data.copies import MIN_DISTINCT
 from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge
 from ..terms.ensemble import Ensemble
@@ -57,7 +58,7 @@ def plan_fit(
     ValueError
         If early stopping does not go with the parameters or the number of rows.
     """
-    stops = uses_early_stopping(estimator, parts.learner, validation, len(data))
+    stops = uses_early_stopping(estimator, parts.learner, validation, data)
     row = choose(estimator, data, validation, init) if stops else TrainingDefaults(0.1, 40)
     rate = row.learning_rate if isinstance(estimator.learning_rate, str) else estimator.learning_rate
     n_estimators = (estimator.n_estimators or (MAX_ROUNDS if stops else ROUNDS)) + n_initial
@@ -106,7 +107,7 @@ def members(
     return stack
 
 
-def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, n_samples: int) -> bool:
+def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | None, data: Dataset) -> bool:
     """Whether a fit uses early stopping; a ValueError if that does not go with the parameters or the rows."""
     owner, given = type(estimator).__name__, estimator
     stops = bool(given.early_stopping)
@@ -120,21 +121,33 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
             f"do not keep to them"
         )
     if stops and validation is None:
-        require_rows(owner, given.n_folds, n_samples)
+        require_rows(owner, given.n_folds, data)
     return stops
 
 
-def require_rows(owner: str, n_folds: int | str, n_samples: int) -> None:
-    """Raise a ValueError if there are too few rows to hold some of them out."""
+def require_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
+    """Raise a ValueError if there are too few rows or groups to hold some of them out."""
+    least = 2 if is_auto(n_folds) else max(2, int(n_folds))
+    n_samples, n_groups = len(data), data.n_groups
     if n_samples < 2:
         raise ValueError(
             f"{owner}: X must have at least 2 rows, since early stopping holds out some, got "
             f"n_samples={n_samples}; early_stopping=False takes a single one"
         )
-    if not is_auto(n_folds) and int(n_folds) > n_samples:
+    if n_samples < least:
         raise ValueError(
             f"{owner}: n_folds must be at most the number of rows; got n_folds={n_folds} and n_samples={n_samples}"
         )
+    if n_groups < least:
+        raise ValueError(
+            f"{owner}: groups must name at least {least} groups, since early stopping holds out whole groups"
+            f"{'' if least == 2 else f' in n_folds={n_folds} folds'}, got {n_groups}"
+        )
+
+
+def min_distinct_rows(n_folds: int | str) -> int:
+    """The number of distinct rows above which copies are merged: enough for the folds."""
+    return MIN_DISTINCT if is_auto(n_folds) else max(MIN_DISTINCT, 2 * int(n_folds))
 
 
 def is_single(estimator: Any, init: Ensemble | None) -> bool:
@@ -153,7 +166,7 @@ def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: En
     n_samples = len(data)
     by_rows = default_n_folds(n_samples, stacks(estimator, init), estimator.quality == "high")
     n_folds = row.n_folds or (1 if is_single(estimator, init) else by_rows)
-    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y))
+    n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y), data.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
     refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
     n_classes = int(data.y.max()) + 1 if estimator.task == "classification" else 2

@@ -47,7 +47,13 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     @atomic_fit
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None, eval_set: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_model: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
     ) -> RFFBoostRegressor:
         """Fit to X and y.
 
@@ -62,14 +68,19 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             equally.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
-            stopping holds out a row with all of its weight, however large that is.
+            stopping holds out a row with all of its weight, however large that is. It merges copies of a row,
+            equal in X and y, into one of the sum of their weights.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
             ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
             If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping monitors the last set instead of holding out rows itself. A single set needs no list.
+            stopping monitors the last set instead of holding out rows itself. A single set needs no list. Rows of
+            weight 0 are left out. Rows of the training set are not monitored: a warning says what is instead.
+        groups : array-like of shape (n,), optional
+            Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole
+            groups. Copies of a row in different groups are then not merged.
 
         Returns
         -------
@@ -82,7 +93,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        return self._fit(X, y, sample_weight, init_model, eval_set, RealTargets(type(self).__name__))
+        return self._fit(X, y, sample_weight, init_model, eval_set, groups, RealTargets(type(self).__name__))
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         parts.require_multi_output(type(self).__name__, data.y.shape[1])

@@ -232,6 +232,8 @@ def fit_fingerprint(model: Any, rows: Dataset, held: Any, init: Ensemble | None)
 
     params = hyperparameters(model)
     given = {"X": rows.X, "y": rows.y, "sample_weight": rows.weight, "eval_set": held, "init_model": init}
+    if rows.group is not None:
+        given["groups"] = rows.group
     return {name: digest(value) for name, value in (params | given).items()} | {"rffboost_ext": __version__}
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from .typing import Array
 
-BLOCK = 8192
+# Entries of a matrix that are hashed at once.
+BLOCK_SIZE = 1 << 19
 
 
 def rows_equal(A: Array, B: Array) -> Array:
@@ -19,8 +20,9 @@ def row_hashes(values: Array) -> Array:
     """A 64-bit hash of each row of `values` (n, k), floats: (n,). Equal rows have equal hashes."""
     factor = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64) * 2 + 1
     key = np.empty(len(values), dtype=np.uint64)
-    for start in range(0, len(values), BLOCK):
-        rows = slice(start, start + BLOCK)
+    length = max(1, BLOCK_SIZE // max(1, values.shape[1]))
+    for start in range(0, len(values), length):
+        rows = slice(start, start + length)
         # Adding 0 turns -0 into 0. The shift mixes the leading bits, the only ones set in small integers.
         numbers = np.ascontiguousarray(values[rows], dtype=np.float64) + 0.0
         # NaN has many bit patterns.
@@ -28,6 +30,24 @@ def row_hashes(values: Array) -> Array:
         bits = numbers.view(np.uint64)
         key[rows] = (bits ^ (bits >> np.uint64(32))) @ factor
     return key
+
+
+def first_of_equal_rows(key: Array, *arrays: Array) -> tuple[Array, Array]:
+    """The rows sorted so that equal ones are neighbours, (n,), and whether each is the first of its run, (n,).
+
+    Parameters
+    ----------
+    key : ndarray of shape (n,)
+        Hashes of the rows, by which they are sorted; ties are in the given order.
+    arrays : ndarray of shape (n, k)
+        Rows are equal if they are equal in each of these; NaN equals NaN.
+    """
+    order = np.argsort(key, kind="stable")
+    first = np.ones(len(key), dtype=bool)
+    tied = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+    one, next_one = order[tied], order[tied + 1]
+    first[tied + 1] = ~np.logical_and.reduce([rows_equal(values[one], values[next_one]) for values in arrays])
+    return order, first
 
 
 def arrays_equal(one: Array | None, other: Array | None) -> bool:

@@ -188,7 +188,7 @@ def test_when_fits_stop_early(params, held: bool, stops: bool) -> None:
     model = RFFBoostClassifier(**params)
     rows = Dataset(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1)) if held else None
     learner = compose(model).learner
-    assert uses_early_stopping(model, learner, rows, 100) == stops
+    assert uses_early_stopping(model, learner, rows, Dataset(*np.zeros((3, 100, 1)))) == stops
 
 
 def test_a_metric_has_at_least_two_folds() -> None:

@@ -107,7 +107,7 @@ def test_a_metric_that_needs_weights_is_always_handed_them(metric, weights):
     assert curve[-1] == pytest.approx(wanted)
     # Less of it is better.
     stopped = RFFBoostRegressor(eval_metric=metric, **(PLAIN | {"early_stopping": True})).fit(
-        X, y, eval_set=[held]
+        X + 1.0, y, eval_set=[held]
     )
     assert stopped.validation_scores_[1:] == pytest.approx(stopped.evals_result_["validation_0"][metric.__name__])
 

@@ -35,5 +35,5 @@ def test_a_warm_start_counts_the_rounds_of_one_model() -> None:
         assert model.n_estimators_ == n
     watched = RFFBoostClassifier(warm_start=True, random_state=0)
     for n in (5, 10):
-        watched.set_params(n_estimators=n).fit(X, y, eval_set=(X, y))
+        watched.set_params(n_estimators=n).fit(X, y, eval_set=(X + 0.1, y))
         assert watched.n_estimators_ == n

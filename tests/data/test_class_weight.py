@@ -77,7 +77,7 @@ def test_held_out_rows_are_weighted_too():
     X, y = uneven()
     model = RFFBoostClassifier(learner="rff_newton", class_weight={"yes": 4.0}, n_estimators=5, random_state=0)
     labels = np.array(["no", "yes"])[y]
-    model.fit(X, labels, eval_set=[(X, labels)])
+    model.fit(X + 0.1, labels, eval_set=[(X, labels)])
     loss = -np.log(model.predict_proba(X)[np.arange(len(y)), y])
     found = model.evals_result_["validation_0"]["log_loss"][model.n_estimators_ - 1]
     assert found == pytest.approx(np.average(loss, weights=np.where(y == 1, 4.0, 1.0)))

@@ -103,7 +103,7 @@ def test_rate_and_number_of_models_are_chosen_by_the_rows(monkeypatch, params, n
         starts.append(progress.round.index == 0)
 
     shared = {"n_estimators": 2, "callbacks": [watch], "random_state": 0}
-    model = RFFBoostRegressor(**shared | params).fit(X, X[:, 0], eval_set=[(X, X[:, 0])] if held else None)
+    model = RFFBoostRegressor(**shared | params).fit(X, X[:, 0], eval_set=[(X + 1.0, X[:, 0])] if held else None)
     assert rates == {rate}
     assert sum(starts) == n_models
     assert model.n_estimators_ >= 2

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from heapq import heapreplace
+
 import numpy as np
 
 from ...core import Loss
@@ -32,25 +36,63 @@ def can_be_fitted(loss: Loss, y: Array, weight: Array) -> bool:
     return True
 
 
-def order_by_target(rows: Dataset, seed: int) -> Array:
-    """The indices of the rows, sorted by the (first) target; rows of equal target in random order."""
-    order = np.random.default_rng(seed).permutation(len(rows))
-    return order[np.argsort(rows.y[order, 0], kind="stable")]
+@dataclass(frozen=True)
+class Units:
+    """What is held out as a whole: rows, or groups of rows.
+
+    Parameters
+    ----------
+    target : ndarray of shape (u,)
+        The (first) target of each unit, of a group the mean.
+    size : ndarray of shape (u,)
+        Number of rows.
+    of_row : ndarray of shape (n,) or slice
+        The unit of each row.
+    """
+
+    target: Array
+    size: Array
+    of_row: Index
+
+    @classmethod
+    def of(cls, rows: Dataset) -> Units:
+        """The groups of the rows, if they have any, else the rows."""
+        target = rows.y[:, 0]
+        if rows.group is None:
+            return cls(target, np.ones(len(rows), dtype=np.int64), ALL_ROWS)
+        _, of_row, size = np.unique(rows.group, return_inverse=True, return_counts=True)
+        return cls(np.bincount(of_row, target) / size, size, of_row)
+
+    def order(self, seed: int) -> Array:
+        """The indices of the units, sorted by target; those of equal target in random order."""
+        order = np.random.default_rng(seed).permutation(len(self.size))
+        return order[np.argsort(self.target[order], kind="stable")]
 
 
 def assign_folds(rows: Dataset, n_folds: int, seed: int) -> Array:
-    """The fold of each row, (n,), stratified by class, or along the range of a real target."""
-    fold = np.empty(len(rows), dtype=np.int64)
-    fold[order_by_target(rows, seed)] = np.arange(len(rows)) % n_folds
-    return fold
+    """The fold of each row, (n,), stratified by class, or along the range of a real target.
+
+    Sorted by target, the units go to the fold with the fewest rows each, and so to all in turn if they are single
+    rows.
+    """
+    units = Units.of(rows)
+    fold, order = np.empty(len(units.size), dtype=np.int64), units.order(seed)
+    smallest = [(0, k) for k in range(n_folds)]
+    for unit, size in zip(order.tolist(), units.size[order].tolist(), strict=True):
+        n_rows, fold[unit] = smallest[0]
+        heapreplace(smallest, (n_rows + size, smallest[0][1]))
+    return np.asarray(fold[units.of_row])
 
 
-def only_rows_of_class(loss: Loss, y: Array) -> Array:
-    """Whether each row is the only one of its class, (n,); a model without it predicts probability 0."""
+def only_rows_of_class(loss: Loss, rows: Dataset) -> Array:
+    """Whether a row or its group is the only one of a class, (n,); a model without it predicts probability 0."""
     if loss.task != "classification":
-        return np.zeros(len(y), dtype=bool)
-    _, codes, counts = np.unique(y[:, 0], return_inverse=True, return_counts=True)
-    return np.asarray(counts[codes] == 1)
+        return np.zeros(len(rows), dtype=bool)
+    _, codes = np.unique(rows.y[:, 0], return_inverse=True)
+    group = np.arange(len(rows)) if rows.group is None else rows.group
+    pairs = np.unique(np.column_stack([codes, group]), axis=0)
+    alone = np.bincount(pairs[:, 0]) == 1
+    return np.isin(group, pairs[alone[pairs[:, 0]], 1])
 
 
 def sample_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
@@ -64,14 +106,17 @@ def sample_validation_set(held: Dataset, loss: Loss, seed: int) -> Dataset:
 def holdout_mask(rows: Dataset, fraction: float, seed: int) -> Array:
     """Whether to hold out each row, (n,): a systematic sample along the target, and so stratified by class.
 
-    At least `MIN_HELD_OUT` rows are held out, or half of the rows if these are fewer.
+    At least `MIN_HELD_OUT` rows are held out, or half of the rows if these are fewer; of groups as many as have
+    about so many rows, one at least.
     """
-    n = len(rows)
-    size = max(int(fraction * n), min(MIN_HELD_OUT, n // 2))
+    units = Units.of(rows)
+    n = len(units.size)
+    least = math.ceil(MIN_HELD_OUT * n / len(rows))
+    size = max(int(fraction * n), min(least, n // 2))
     place = (np.arange(size) + np.random.default_rng(seed).random()) * (n / size)
     held = np.zeros(n, dtype=bool)
-    held[order_by_target(rows, seed)[place.astype(np.int64)]] = True
-    return held
+    held[units.order(seed)[place.astype(np.int64)]] = True
+    return np.asarray(held[units.of_row])
 
 
 def validation_splits(
@@ -83,7 +128,7 @@ def validation_splits(
     else:
         fold = assign_folds(data, n_folds, seed)
     parts = range(n_folds)
-    without_singles = np.where(only_rows_of_class(loss, data.y), -1, fold)
+    without_singles = np.where(only_rows_of_class(loss, data), -1, fold)
     if np.isin(parts, without_singles).all():
         fold = without_singles
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]

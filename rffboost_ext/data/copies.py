@@ -1,0 +1,102 @@
+"""Copies of a row, as oversampling makes: they must not be on both sides of a validation split.
+
+Copies become one row of the sum of their weights before the rows are divided. Validation sets, folds and
+leave-one-out errors then hold out a row with all of its copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..utils.arrays import first_of_equal_rows, row_hashes, rows_equal
+from ..utils.typing import Array
+from .dataset import Dataset
+
+# Copies are merged if at least this many distinct rows remain, and at least this share of all rows. A table of
+# fewer has all possible rows many times.
+MIN_DISTINCT, MIN_DISTINCT_SHARE = 40, 0.05
+# Equal rows are copies if the odds that rows of equal features have equal targets are this many times the odds for
+# any two rows. Over real tables of few values the ratio is 1 to 5, over those with copies above 1,000.
+MIN_ODDS_RATIO = 20.0
+
+
+def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
+    """The rows with copies merged, in the order of their first occurrence; `rows` itself if nothing is merged.
+
+    Copies are equal in features, target and group. Rows are not merged if their equality is a coincidence, as in a
+    table of few possible rows (:func:`agree_by_chance`), or if too few would remain.
+
+    Parameters
+    ----------
+    rows : Dataset
+    min_distinct : int, default=MIN_DISTINCT
+        Minimum number of distinct rows.
+    """
+    features = row_hashes(rows.X)
+    labels = [rows.y] if rows.group is None else [rows.y, rows.group[:, None].astype(np.float64)]
+    target = np.hstack(labels)
+    order, first = first_of_equal_rows(features + np.uint64(3) * row_hashes(target), rows.X, target)
+    n_distinct = int(first.sum())
+    if n_distinct == len(rows) or n_distinct < max(min_distinct, MIN_DISTINCT_SHARE * len(rows)):
+        return rows
+    if agree_by_chance(features, row_hashes(rows.y), order, first):
+        return rows
+    total = np.add.reduceat(rows.weight[order], np.flatnonzero(first))
+    distinct = order[first]
+    in_order = np.argsort(distinct)
+    return rows.take(distinct[in_order]).reweighted(total[in_order])
+
+
+def agree_by_chance(features: Array, target: Array, order: Array, first: Array) -> bool:
+    r"""Whether rows are equal because few different ones are possible, and not because they were copied.
+
+    Such tables also have rows of equal features whose targets differ. The odds that two rows of equal features
+    have equal targets, on average over these rows, are compared with the odds for rows of different features.
+
+    Parameters
+    ----------
+    features, target : ndarray of shape (n,)
+        Hashes of the features and of the target of each row.
+    order, first : ndarray of shape (n,)
+        The rows sorted by equality, and whether each starts a run of equal rows.
+    """
+    run = np.cumsum(first) - 1
+    equal = np.bincount(run)
+    cell, alike = (np.unique(values[order], return_inverse=True)[1] for values in (features, target))
+    same_features, same_target = np.bincount(cell), np.bincount(alike)
+    others = same_features[cell] - 1
+    agreement = ((equal[run] - 1)[others > 0] / others[others > 0]).mean()
+    agreeing = sum_of_squares(same_target) - sum_of_squares(equal)
+    differing = len(order) ** 2 - sum_of_squares(same_features) - agreeing
+    return bool(agreement * differing < MIN_ODDS_RATIO * (1.0 - agreement) * agreeing)
+
+
+def sum_of_squares(counts: Array) -> float:
+    """The number of ordered pairs, each with itself too, of groups of some sizes."""
+    return float(np.square(counts.astype(np.float64)).sum())
+
+
+def are_rows_of(training: Dataset, rows: Dataset) -> Array:
+    """Whether each of some rows, (m,), is one of the training set, with equal features and target.
+
+    They are compared in the lower of both precisions. None is one if no more of them are equal to a training row
+    than by chance, going by how many training rows are equal to another one.
+    """
+    precision = min(training.X.dtype, rows.X.dtype)
+    with np.errstate(over="ignore"):
+        known, given = (
+            (one.X.astype(precision, copy=False), one.y.astype(np.float32)) for one in (training, rows)
+        )
+    keys, wanted = (row_hashes(X) + np.uint64(3) * row_hashes(y) for X, y in (known, given))
+    order = np.argsort(keys)
+    keys = keys[order]
+    place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    found = keys[place] == wanted
+    pairs = order[place[found]], np.flatnonzero(found)
+    found[found] = np.logical_and.reduce(
+        [rows_equal(one[pairs[0]], other[pairs[1]]) for one, other in zip(known, given, strict=True)]
+    )
+    _, counts = np.unique(keys, return_counts=True)
+    share = counts[counts > 1].sum() / len(keys)
+    by_chance = len(rows) * share + 3.0 * np.sqrt(len(rows) * share * (1.0 - share))
+    return found if found.sum() > by_chance else np.zeros(len(rows), dtype=bool)
