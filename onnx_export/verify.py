@@ -130,7 +130,7 @@ def verify_onnx(
 
     Both get the same numbers: X rounded to the file's type, or the output of the file's own steps before the
     ensemble, which is compared with the pipeline's separately. The tolerance of the scores is a bound on rounding
-    errors (:func:`onnx_export.tolerance.score_tolerance`); that of probabilities and means follows from it. Labels
+    errors (:func:`onnx_export.rounding_error`); that of probabilities and means follows from it. Labels
     must be equal if the score is further than the tolerance from the decision boundary.
 
     Parameters

@@ -46,7 +46,7 @@ def gbrff(
     random_state : int, RandomState or None, default=None
         Seed.
     **params
-        Further parameters of :class:`RFFBoostClassifier`.
+        Further parameters of :class:`rffboost_ext.RFFBoostClassifier`.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def gbrff1(
     random_state : int, RandomState or None, default=None
         Seed.
     **params
-        Further parameters of :class:`RFFBoostClassifier`.
+        Further parameters of :class:`rffboost_ext.RFFBoostClassifier`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def gbrff2(
     random_state : int, RandomState or None, default=None
         Seed.
     **params
-        Further parameters of :class:`RFFBoostClassifier`.
+        Further parameters of :class:`rffboost_ext.RFFBoostClassifier`.
 
     Returns
     -------

@@ -159,8 +159,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, d) or (n, C, d)
-            (n, d) where there is one raw score per row, as in :meth:`decision_function` or, with a loss without
-            a link, :meth:`predict`.
+            (n, d) where there is one raw score per row, as in ``decision_function`` or, with a loss without
+            a link, ``predict``.
 
         Raises
         ------

@@ -28,7 +28,7 @@ class Record(ABC):
     @property
     @abstractmethod
     def kind(self) -> tuple[str, ...]:
-        """What its time depends on, from the general to the specific; see :class:`RemainingTime`."""
+        """What its time depends on, from the general to the specific; see ``RemainingTime``."""
 
     @property
     @abstractmethod

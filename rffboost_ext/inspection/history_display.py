@@ -26,7 +26,7 @@ class HistoryDisplay:
     first_round : int, default=1
         Number of completed rounds at the start of the curves; 0 for ``validation_scores_``.
     best_round : int, optional
-        A round that is marked on the last curve; see :func:`best_round`.
+        A round that is marked on the last curve; for early stopping its last improvement.
 
     Attributes
     ----------

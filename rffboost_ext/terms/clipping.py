@@ -19,8 +19,8 @@ class ClipAndLog(PickledByFields):
 
     .. math:: x \mapsto a + s \log\left(1 + \frac{x - a}{s}\right)
 
-    The anchor a is `low` if s > 0 and `high` if s < 0. The slope is 1 at the anchor and 1/2 at the distance |s|.
-    NaN stays NaN.
+    The anchor a is `low` if s > 0 and `high` if s < 0. The slope is 1 at the anchor and 1/2 at the distance
+    ``|s|``. NaN stays NaN.
 
     A cosine keeps oscillating beyond the range on which it was fitted, without support in the data. With clipped
     features it is constant there, as a tree is. In a skewed feature, frequencies that suit the dense region are

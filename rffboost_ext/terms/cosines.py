@@ -19,7 +19,7 @@ from .clipping import ClipAndLog, clip
 @final
 @dataclass(frozen=True, eq=False)
 class Cosines(Term):
-    """``x -> sum_m weight[m] * cos(omega[m] . (x - center) - phase[m])``.
+    """A sum of cosines, ``x -> sum_m weight[m] * cos(<omega[m], x - center> - phase[m])``.
 
     A landmark x_t only determines phases: ``cos(w . (x - x_t)) = cos(w . x - phi)`` with ``phi = w . x_t``. K
     features around a landmark, one cosine, a pair of sine and cosine and a whole ensemble are therefore the same

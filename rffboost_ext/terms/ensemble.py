@@ -21,7 +21,7 @@ class Ensemble(PickledByFields):
 
     ``a + b`` and ``a - b`` add and subtract raw scores, ``0.5 * a``, ``a / 2`` and ``-a`` scale them, ``a[:50]``
     is the first 50 rounds. ``sum(ensembles) / len(ensembles)`` averages models of several seeds or folds, as does
-    :func:`mean_ensemble`. Features are in their original units.
+    :func:`rffboost_ext.average` for estimators. Features are in their original units.
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ def test_every_benchmark_and_each_of_its_files_of_data_is_listed():
 
 
 def test_every_page_is_listed():
-    index = set(re.findall(r"\]\((\w+\.md)\)", PAGES["docs/index.md"]))
-    assert {f"docs/{name}" for name in index} == set(PAGES) - {"docs/index.md"}
-    assert {f"docs/{name}" for name in index} == set(re.findall(r"\]\((docs/\w+\.md)\)", README))
+    # The build complains about a page that is in no table of contents; this is the table on the first page.
+    index = set(re.findall(r"\]\((\w+\.(?:md|rst))\)", PAGES["docs/index.md"]))
+    assert {f"docs/{name}" for name in index} == set(PAGES) - {"docs/index.md"} | {"docs/api.rst"}
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -199,7 +199,7 @@ def bmkr(
     learning_rate : float, default=1.0
         Factor on every step.
     random_state, **params
-        Further parameters of :class:`RFFBoostClassifier`. Nothing is random here.
+        Further parameters of :class:`rffboost_ext.RFFBoostClassifier`. Nothing is random here.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def mkboost(
     subsample : float or None, default=1.0
         Rows drawn by their weights for each round, as a share of n; None trains on all rows with their weights.
     random_state, **params
-        Further parameters of :class:`RFFBoostClassifier`.
+        Further parameters of :class:`rffboost_ext.RFFBoostClassifier`.
 
     Returns
     -------

@@ -110,7 +110,7 @@ class RFFK(Learner):
 
 @LEARNERS.register("rff_1")
 class RFF1(Learner):
-    r"""One cosine, ``h(x) = cos(omega . x - phase)``, whose phase and frequency are learned.
+    r"""One cosine, ``h(x) = cos(<omega, x> - phase)``, whose phase and frequency are learned.
 
     Starting from a random frequency, the phase is found by bounded scalar minimisation over [-pi, pi], then the
     frequency by L-BFGS on
@@ -137,7 +137,7 @@ class RFF1(Learner):
         Minimum number of rows on which the search of the frequency starts (every k-th block of 2,048 rows), if
         there are at least four times as many rows. The search ends with a few iterations on all rows. None uses
         all rows, as published; "auto" is None in float64 and 131,072 in float32. Requires a built-in fit criterion
-        and an optimizer with :meth:`~rffboost_ext.core.Optimizer.minimise_in_stages`.
+        and an optimizer with :meth:`~rffboost_ext.Optimizer.minimise_in_stages`.
     """
 
     bounded = True

@@ -29,7 +29,7 @@ REFINEMENT = LBFGS(max_iter=6, tol=1e-6, rel_tol=1e-4)
 
 @LEARNERS.register("rff_newton")
 class RFFNewton(SecondOrderLearner):
-    r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(omega . x) + b_c sin(omega . x)``.
+    r"""One frequency per round, shared by all outputs: ``f_c(x) = a_c cos(<omega, x>) + b_c sin(<omega, x>)``.
 
     With the gradient g and the hessian H of any loss, the gain of a frequency is the reduction of the second-order
     expansion by the optimal amplitudes (a_c, b_c),
