@@ -1,16 +1,4 @@
-r"""Prediction intervals with guaranteed coverage, whatever the regressor and the distribution.
-
-Split conformal prediction: the regressor is fitted to a part of the rows. On the m others, the calibration rows, a
-score measures how far each target lies outside the prediction. The margin is the q-th smallest score, with
-:math:`q = \lceil (m + 1)(1 - \alpha) \rceil`. If the calibration rows and a new one are exchangeable, its score
-has any rank among the m + 1 with the same probability. So, if no scores tie,
-
-.. math:: P(y \in \mathrm{interval}) = \frac{q}{m + 1}, \quad
-          1 - \alpha \le \frac{q}{m + 1} < 1 - \alpha + \frac{1}{m + 1},
-
-and it is no smaller with ties. Coverage is marginal, over new rows and calibration rows together; it need not hold
-conditionally on x.
-"""
+"""Prediction intervals with guaranteed coverage, whatever the regressor and the distribution."""
 
 from __future__ import annotations
 
@@ -18,23 +6,32 @@ import math
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_parameter, validate_data
 
+from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
-from ..preprocessing.tables import categorical_columns, column_values, is_missing, is_table
+from ..preprocessing.tables import categorical_columns, column_values, is_table
 from ..utils.atomic_fit import atomic_fit
 from ..utils.param_validation import SEED, OpenInterval, require_all
 from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .calibration import (
+    ROUNDING,
+    calibration_split,
+    conformity_scores,
+    interval_bounds,
+    margin_rank,
+    missing_entries,
+    rounding_tolerance,
+)
 from .regressor import RFFBoostRegressor
 
-# Tolerance for rounding errors of products such as 10 * 0.1.
-ROUNDING = 1e-9
 # Bound for 1 / alpha, which may be infinite.
 MAX_INVERSE_ALPHA = 1e18
-# Rounding errors between a score and the bounds of an interval, in rounding units.
-ROUNDING_UNITS = 4.0
 
 
 class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
@@ -65,13 +62,17 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     margin_ : float
         Margin added on either side, in units of the target; negative if quantiles cover too much.
     coverage_ : float
-        The probability of coverage, at least ``1 - alpha``: q / (m + 1), more where scores tie.
+        The probability of coverage, at least ``1 - alpha``: q / (m + 1), more where scores tie. With
+        sample weights that of a new row of the largest weight.
     n_features_in_ : int
         Number of features seen in fit.
 
     Notes
     -----
-    There are no sample weights: rows of unequal weight would not be exchangeable with new ones.
+    Sample weights enter the fit of the regressor and the margin; rows of weight 0 are left out. Coverage then
+    holds for the distribution that the weights describe, such as a population of which the rows are a biased
+    sample: formulas in :mod:`rffboost_ext.estimators.calibration`. Weight 2 is not equivalent to the row twice,
+    whose copies the random split would separate.
 
     If all missing values of a column are drawn for calibration, one of these rows is exchanged with a row of the
     regressor's part: the regressor then accepts missing values in the column whatever the seed.
@@ -84,7 +85,8 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
     ----------
     Lei, G'Sell, Rinaldo, Tibshirani and Wasserman, Distribution-free predictive inference for regression, Journal
     of the American Statistical Association 113, 2018. Romano, Patterson and Candès, Conformalized quantile
-    regression, NeurIPS 2019.
+    regression, NeurIPS 2019. Tibshirani, Barber, Candès and Ramdas, Conformal prediction under covariate shift,
+    NeurIPS 2019.
 
     Examples
     --------
@@ -117,7 +119,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self.random_state = random_state
 
     @atomic_fit
-    def fit(self, X: Any, y: Any) -> ConformalRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.
 
         Parameters
@@ -126,6 +128,11 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
             Features in any form that the regressor accepts.
         y : array-like of shape (n,)
             Targets.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows, for the margin and, if its ``fit`` takes them, for the regressor.
+        **fit_params
+            Arguments of the regressor's ``fit``, such as ``eval_set``; those with one entry per row are split as
+            the rows are. With ``enable_metadata_routing=True`` the regressor gets what it requests.
 
         Returns
         -------
@@ -134,29 +141,68 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data are invalid, or there are too few rows for alpha.
+            If a parameter or the data are invalid, there are too few rows for alpha, or one row has too large a
+            share of the weight.
         """
         from sklearn.utils import _safe_indexing, indexable
+        from sklearn.utils.validation import _check_method_params
 
         require_all(self, self.constraints)
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
         # The regressor gets the original X, with the columns of a DataFrame.
         values, y = self._validate_fit(X, y)
-        size = self._calibration_size(len(y))
-        parts = calibration_split(missing_entries(values), size, random)
+        weight = check_sample_weight(sample_weight, len(y))
+        params = self._route(regressor, sample_weight, fit_params)
+        used = np.flatnonzero(weight)
+        size = self._calibration_size(len(used))
+        parts = [used[part] for part in calibration_split(missing_entries(values[used]), size, random)]
+        params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
-        self.estimator_ = regressor.fit(X, y)
-        target, predicted = target.astype(np.float64), self.estimator_.predict(held)
-        values, rank = self._check_predictions(predicted, size), margin_rank(self.alpha, size)
+        self.estimator_ = regressor.fit(X, y, **params)
+        self._calibrate(held, target.astype(np.float64), weight[parts[1]])
+        return self
+
+    def _calibrate(self, X: Any, y: Array, weight: Array) -> None:
+        """Set the margin and the coverage from calibration rows."""
+        predicted = self.estimator_.predict(X)
+        values = self._check_predictions(predicted, len(y))
         if not np.isfinite(values).all():
             raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
         # Targets exactly at a bound count as inside. The tolerance is a part of each row's score, so that rows
         # beyond the rank do not change the margin.
-        tolerance = ROUNDING_UNITS * rounding_unit(predicted) * score_magnitudes(target, values)
-        self.margin_ = float(np.sort(conformity_scores(target, values) + tolerance)[rank - 1])
-        self.coverage_ = rank / (size + 1)
-        return self
+        scores = conformity_scores(y, values) + rounding_tolerance(y, predicted)
+        order = np.argsort(scores, kind="stable")
+        rank, coverage = margin_rank(self.alpha, weight[order])
+        if rank > len(y):
+            share = weight.max() / (weight.sum() + weight.max())
+            raise ValueError(
+                f"{type(self).__name__}: sample_weight must have no row with more than alpha={self.alpha:g} "
+                f"of the weight of the calibration rows and one more such row, got {share:.3g}: trim the weights, "
+                f"or raise calibration_fraction or alpha"
+            )
+        self.margin_, self.coverage_ = float(scores[order[rank - 1]]), coverage
+
+    def _route(self, regressor: Any, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the regressor's ``fit``."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
+            return dict(routed.estimator.fit)
+        if sample_weight is None:
+            return fit_params
+        if has_fit_parameter(regressor, "sample_weight"):
+            return fit_params | {"sample_weight": sample_weight}
+        warn_user(
+            f"{type(self).__name__}: {type(regressor).__name__}.fit takes no sample_weight; the weights change "
+            f"the margin only"
+        )
+        return fit_params
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What ``fit`` consumes and passes on to the regressor, for scikit-learn's metadata routing."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(estimator=self._given(), method_mapping=mapping)
 
     def _validate_fit(self, X: Any, y: Any) -> tuple[Array, Array]:
         """X as one array, of objects if its columns have several types, and y."""
@@ -182,9 +228,17 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
             )
         return size
 
+    def _given(self) -> Any:
+        """The regressor that is cloned."""
+        if self.estimator is not None:
+            return self.estimator
+        default = RFFBoostRegressor()
+        routed = get_config()["enable_metadata_routing"]
+        return default.set_fit_request(sample_weight=True) if routed else default
+
     def _regressor(self, random: np.random.RandomState) -> Any:
         """The unfitted regressor, with a seed drawn from `random` if it needs one."""
-        given = RFFBoostRegressor() if self.estimator is None else self.estimator
+        given = self._given()
         if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
             raise TypeError(
                 f"{type(self).__name__}: estimator must be a regressor with fit and predict, got {given!r}"
@@ -253,66 +307,12 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        given = get_tags(RFFBoostRegressor() if self.estimator is None else self.estimator).input_tags
+        given = get_tags(self._given()).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = given.allow_nan, given.categorical
         return tags
-
-
-def rounding_unit(values: Any) -> float:
-    """The rounding unit of the type of some predictions."""
-    dtype = np.asarray(values).dtype
-    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
-
-
-def interval_bounds(values: Array) -> tuple[Array, Array]:
-    """The first and the last prediction of each row, of one, (n,), or several, (n, Q)."""
-    columns = values[:, None] if values.ndim == 1 else values
-    return columns[:, 0], columns[:, -1]
-
-
-def conformity_scores(y: Array, values: Array) -> Array:
-    """The distances of targets outside the prediction, (n,); negative inside an interval."""
-    low, high = interval_bounds(values)
-    return np.maximum(low - y, y - high)
-
-
-def score_magnitudes(y: Array, values: Array) -> Array:
-    """The magnitudes of the numbers in each score, (n,), to which its rounding error is proportional."""
-    low, high = interval_bounds(values)
-    return np.maximum(np.abs(low), np.abs(high)) + np.abs(y)
 
 
 def has_non_numeric_columns(X: Any) -> bool:
     """Whether a table has columns of categories or objects, such as text."""
     n_features = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
     return bool(categorical_columns(X)) or any(column_values(X, j).dtype.kind == "O" for j in range(n_features))
-
-
-def missing_entries(values: Array) -> Array:
-    """Whether each entry of validated X is missing, (n, d)."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind != "O":
-        return np.zeros(values.shape, dtype=bool)
-    return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
-
-
-def calibration_split(missing: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
-    """Rows to fit and `size` others; each column with missing values (n, d) has one in the former, if possible."""
-    from sklearn.model_selection import train_test_split
-
-    kept, held = train_test_split(np.arange(len(missing)), test_size=size, random_state=random)
-    for column in np.flatnonzero(missing.any(axis=0) & ~missing[kept].any(axis=0)):
-        if missing[kept, column].any():
-            continue
-        incomplete = np.flatnonzero(missing[held, column])[0]
-        # A complete row, so that no other column loses its missing value.
-        complete = np.flatnonzero(~missing[kept].any(axis=1))
-        if len(complete):
-            kept[complete[0]], held[incomplete] = held[incomplete], kept[complete[0]]
-    return kept, held
-
-
-def margin_rank(alpha: float, size: int) -> int:
-    """The rank, from 1, of the score that is the margin: the ceiling of ``(size + 1) (1 - alpha)``."""
-    return size + 1 - math.floor((size + 1) * alpha + ROUNDING)

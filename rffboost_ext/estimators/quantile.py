@@ -98,7 +98,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         self.random_state = random_state
 
     @atomic_fit
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RFFBoostQuantileRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> RFFBoostQuantileRegressor:
         """Fit a booster per level.
 
         Parameters
@@ -110,6 +110,8 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
             stopping holds out a row with all of its weight.
+        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+            Rows to evaluate each booster on; early stopping monitors the last set.
 
         Returns
         -------
@@ -125,7 +127,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         levels = [clone(booster).set_params(loss=Quantile(float(level))) for level in self.quantiles]
         for k, level in enumerate(levels):
             level.callbacks = callbacks_of_level(level.callbacks, k)
-        self.estimators_ = [level.fit(X, y, sample_weight=sample_weight) for level in levels]
+        self.estimators_ = [level.fit(X, y, sample_weight=sample_weight, eval_set=eval_set) for level in levels]
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

@@ -14,7 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
-from rffboost_ext.estimators.conformal import calibration_split, margin_rank, missing_entries, rounding_unit
+from rffboost_ext.estimators.calibration import calibration_split, margin_rank, missing_entries, rounding_unit
 
 
 def test_a_single_gap_is_in_the_part_that_is_fitted_whatever_the_seed() -> None:
@@ -50,13 +50,13 @@ def test_gaps_are_found_in_any_type(values) -> None:
 )
 def test_the_rank_is_the_ceiling(alpha, m, rank):
     """Also where (m + 1) (1 - alpha) is whole but for rounding."""
-    assert margin_rank(alpha, m) == rank
+    assert margin_rank(alpha, np.ones(m)) == (rank, pytest.approx(rank / (m + 1)))
 
 
 def test_the_rank_is_that_of_exact_numbers():
     for percent, m in itertools.product(range(1, 100), range(1, 200)):
         exact = math.ceil((m + 1) * (1 - Fraction(percent, 100)))
-        assert margin_rank(percent / 100, m) == exact
+        assert margin_rank(percent / 100, np.full(m, 0.3))[0] == exact
 
 
 def test_predictions_have_the_precision_of_their_numbers():

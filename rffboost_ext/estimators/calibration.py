@@ -1,0 +1,114 @@
+r"""Scores and margins of split conformal prediction.
+
+Split conformal prediction: the regressor is fitted to a part of the rows. On the m others, the calibration rows, a
+score measures how far each target lies outside the prediction. The margin is the q-th smallest score, with
+:math:`q = \lceil (m + 1)(1 - \alpha) \rceil`. If the calibration rows and a new one are exchangeable, its score
+has any rank among the m + 1 with the same probability. So, if no scores tie,
+
+.. math:: P(y \in \mathrm{interval}) = \frac{q}{m + 1}, \quad
+          1 - \alpha \le \frac{q}{m + 1} < 1 - \alpha + \frac{1}{m + 1},
+
+and it is no smaller with ties. Coverage is marginal, over new rows and calibration rows together; it need not hold
+conditionally on x.
+
+With sample weights w the margin is a weighted quantile: the smallest score at which
+
+.. math:: \sum_{i: s_i \le \mathrm{margin}} w_i \ge (1 - \alpha) \Big(\sum_i w_i + \max_i w_i\Big).
+
+The last summand is the weight of a new row, whose score may be infinite. Equal weights give the margin above. If
+the weights are the ratios of the density of new rows to that of the rows of the fit, as under covariate shift, new
+rows are covered with probability :math:`1 - \alpha` or more, less the probability that the ratio of a new row
+exceeds the largest weight: the margin grows with the weight of the new row (Tibshirani et al., corollary 1).
+
+References
+----------
+Tibshirani, Barber, Candès and Ramdas, Conformal prediction under covariate shift, NeurIPS 2019.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..preprocessing.tables import is_missing
+from ..utils.typing import Array
+
+# Tolerance for rounding errors of products such as 10 * 0.1.
+ROUNDING = 1e-9
+# Rounding errors between a score and the bounds of an interval, in rounding units.
+ROUNDING_UNITS = 4.0
+
+
+def rounding_unit(values: Any) -> float:
+    """The rounding unit of the type of some predictions."""
+    dtype = np.asarray(values).dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+
+
+def interval_bounds(values: Array) -> tuple[Array, Array]:
+    """The first and the last prediction of each row, of one, (n,), or several, (n, Q)."""
+    columns = values[:, None] if values.ndim == 1 else values
+    return columns[:, 0], columns[:, -1]
+
+
+def conformity_scores(y: Array, values: Array) -> Array:
+    """The distances of targets outside the prediction, (n,); negative inside an interval."""
+    low, high = interval_bounds(values)
+    return np.maximum(low - y, y - high)
+
+
+def rounding_tolerance(y: Array, predicted: Array) -> Array:
+    """The rounding error of each score, (n,): proportional to its numbers, in the precision of predictions."""
+    low, high = interval_bounds(np.asarray(predicted, dtype=np.float64))
+    magnitude = np.maximum(np.abs(low), np.abs(high)) + np.abs(y)
+    return ROUNDING_UNITS * rounding_unit(predicted) * magnitude
+
+
+def missing_entries(values: Array) -> Array:
+    """Whether each entry of validated X is missing, (n, d)."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
+
+
+def calibration_split(missing: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
+    """Rows to fit and `size` others; each column with missing values (n, d) has one in the former, if possible."""
+    from sklearn.model_selection import train_test_split
+
+    kept, held = train_test_split(np.arange(len(missing)), test_size=size, random_state=random)
+    for column in np.flatnonzero(missing.any(axis=0) & ~missing[kept].any(axis=0)):
+        if missing[kept, column].any():
+            continue
+        incomplete = np.flatnonzero(missing[held, column])[0]
+        # A complete row, so that no other column loses its missing value.
+        complete = np.flatnonzero(~missing[kept].any(axis=1))
+        if len(complete):
+            kept[complete[0]], held[incomplete] = held[incomplete], kept[complete[0]]
+    return kept, held
+
+
+def margin_rank(alpha: float, weight: Array) -> tuple[int, float]:
+    """The rank, from 1, of the score that is the margin, and the coverage.
+
+    Parameters
+    ----------
+    alpha : float
+        Miscoverage.
+    weight : ndarray of shape (m,)
+        Positive weights of the calibration rows, in the order of their scores.
+
+    Returns
+    -------
+    rank : int
+        For equal weights the ceiling of ``(m + 1) (1 - alpha)``; m + 1 if no finite margin suffices.
+    coverage : float
+        Weight up to this rank, as a share of the total and that of a new row of the largest weight.
+    """
+    # In units of the largest weight, so that equal weights have exact sums.
+    share = np.append(np.cumsum(weight / weight.max()), np.inf)
+    total = share[-2] + 1.0
+    rank = int(np.searchsorted(share, (1.0 - alpha) * total - ROUNDING)) + 1
+    return rank, float(share[rank - 1] / total)
