@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.validation import check_is_fitted
 
 from ..core import Loss
 from ..data.sample_weight import check_sample_weight
@@ -14,7 +15,7 @@ from ..losses.registry import LOSSES
 from ..preprocessing.targets import encode_targets, squeeze
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
-from .objectives import ArrayMetric, ArrayObjective, metric_on_predictions, prepare_with_baseline
+from .objectives import ArrayMetric, metric_on_predictions, prepare_with_baseline
 from .score_conversion import ScoreConversion, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
@@ -68,7 +69,7 @@ class HostEstimatorMixin:
             raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
         for inner in loss_param_names(params):
             raise ValueError(f"{name}: loss__{inner} is set by set_params, or by an instance as loss")
-        if not isinstance(self.objective, ArrayObjective) and self.objective not in self.default_objectives:
+        if self.objective not in self.default_objectives:
             raise ValueError(f"{name}: objective must be unset, the loss replaces it; got {self.objective!r}")
         for weighting in self.class_weight_params:
             value = self.get_params().get(weighting)
@@ -88,6 +89,7 @@ class HostEstimatorMixin:
         -------
         ScoreConversion
         """
+        check_is_fitted(self, "loss_")
         return ScoreConversion(slope_of(self.loss_, len(self.baseline_)))
 
     def _loss_metric(self) -> ArrayMetric:
@@ -140,10 +142,13 @@ def check_objective_params(
 
 def check_target_array(owner: str, task: str, y: Any) -> Array:
     """A target, (n,) or (n, C), as finite float64 of shape (n, C), or a ValueError."""
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     values = np.asarray(y)
     if values.ndim not in (1, 2) or len(values) == 0:
-        given = y if y is None else values.shape
-        raise ValueError(f"{owner}: y must have shape (n,) or (n, C) and at least one row, got {given}")
+        raise ValueError(f"{owner}: y must have shape (n,) or (n, C) and at least one row, got {values.shape}")
+    if values.dtype.kind == "c":
+        check_array(values, ensure_2d=False, input_name="y", estimator=owner)
     if task == "classification" and values.dtype.kind not in "biufO":
         raise ValueError(f"{owner}: y must be class indices 0 .. K-1, got {values.ravel().tolist()[0]!r}")
     numbers = encode_targets(values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values)

@@ -134,24 +134,23 @@ class LGBMEstimator(HostEstimatorMixin):
         return squeeze(raw) if raw_score else self._response(raw)
 
     def _prepare(self, y: Any, sample_weight: Any, model: Any, init_score: Any) -> None:
-        """Set the objective, which LightGBM's own fit reads, and the baseline."""
-        name, y = type(self).__name__, np.asarray(y)
+        """Set the loss and the baseline."""
+        name, y = type(self).__name__, y if y is None else np.asarray(y)
         if getattr(self, "class_weight", None) is not None:
             raise ValueError(f"{name}: the baseline ignores class_weight; use sample_weight")
-        if y.ndim == 2 and y.shape[1] > 1:
+        if y is not None and y.ndim == 2 and y.shape[1] > 1:
             raise ValueError(f"{name}: y must have one column, as LightGBM requires, got {y.shape[1]}")
         for spelling in OBJECTIVE:
             if spelling in self._other_params:
                 value = self._other_params[spelling]
                 raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
-        indices = np.unique(y, return_inverse=True)[1] if self.task == "classification" else y
-        self._fit_loss(indices.ravel(), sample_weight)
+        classes = self.task == "classification"
+        self._fit_loss(np.unique(y, return_inverse=True)[1].ravel() if classes else y, sample_weight)
         n_outputs = len(self.baseline_)
         if model is not None:
             self.baseline_ = previous_lightgbm_model(model).baseline(name, self.loss_, n_outputs)
         elif init_score is not None:
             self.baseline_ = np.zeros(n_outputs)
-        self.objective = self._objective = ArrayObjective(self.loss_, self.score_conversion())
 
     def _check_metrics(self, parameter: str, metrics: Any) -> None:
         """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
@@ -167,6 +166,9 @@ class LGBMEstimator(HostEstimatorMixin):
         # Called on LightGBM's own class because "loss" is an alias of its objective.
         plain = copy(self)
         plain.__class__ = self._host()
+        if stage == "fit":
+            # LightGBM's fit has just reset it.
+            plain._objective = self._objective = ArrayObjective(self.loss_, self.score_conversion())
         plain._other_params = {k: v for k, v in self._other_params.items() if k != "loss"}
         params: dict[str, Any] = plain._process_params(stage)
         # LightGBM's default metric would ignore the baseline.

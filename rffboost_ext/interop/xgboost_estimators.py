@@ -79,14 +79,15 @@ class XGBEstimator(HostEstimatorMixin):
             ``xgb_model``.
         """
         self._prepare(y, sample_weight, kwargs.get("xgb_model"))
-        metric, callbacks = self.eval_metric, self.callbacks
+        objective, metric, callbacks = self.objective, self.eval_metric, self.callbacks
+        self.objective = ArrayObjective(self.loss_, self.score_conversion())
         self.eval_metric = self._loss_metric() if metric is None else self._wrap_metrics(metric)
         self.callbacks = [SetObjective(self._host_objective()), *(callbacks or ())]
         try:
             super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         finally:
             # Restore the user's parameters for clones and later fits.
-            self.eval_metric, self.callbacks = metric, callbacks
+            self.objective, self.eval_metric, self.callbacks = objective, metric, callbacks
         given = loss_to_text(LOSSES.create(self.loss))
         self.get_booster().set_attr(**{FITTED: loss_to_text(self.loss_), GIVEN: given})
         return self
@@ -154,9 +155,7 @@ class XGBEstimator(HostEstimatorMixin):
             previous = previous_xgboost_model(model, self.loss)
             self.baseline_ = previous.baseline(name, self.loss_, len(self.baseline_))
         self._check_metric(self.eval_metric)
-        conversion = self.score_conversion()
-        self._start = base_score_of(conversion.slope * self.baseline_, self._host_objective())
-        self.objective = ArrayObjective(self.loss_, conversion)
+        self._start = base_score_of(self.score_conversion().slope * self.baseline_, self._host_objective())
 
     def _host_objective(self) -> str:
         """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
@@ -242,6 +241,11 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
             self, X, output_margin=True, validate_features=validate_features, **shared
         )
         return self.loss_.inverse_link(self.score_conversion().raw(margin))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
 
     def _response(self, raw: Array) -> Array:
         return decode_labels(raw, np.arange(max(2, raw.shape[1])))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from rffboost_ext import baselines
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, baselines
 from rffboost_ext.baselines import (
+    BestSVC,
+    BestSVR,
     ChiSquare,
     GreedyConstruction,
     GreedyKernel,
@@ -22,9 +24,20 @@ from rffboost_ext.baselines import (
     landmark_bound,
 )
 from rffboost_ext.experiments.baselines.hyperparameter_grids import PAPERS
+from rffboost_ext.persistence.values import TABLES
 
 from ..estimators.test_sklearn import name_of
 
+# What scikit-learn asks of a part, whose fit takes a round.
+PART_CHECKS = [
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_set_params,
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_valid_tag_types,
+]
 FEW = (Kernel("rbf", gamma=0.5), Kernel("linear"))
 MAPS = [
     RandomFourier(20, random_state=0),
@@ -45,12 +58,20 @@ CLASSIFIERS = [
     baselines.mkboost(2, subsample=None, random_state=0).set_params(learner__kernels=FEW),
 ]
 
+# Learners that are support vector machines, and the default number of landmarks: more than most checks have rows.
+FURTHER = [
+    RFFBoostClassifier(learner=BestSVC(kernels=FEW), n_estimators=4, random_state=0),
+    RFFBoostRegressor(learner=BestSVR(kernels=FEW), n_estimators=10, random_state=0),
+    RBFLandmarks(random_state=0),
+    PBLandmarks(random_state=0),
+]
+
 SUPERVISED = [model for model in (*MAPS, *CLASSIFIERS) if get_tags(model).target_tags.required]
 
 
-def estimator_checks():
+def checks_of_baselines():
     """Every check of one baseline of each class, under names that are the same in every process."""
-    models = list({type(model): model for model in (*MAPS, *CLASSIFIERS)}.values())
+    models = [*{type(model): model for model in (*MAPS, *CLASSIFIERS)}.values(), *FURTHER]
     return [
         pytest.param(estimator, check, id=f"{type(model).__name__}{k}-{name_of(check)}")
         for k, model in enumerate(models)
@@ -58,9 +79,19 @@ def estimator_checks():
     ]
 
 
-@pytest.mark.parametrize(("estimator", "check"), estimator_checks())
+@pytest.mark.parametrize(("estimator", "check"), checks_of_baselines())
+@pytest.mark.filterwarnings("ignore:n_landmarks")
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)
+
+
+PARTS = [BestSVC(), BestSVR(), *(table.get(name)() for table in TABLES for name in table.names())]
+
+
+@pytest.mark.parametrize("check", PART_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
+def test_scikit_learn_accepts_the_constructors_of_parts(part, check):
+    check(type(part).__name__, part)
 
 
 X = np.random.default_rng(0).standard_normal((20, 2))
@@ -75,7 +106,6 @@ BAD = [
     (RandomFourier(random_state=-1), "random_state"),
     (RBFLandmarks(0), "n_landmarks"),
     (RBFLandmarks(1.5), "n_landmarks"),
-    (RBFLandmarks(21), "n_landmarks"),
     (RBFLandmarks(selection="all"), "selection"),
     (PBLandmarks(4, beta=-1.0), "beta"),
     (PBLandmarks(4, n_components=2.5), "n_components"),
@@ -109,11 +139,17 @@ def test_one_class_is_refused(model):
             clone(model).fit(X, np.zeros(20))
 
 
-@pytest.mark.parametrize("selection", ["random", "centroids"])
-def test_a_landmark_needs_a_row(selection):
-    same = np.zeros((20, 2)) if selection == "centroids" else X
+def test_a_centroid_needs_a_distinct_row():
     with pytest.raises(ValueError, match="n_landmarks"):
-        RBFLandmarks(30 if selection == "random" else 6, selection=selection).fit(same, Y)
+        RBFLandmarks(6, selection="centroids").fit(np.zeros((20, 2)), Y)
+
+
+@pytest.mark.parametrize("selection", ["random", "centroids"])
+def test_more_landmarks_than_rows_are_all_rows(selection):
+    with pytest.warns(UserWarning, match=r"n_landmarks=30 is more than the 20 rows"):
+        many = RBFLandmarks(30, selection=selection, random_state=0).fit(X, Y).transform(X)
+    every = RBFLandmarks(1.0, selection=selection, random_state=0).fit(X, Y).transform(X)
+    np.testing.assert_array_equal(many, every)
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_metrics_without_a_name_are_called_by_their_kind():
         ({"scale_pos_weight": 3.0}, BINARY, "the loss ignores scale_pos_weight; use sample_weight"),
         ({}, np.where(BINARY, np.nan, 0.0), "Input y contains NaN"),
         ({}, np.where(BINARY, "a", "b"), "XGBClassifier: y must be class indices 0 .. K-1, got 'b'"),
-        ({}, None, "XGBClassifier: y must have shape .*, got None"),
+        ({}, None, "XGBClassifier requires y to be passed"),
         ({}, 1, r"XGBClassifier: y must have shape .*, got \(\)"),
         ({}, np.array([]), r"XGBClassifier: y must have shape .*, got \(0,\)"),
         ({}, 2 * BINARY - 1, "class indices"),

@@ -9,6 +9,7 @@ import numpy as np
 from ...learners.fourier.spectra import GAMMA
 from ...utils.param_validation import Integer, OneOf, Real
 from ...utils.typing import Array
+from ...utils.warnings import warn_user
 from .feature_map import TrainingData
 
 SELECTIONS = ("random", "centroids", "replacement")
@@ -35,7 +36,8 @@ def class_counts(total: int, counts: Array) -> Array:
     Landmarks beyond the rows of a small class go to the other classes.
     """
     if total > counts.sum():
-        raise ValueError(f"n_landmarks must be at most the {counts.sum()} rows that there are, got {total}")
+        warn_user(f"n_landmarks={total} is more than the {counts.sum()} rows, each of which is a landmark")
+        total = int(counts.sum())
     share = np.zeros_like(counts)
     while total:
         open_ = np.flatnonzero(share < counts)
@@ -57,7 +59,8 @@ def choose_landmarks(data: TrainingData, selection: str, n_landmarks: float) -> 
         Rows of each class without replacement, equally many; k-means centroids of each class, equally many; or
         rows of any class with replacement.
     n_landmarks : int or float
-        Number of landmarks, L, or their share of the rows.
+        Number of landmarks, L, or their share of the rows. More than there are rows are as many as rows, with a
+        warning, unless rows are drawn with replacement.
     """
     X, codes = data.design.X, data.codes
     total = count_landmarks(n_landmarks, len(X))
