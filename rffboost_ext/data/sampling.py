@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Loss
-from ..kernels import compiled
 from ..losses.validation import check_pair, require_derivatives
 from ..utils.typing import Array
 
@@ -13,6 +12,8 @@ from ..utils.typing import Array
 SHARE_BY_WEIGHT = 2.0 / 3.0
 # Maximum number of iterations to find the probabilities that reach 1.
 MAX_ITERATIONS = 10
+# Lower bound on divisors.
+TINY = 1e-300
 # Rows whose gradients are in memory at once.
 BLOCK_SIZE = 65_536
 
@@ -21,9 +22,9 @@ def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
     """A uniform sample of about `size` of `rows`, in their order; all of them if there are no more."""
     if len(rows) <= size:
         return rows
-    uniform, drawn = rng.random(len(rows), dtype=np.float32), np.empty_like(rows)
-    count = compiled("sampling").select_uniform(rows, uniform, np.float32(size / len(rows)), drawn)
-    return drawn[:count] if count else rows[[int(uniform.argmin())]]
+    uniform = rng.random(len(rows), dtype=np.float32)
+    drawn = rows[uniform < np.float32(size / len(rows))]
+    return drawn if len(drawn) else rows[[int(uniform.argmin())]]
 
 
 def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Array:
@@ -47,10 +48,23 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
     """
     if len(rows) <= size:
         return np.ones(len(rows))
-    kernels, mass = compiled("sampling"), np.empty(len(rows))
-    kernels.sampling_masses(rows, gradient, weight, SHARE_BY_WEIGHT, mass)
-    mass *= kernels.sampling_rate(mass, size, MAX_ITERATIONS)
-    return np.minimum(mass, 1.0, out=mass)
+    by_weight = weight[rows]
+    by_slope = by_weight * (np.abs(gradient[rows]) @ np.ones(gradient.shape[1]))
+    shares = SHARE_BY_WEIGHT / by_weight.sum(), (1.0 - SHARE_BY_WEIGHT) / max(by_slope.sum(), TINY)
+    mass = shares[0] * by_weight + shares[1] * by_slope
+    return np.minimum(sampling_rate(mass, size) * mass, 1.0)
+
+
+def sampling_rate(mass: Array, size: int) -> float:
+    """The factor k for which ``min(1, k mass)`` sums to `size` < m over rows (m,), by fixed-point iteration."""
+    rate, certain_before = 0.0, -1
+    for _ in range(MAX_ITERATIONS):
+        certain = rate * mass >= 1.0
+        n_certain = int(np.count_nonzero(certain))
+        if n_certain == certain_before:
+            break
+        certain_before, rate = n_certain, max(size - n_certain, 1) / max(mass[~certain].sum(), TINY)
+    return rate
 
 
 def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, size: int) -> tuple[Array, Array]:
@@ -68,13 +82,11 @@ def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, siz
     """
     if len(rows) <= size:
         return rows, np.ones(len(rows))
-    uniform, drawn, chance = rng.random(len(rows), dtype=np.float32), np.empty_like(rows), np.empty(len(rows))
-    count = compiled("sampling").select_weighted(rows, uniform, probability, drawn, chance)
-    if not count:
+    drawn = np.flatnonzero(rng.random(len(rows), dtype=np.float32) < probability)
+    if not len(drawn):
         # A sample has at least one row, drawn in proportion to its probability.
-        count, one = 1, rng.choice(len(rows), p=probability / probability.sum())
-        drawn[0], chance[0] = rows[one], probability[one]
-    return drawn[:count], size / len(rows) / chance[:count]
+        drawn = np.array([rng.choice(len(rows), p=probability / probability.sum())])
+    return rows[drawn], size / len(rows) / probability[drawn]
 
 
 def gradient_magnitude(loss: Loss, y: Array, raw: Array) -> Array:

@@ -7,9 +7,9 @@ import math
 import numba
 import numpy as np
 
-from .compile_options import INLINED, INNER, KERNEL
+from .compile_options import INLINED, INNER
+from .kernel import kernel
 from .landmark_cosines import add_scaled
-from .tiles import project_tile
 from .vector_math import cospi
 
 # Maximum number of rows per block: 30 features in float32 fill the first-level cache.
@@ -78,73 +78,42 @@ def cosines_of_half_turns(z):  # type: ignore[no-untyped-def]
         z[i] = cospi(z[i])
 
 
-@numba.njit(fastmath=True, **INLINED)
-def add_four_cosines(z, weight, out):  # type: ignore[no-untyped-def]
-    """Add ``sum_j weight_j cos(pi z_j)`` of four rows z (4, B) to out (B,)."""
-    z0, z1, z2, z3 = z[0], z[1], z[2], z[3]
-    w0, w1, w2, w3 = weight[0], weight[1], weight[2], weight[3]
-    for i in range(len(out)):
-        out[i] += (w0 * cospi(z0[i]) + w1 * cospi(z1[i])) + (w2 * cospi(z2[i]) + w3 * cospi(z3[i]))
+@numba.njit(**INNER)
+def move_sums(sums, out, start, stop):  # type: ignore[no-untyped-def]
+    """Add sums (C, B) to rows start .. stop-1 of out (n, C), and reset them to 0."""
+    for i in range(start, stop):
+        for c in range(len(sums)):
+            out[i, c] += sums[c, i - start]
+    sums[:] = 0
 
 
-@numba.njit(**KERNEL)
-def predict_pass(X, center, low, high, bend, omega, phase, weight, out, first, last):  # type: ignore[no-untyped-def]
-    """Add ``sum_m weight_m cos(pi (omega_m . (x - center) - phase_m))`` to out (n, C), blocks first .. last-1.
+@kernel("T[2] f8[1] f8[1] f8[1] f8[1] T[2] T[1] T[2] i8[1] f8[3]* i8 i8")
+def predict_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+    """Add ``weight_m cos(pi (omega_m . (x - center) - phase_m))`` to ``out[term_m]`` of (T, n, C) for all m.
 
-    X (n, d), float32 or float64, is first clipped to low .. high (d,) and log-transformed if bend (d,) is not 0.
-    omega (M, d), phase (M,) and weight (M, C) are in the precision of the computation; omega and phase are in half
-    turns.
+    Blocks first .. last-1 of X (n, d), float32 or float64, which is first clipped to low .. high (d,) and
+    log-transformed if bend (d,) is not 0. omega (M, d), phase (M,) and weight (M, C) are in the precision of the
+    computation; omega and phase are in half turns. M is a multiple of 4, and term (M,) ascends.
     """
     n, d = X.shape
     M, C = weight.shape
     size = rows_per_block(n)
     x = np.empty((d, size), omega.dtype)
     z = np.empty((4, size), omega.dtype)
-    sums = np.empty((C, size), omega.dtype)
+    sums = np.zeros((C, size), omega.dtype)
     x[:] = 0
     for b in range(first, last):
         start = b * size
         stop = min(start + size, n)
         gather_rows(X, center, low, high, bend, start, stop, x)
-        sums[:] = 0
         for m in range(0, M, 4):
-            group = min(4, M - m)
-            for j in range(group):
+            for j in range(4):
                 z[j, :] = -phase[m + j]
-            if group == 4:
-                project_four(x, omega[m : m + 4], z)
-            else:
-                for j in range(group):
-                    project_tile(x, omega[m + j], z[j])
-            if group == 4 and C == 1:
-                add_four_cosines(z, weight[m : m + 4, 0], sums[0])
-                continue
-            for j in range(group):
+            project_four(x, omega[m : m + 4], z)
+            for j in range(4):
+                if m + j > 0 and term[m + j] != term[m + j - 1]:
+                    move_sums(sums, out[term[m + j - 1]], start, stop)
                 cosines_of_half_turns(z[j])
                 for c in range(C):
                     add_scaled(z[j], weight[m + j, c], sums[c])
-        for i in range(start, stop):
-            for c in range(C):
-                out[i, c] += sums[c, i - start]
-
-
-@numba.njit(**KERNEL)
-def predict_each_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
-    """As :func:`predict_pass`, but add the weighted cosine m to ``out[term[m]]`` of (T, n, C)."""
-    n, d = X.shape
-    M, C = weight.shape
-    size = rows_per_block(n)
-    x = np.empty((d, size), omega.dtype)
-    z = np.empty(size, omega.dtype)
-    x[:] = 0
-    for b in range(first, last):
-        start = b * size
-        stop = min(start + size, n)
-        gather_rows(X, center, low, high, bend, start, stop, x)
-        for m in range(M):
-            z[:] = -phase[m]
-            project_tile(x, omega[m], z)
-            cosines_of_half_turns(z)
-            for i in range(start, stop):
-                for c in range(C):
-                    out[term[m], i, c] += weight[m, c] * z[i - start]
+        move_sums(sums, out[term[M - 1]], start, stop)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED, KERNEL
+from .compile_options import INLINED
 from .fit_criteria import criterion_slope, criterion_value
+from .kernel import kernel
 from .single_cosine import cosines_in_place
 from .vector_math import sincos
 
@@ -28,7 +29,7 @@ def tile_product(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(**KERNEL)
+@kernel("T[3] T[1] i8 T[2] T[2] f8[2]* i8 i8")
 def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Fit criterion of the mean of K cosines and its gradient by their phases, summed over each tile.
 
@@ -48,7 +49,7 @@ def landmark_pass(z, phases, kind, p, q, sums, first, last):  # type: ignore[no-
             sums[t, 1 + k] = share * tile_product(slope, sines[k])
 
 
-@numba.njit(**KERNEL)
+@kernel("T[3]* T[1] i8 T[2] T[2] f8[2]* i8 i8")
 def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-untyped-def]
     """Fit criterion of each single cosine, summed over each tile: z becomes the cosines, risks are (T, K)."""
     for t in range(first, last):
@@ -57,7 +58,7 @@ def risk_pass(z, phases, kind, p, q, risks, first, last):  # type: ignore[no-unt
             risks[t, k] = criterion_value(kind, z[t, k], p[t], q[t])
 
 
-@numba.njit(**KERNEL)
+@kernel("T[3] T[1] T[2]* i8 i8")
 def combine_pass(cosines, weight, outputs, first, last):  # type: ignore[no-untyped-def]
     """Weighted sums over k of cosines (T, K, B): outputs (T, B)."""
     for t in range(first, last):

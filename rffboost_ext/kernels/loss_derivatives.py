@@ -5,18 +5,14 @@ Columns are flattened first, because the compiler cannot tell that an (n, 1) arr
 
 from __future__ import annotations
 
-import numba
-import numpy as np
-
-from .compile_options import KERNEL
+from .kernel import kernel
 from .vector_math import exp
 
 
-@numba.njit(fastmath=True, **KERNEL)
+@kernel("f8[2] f8[2] f8 f8[2]* f8[2]*", fastmath=True)
 def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``exp(-s raw)`` with s = 2 y - 1; all arrays are (n, 1), exponents are clipped at largest."""
-    y, raw = np.ascontiguousarray(y).reshape(-1), np.ascontiguousarray(raw).reshape(-1)
-    gradient, hessian = gradient.reshape(-1), hessian.reshape(-1)
+    y, raw, gradient, hessian = y.reshape(-1), raw.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
     for i in range(len(raw)):
         s = 2.0 * y[i] - 1.0
         weight = exp(min(-s * raw[i], largest))
@@ -24,11 +20,10 @@ def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore
         hessian[i] = weight
 
 
-@numba.njit(fastmath=True, **KERNEL)
+@kernel("f8[2] f8[2] f8[2]* f8[2]*", fastmath=True)
 def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``log(1 + exp(-s raw))`` with s = 2 y - 1; all arrays are (n, 1)."""
-    y, raw = np.ascontiguousarray(y).reshape(-1), np.ascontiguousarray(raw).reshape(-1)
-    gradient, hessian = gradient.reshape(-1), hessian.reshape(-1)
+    y, raw, gradient, hessian = y.reshape(-1), raw.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
     # The exponential of a non-positive number keeps the relative precision of small probabilities.
     for i in range(len(raw)):
         hessian[i] = exp(-abs(raw[i]))
@@ -40,7 +35,7 @@ def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-
         hessian[i] = tail * large * large
 
 
-@numba.njit(fastmath=True, **KERNEL)
+@kernel("f8[2] f8[2] f8 f8[2]* f8[2]*", fastmath=True)
 def multinomial_derivatives(y, raw, least, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of ``logsumexp(raw) - raw[y]``, y (n, 1) and raw (n, K): p - [y = c] and 2 p (1 - p).
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED, KERNEL
+from .compile_options import INLINED
+from .kernel import kernel
 from .landmark_cosines import add_scaled
 from .single_cosine import sine_cosine_in_place
 from .tiles import project_tile
 
 
-@numba.njit(**KERNEL)
+@kernel("T[2] T[2] T[2]* i8 i8")
 def features_pass(x, omega, features, first, last):  # type: ignore[no-untyped-def]
     """Write the features of frequencies first .. last-1 of omega (K, d) on rows x (d, m) to features (2K, m)."""
     K = len(omega)
@@ -36,7 +37,7 @@ def squared_modulus(cosine, sine, weight):  # type: ignore[no-untyped-def]
     return real * real + imaginary * imaginary
 
 
-@numba.njit(**KERNEL)
+@kernel("T[2] T[2] T[2] f8[1]* i8 i8")
 def amplitude_pass(x, omega, dual, out, first, last):  # type: ignore[no-untyped-def]
     """Write squared Fourier amplitudes of a kernel machine at frequencies first .. last-1 of omega (M, d) to out
     (M,).
@@ -54,7 +55,7 @@ def amplitude_pass(x, omega, dual, out, first, last):  # type: ignore[no-untyped
         out[k] = total
 
 
-@numba.njit(**KERNEL)
+@kernel("T[3] T[2] f8[2] f8[2]* i8 i8")
 def random_features_output_pass(tiles, omega, amplitudes, out, first, last):  # type: ignore[no-untyped-def]
     """Write the outputs of every row of tiles first .. last-1 to out (n, C)."""
     K, size = len(omega), tiles.shape[2]

@@ -11,8 +11,8 @@ import math
 import numba
 import numpy as np
 
-from .compile_options import INLINED, INNER, KERNEL
-from .lbfgs import DONE, RUNNING, all_equal, initial_state, take_lbfgs_step
+from .compile_options import INLINED, INNER
+from .kernel import kernel
 from .single_cosine import sine_cosine_in_place
 from .tiles import correlate_tile, project_tile
 
@@ -20,7 +20,7 @@ from .tiles import correlate_tile, project_tile
 BLOCK = 2048
 
 
-@numba.njit(**KERNEL)
+@numba.njit(**INNER)
 def select_kth(values, k):  # type: ignore[no-untyped-def]
     """The k-th smallest value, from 1, by Hoare's selection, which reorders the values."""
     low, high, target = 0, len(values) - 1, k - 1
@@ -45,7 +45,7 @@ def select_kth(values, k):  # type: ignore[no-untyped-def]
     return values[target]
 
 
-@numba.njit(**KERNEL)
+@kernel("T[1] i8 f8[2] f8 f8 f8 T[2]* T[2] i8[1]* i8[2]* T[2]*")
 def choose_supports(probability, largest, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
     """Draw the supports and frequencies of M candidates from standard draws.
 
@@ -77,54 +77,6 @@ def choose_supports(probability, largest, chance, dense, low, high, arrival, nor
                 features[j, k] = f
                 omega[j, k] = normal[j, f] * scale
                 k += 1
-
-
-@numba.njit(**INNER)
-def gather_block(tiles, rows, features, x):  # type: ignore[no-untyped-def]
-    """Write the features (s,) of ascending rows (m,) of tiles (T, d, B) into x (s, m)."""
-    _, d, size = tiles.shape
-    flat = tiles.reshape(-1)
-    where = np.empty(len(rows), rows.dtype)
-    for i in range(len(rows)):
-        tile = rows[i] // size
-        where[i] = tile * d * size + (rows[i] - tile * size)
-    for k in range(len(features)):
-        shift = features[k] * size
-        for i in range(len(rows)):
-            x[k, i] = flat[where[i] + shift]
-
-
-@numba.njit(**INNER)
-def gather_weighted(values, least, weight, rows, out):  # type: ignore[no-untyped-def]
-    """Write weighted values (n, C) of some rows to out (C, m), divided by a unit of their order, which is
-    returned.
-
-    Values are at least `least` (C,). The unit is a power of two, so that a row of weight 2 is exactly the row
-    twice.
-    """
-    unit = 0.0
-    for i in range(len(rows)):
-        row, largest = values[rows[i]], 0.0
-        for c in range(len(out)):
-            largest = max(largest, abs(max(row[c], least[c])))
-        unit = max(unit, largest * weight[rows[i]])
-    unit = 2.0 ** math.floor(math.log2(unit)) if unit > 0.0 else 1.0
-    for i in range(len(rows)):
-        row, factor = values[rows[i]], weight[rows[i]] / unit
-        for c in range(len(out)):
-            out[c, i] = max(row[c], least[c]) * factor
-    return unit
-
-
-@numba.njit(**KERNEL)
-def gather_sample(tiles, rows, features, gradient, hessian, least, weight, x, g, h):  # type: ignore[no-untyped-def]
-    """Write features and weighted derivatives of some rows; return the units of the derivatives.
-
-    Hessians are at least `least` (C,).
-    """
-    gather_block(tiles, rows, features, x)
-    slope = gather_weighted(gradient, np.full(len(least), -np.inf), weight, rows, g)
-    return slope, gather_weighted(hessian, least, weight, rows, h)
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -162,7 +114,7 @@ def add_sums(cosine, sine, g, h, sums):  # type: ignore[no-untyped-def]
     sums[4] += cs
 
 
-@numba.njit(**KERNEL)
+@numba.njit(**INNER)
 def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     """The pair (a, b) that minimises the second-order expansion plus ``l2 (a^2 + b^2) / 2``, and its gain."""
     gc, gs, cs = sums[0], sums[1], sums[4]
@@ -179,7 +131,7 @@ def best_pair(sums, l2):  # type: ignore[no-untyped-def]
     return a, b, -0.5 * (gc * a + gs * b)
 
 
-@numba.njit(**KERNEL)
+@kernel("T[2] i8[1] i8[2] T[2] T[2] T[2] f8 f8[1]* i8 i8")
 def score_pass(x, sizes, features, omega, g, h, l2, gains, first, last):  # type: ignore[no-untyped-def]
     """Write the gains of candidates first .. last-1, summed over outputs.
 
@@ -205,83 +157,34 @@ def add_angle_derivative(cosine, sine, a, b, g, h, slope):  # type: ignore[no-un
         slope[i] += (g[i] + h[i] * (a * c + b * s)) * (b * c - a * s)
 
 
-@numba.njit(**INLINED)
-def profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums):  # type: ignore[no-untyped-def]
-    """As :func:`profile_pass`, with buffers: three of m rows, one of s features, (C, 5) sums."""
-    m, outputs = x.shape[1], len(g)
-    sums[:] = 0.0
-    for start in range(0, m, BLOCK):
-        rows = slice(start, min(start + BLOCK, m))
-        sine[rows] = 0
-        project_tile(x[:, rows], omega, sine[rows])
-        sine_cosine_in_place(sine[rows], cosine[rows])
-        for c in range(outputs):
-            add_sums(cosine[rows], sine[rows], g[c, rows], h[c, rows], sums[c])
-    gain = 0.0
-    for c in range(outputs):
-        pairs[c, 0], pairs[c, 1], output_gain = best_pair(sums[c], l2)
-        gain += output_gain
-    gradient[:] = 0.0
-    for start in range(0, m, BLOCK):
-        rows = slice(start, min(start + BLOCK, m))
-        slope = pull[: rows.stop - start]
-        slope[:] = 0
-        for c in range(outputs):
-            a, b = omega.dtype.type(pairs[c, 0]), omega.dtype.type(pairs[c, 1])
-            add_angle_derivative(cosine[rows], sine[rows], a, b, g[c, rows], h[c, rows], slope)
-        correlate_tile(x[:, rows], slope, part)
-        for k in range(len(omega)):
-            gradient[k] -= part[k]
-    return gain
-
-
-@numba.njit(**KERNEL)
+@kernel("T[2] T[1] T[2] T[2] f8 f8[2]* f8[1]*")
 def profile_pass(x, omega, g, h, l2, pairs, gradient):  # type: ignore[no-untyped-def]
     """The gain of the frequency omega (s,); optimal pairs (C, 2) and the gradient of the gain (s,) are written.
 
     The derivatives by the pair vanish at the optimum, so the gradient is that at fixed pairs.
     """
-    m = x.shape[1]
-    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, BLOCK), x.dtype)
-    part, sums = np.empty(len(omega), x.dtype), np.empty((len(g), 5), gradient.dtype)
-    return profile_into(x, omega, g, h, l2, pairs, gradient, sine, cosine, pull, part, sums)
-
-
-@numba.njit(**KERNEL)
-def refine_pass(x, omega, g, h, l2, state, flags, vectors, moves, changes, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
-    """Refine the frequency omega (s,), float64, in place by L-BFGS; return its gain and write its pairs (C, 2).
-
-    Gains are relative to the first one, so that tolerances have the same meaning for any sample.
-    """
-    s, m = x.shape
-    sine, cosine, pull = np.empty(m, x.dtype), np.empty(m, x.dtype), np.empty(min(m, BLOCK), x.dtype)
-    part, point, sums = np.empty(s, x.dtype), np.empty(s, x.dtype), np.empty((len(g), 5), omega.dtype)
-    slope, tried, first = np.empty(s, omega.dtype), np.empty(s, omega.dtype), 0.0
-    status, is_evaluated = RUNNING, False
-    while not is_evaluated:
-        for k in range(len(omega)):
-            tried[k], point[k] = omega[k], omega[k]
-        gain = profile_into(x, point, g, h, l2, pairs, slope, sine, cosine, pull, part, sums)
-        if status == DONE:
-            break
-        if first == 0.0:
-            first = gain if gain != 0.0 else 1.0
-        for k in range(len(slope)):
-            slope[k] = -slope[k] / first
-        limits = max_iter, tol, rel_tol
-        status = take_lbfgs_step(state, flags, vectors, moves, changes, omega, -gain / first, slope, *limits)
-        # A search that returns to the start of its last line does not end at the last evaluated point.
-        is_evaluated = status == DONE and all_equal(tried, omega)
+    m, outputs = x.shape[1], len(g)
+    sine, cosine, slope = np.zeros(m, x.dtype), np.empty(m, x.dtype), np.zeros(m, x.dtype)
+    part, sums = np.empty(len(omega), x.dtype), np.zeros(5, gradient.dtype)
+    project_tile(x, omega, sine)
+    sine_cosine_in_place(sine, cosine)
+    gain = 0.0
+    for c in range(outputs):
+        sums[:] = 0.0
+        for start in range(0, m, BLOCK):
+            rows = slice(start, min(start + BLOCK, m))
+            add_sums(cosine[rows], sine[rows], g[c, rows], h[c, rows], sums)
+        pairs[c, 0], pairs[c, 1], output_gain = best_pair(sums, l2)
+        gain += output_gain
+        a, b = omega.dtype.type(pairs[c, 0]), omega.dtype.type(pairs[c, 1])
+        add_angle_derivative(cosine, sine, a, b, g[c], h[c], slope)
+    correlate_tile(x, slope, part)
+    for k in range(len(omega)):
+        gradient[k] = -part[k]
     return gain
 
 
-def refine(x, omega, g, h, l2, memory, max_iter, tol, rel_tol, pairs):  # type: ignore[no-untyped-def]
-    """As :func:`refine_pass`; the state is created in Python, because this takes long to compile."""
-    state = initial_state(len(omega), min(memory, max_iter))
-    return refine_pass(x, omega, g, h, l2, *state, max_iter, tol, rel_tol, pairs)
-
-
-@numba.njit(**KERNEL)
+@kernel("T[3] i8[1] T[1] f8[2] f8[2]* i8 i8")
 def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignore[no-untyped-def]
     """Write ``a cos + b sin`` of every row of tiles first .. last-1 to out (n, C)."""
     size = tiles.shape[2]
@@ -293,27 +196,3 @@ def output_pass(tiles, features, omega, pairs, out, first, last):  # type: ignor
         for i in range(min(size, len(out) - start)):
             for c in range(len(pairs)):
                 out[start + i, c] = pairs[c, 0] * cosine[i] + pairs[c, 1] * sine[i]
-
-
-@numba.njit(**KERNEL)
-def step_gain(gradient, hessian, weight, output, counted):  # type: ignore[no-untyped-def]
-    """Weighted sums over the rows of the mask `counted`, and over outputs.
-
-    The summands are ``-(g f + H f^2 / 2)`` for f = output, ``g^2 / 2``, the mean of H over outputs, and 1.
-    """
-    outputs = output.shape[1]
-    gain, possible, curvature, total = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(weight)):
-        if not counted[i]:
-            continue
-        expansion, square, row_curvature = 0.0, 0.0, 0.0
-        for c in range(outputs):
-            g, f = gradient[i, c], output[i, c]
-            expansion += (g + 0.5 * hessian[i, c] * f) * f
-            square += g * g
-            row_curvature += hessian[i, c]
-        gain -= weight[i] * expansion
-        possible += 0.5 * weight[i] * square
-        curvature += weight[i] * row_curvature / outputs
-        total += weight[i]
-    return gain, possible, curvature, total

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import KERNEL
+from .compile_options import INNER
+from .kernel import kernel
 from .tree_traversal import goes_left
 
 
-@numba.njit(**KERNEL)
+@kernel("c16[2] c16[2] f8[1] f8[1] c16[2]*")
 def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
     r"""Add to `out` (n, s) the Shapley values of products, summed over the rows of B.
 
@@ -35,14 +36,14 @@ def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
                     after *= factor[k]
 
 
-@numba.njit(**KERNEL)
+@numba.njit(**INNER)
 def next_node(x, node, left, right, feature, threshold, missing_left, subset, members):  # type: ignore[no-untyped-def]
     """The child of an inner node that a row (d,) goes to."""
     leftwards = goes_left(x[feature[node]], node, threshold, missing_left, subset, members)
     return left[node] if leftwards else right[node]
 
 
-@numba.njit(**KERNEL)
+@kernel("f4[2] f4[2] i8[1] i4[1] i4[1] i4[1] f4[1] b1[1] i4[1] u1[2] f8[2] f8[2] i8 f8[3]*")
 def add_paths(  # type: ignore[no-untyped-def]
     X, Z, roots, left, right, feature, threshold, missing_left, subset, members, value, gain, depth, out
 ):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED, KERNEL
+from .compile_options import INLINED
 from .fit_criteria import criterion_cosine, criterion_value
+from .kernel import kernel
 from .tiles import correlate_back, empty_aligned_row, stream_tile
 from .vector_math import cosine, sincos
 
@@ -25,7 +26,7 @@ def cosines_in_place(z, phase):  # type: ignore[no-untyped-def]
         z[i] = cosine(z[i] - phase)
 
 
-@numba.njit(**KERNEL)
+@kernel("T[2] T[1] i8 T[2] T[2] f8[2]* i8 i8")
 def phase_pass(z, phase, kind, p, q, sums, first, last):  # type: ignore[no-untyped-def]
     """Fit criterion of ``cos(z - phase)`` summed over each tile: sums (T, 1); z, p, q (T, B); phase (1,)."""
     h = np.empty(z.shape[1], z.dtype)
@@ -41,7 +42,7 @@ def sine_cosine_in_place(z, out):  # type: ignore[no-untyped-def]
         z[i], out[i] = sincos(z[i])
 
 
-@numba.njit(**KERNEL)
+@kernel("T[3] T[1] T i8 T[2] T[2] T[2]* i8 f8[2]* i8 i8")
 def frequency_pass(tiles, omega, phase, kind, p, q, outputs, every, sums, first, last):  # type: ignore[no-untyped-def]
     """Fit criterion of ``h = cos(omega . x - phase)`` and its gradient by omega, summed over each tile.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INLINED, KERNEL
+from .compile_options import INLINED
+from .kernel import kernel
 
 
 @numba.njit(**INLINED)
@@ -18,21 +19,6 @@ def empty_aligned_row(like):  # type: ignore[no-untyped-def]
     memory = np.empty(len(like) + 64 // like.itemsize, like.dtype)
     start = (-memory.ctypes.data % 64) // like.itemsize
     return memory[start : start + len(like)]
-
-
-@numba.njit(**KERNEL)
-def fill_pass(X, center, scale, tiles, first, last):  # type: ignore[no-untyped-def]
-    """Write ``(X - center) / scale`` of X (n, d) into tiles (T, d, B), tiles first .. last-1."""
-    n, d = X.shape
-    size = tiles.shape[2]
-    for t in range(first, last):
-        start = t * size
-        rows = min(size, n - start)
-        for f in range(d):
-            for i in range(rows):
-                tiles[t, f, i] = (X[start + i, f] - center[f]) / scale[f]
-            for i in range(rows, size):
-                tiles[t, f, i] = 0.0
 
 
 @numba.njit(fastmath=True, **INLINED)
@@ -115,7 +101,7 @@ def correlate_back(x, coefficient, out):  # type: ignore[no-untyped-def]
         out[0] = s0
 
 
-@numba.njit(**KERNEL)
+@kernel("T[3] T[2] T[3]* i8 i8")
 def project_pass(tiles, omega, z, first, last):  # type: ignore[no-untyped-def]
     """Write ``omega . x`` for K frequencies (K, d) into z (T, K, B), tiles first .. last-1."""
     for t in range(first, last):

@@ -7,11 +7,14 @@ and are vectorised, so that a node is much cheaper than a level of a traversal.
 from __future__ import annotations
 
 import numba
+import numpy as np
 
-from .compile_options import INNER, KERNEL
+from .compile_options import INNER
+from .kernel import kernel
+from .tree_traversal import BLOCK, add_values
 
 
-@numba.njit(**KERNEL)
+@kernel("i4[1] i4[1] i4[1] i8 i4[1]* i4[1]* i4[1]* i4[1]* i4[1]* i4[2]* i4[1]*")
 def order_nodes(first, levels, child, most, begin, node, left, right, into, path, needed):  # type: ignore[no-untyped-def]
     """Order the inner nodes of trees so that few intermediate results must be stored at a time.
 
@@ -112,3 +115,34 @@ def gather_columns(X, used, start, stop, x):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         for f in range(len(used)):
             x[f, i - start] = X[i, used[f]]
+
+
+@kernel("T[2] i4[1] i4[1] T[1] b1[1] i4[1] i4[1] i4[1] i4[1] i8 f8[2] i8[1] i8 i8 f8[3]* i8 i8")
+def add_trees_bottom_up(  # type: ignore[no-untyped-def]
+    X,
+    starts,
+    feature,
+    threshold,
+    missing_right,
+    left,
+    right,
+    into,
+    used,
+    n_slots,
+    value,
+    place,
+    first,
+    last,
+    out,
+    begin,
+    end,
+):
+    """As :func:`rffboost_ext.kernels.tree_traversal.add_trees`, for :attr:`rffboost_ext.terms.Trees.bottom_up`."""
+    slots, x = np.zeros((n_slots, BLOCK), dtype=np.int32), np.zeros((len(used), BLOCK), dtype=X.dtype)
+    nodes = feature, threshold, missing_right, left, right, into
+    for b in range(begin, end):
+        start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
+        gather_columns(X, used, start, stop, x)
+        for t in range(first, last):
+            slot = evaluate_nodes(x, nodes, starts[t], starts[t + 1], slots)
+            add_values(value, slots[slot, : stop - start], out[place[t]], start)

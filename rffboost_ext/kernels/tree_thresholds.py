@@ -5,10 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INNER, KERNEL
+from .compile_options import INNER
+from .kernel import kernel
 
 
-@numba.njit(**KERNEL)
+@kernel("f4[2] f4[1] i8[1] u4[1]* f4[1]* f4[1]*")
 def nearest_below(x, threshold, start, place, below, largest):  # type: ignore[no-untyped-def]
     """Update the largest value below each threshold, and the largest absolute value of each column.
 

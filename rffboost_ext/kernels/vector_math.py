@@ -18,8 +18,9 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from .compile_options import INLINED, KERNEL
+from .compile_options import INLINED
 from .float_bits import fma, halve, is_odd, negate_if_odd, times_power_of_two
+from .kernel import kernel
 
 # Fast-math flags without reassociation, which would undo the reduction in parts.
 EXACT = {"contract", "nnan", "ninf", "nsz", "arcp"}
@@ -125,15 +126,17 @@ EF0, EF1, EF2, EF3 = (
 
 
 @numba.njit(fastmath=EXACT, **INLINED)
-def _clamp(r, bound):  # type: ignore[no-untyped-def]
-    return min(max(r, -bound), bound)
+def _clamp(r, low, high):  # type: ignore[no-untyped-def]
+    # Conditions compile faster than Python's min and max.
+    r = low if r < low else r
+    return high if r > high else r
 
 
 @numba.njit(fastmath=EXACT, **INLINED)
 def _sincos64(z):  # type: ignore[no-untyped-def]
     shifted = z * TWO_OVER_PI + MAGIC
     k = shifted - MAGIC
-    r = _clamp(fma(-k, HALF_PI_3, fma(-k, HALF_PI_2, fma(-k, HALF_PI_1, z))), QUARTER_BOUND)
+    r = _clamp(fma(-k, HALF_PI_3, fma(-k, HALF_PI_2, fma(-k, HALF_PI_1, z))), -QUARTER_BOUND, QUARTER_BOUND)
     # Two Horner chains in several vectors hide their latency; Estrin's scheme would need more loads.
     u = r * r
     sine = r + r * u * (S0 + u * (S1 + u * (S2 + u * (S3 + u * (S4 + u * S5)))))
@@ -150,7 +153,7 @@ def _sincos32(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI_F + MAGIC_F
     k = shifted - MAGIC_F
     # The first difference is exact: a multiple of 2^-23, like both terms, and at most pi / 2.
-    r = _clamp(fma(-k, PI_F2, fma(-k, PI_F1, z)), HALF_BOUND_F)
+    r = _clamp(fma(-k, PI_F2, fma(-k, PI_F1, z)), -HALF_BOUND_F, HALF_BOUND_F)
     u = r * r
     sine = r + r * u * (SF0 + u * (SF1 + u * (SF2 + u * SF3)))
     cosine = ONE_F + u * (CF0 + u * (CF1 + u * (CF2 + u * CF3)))
@@ -161,7 +164,7 @@ def _sincos32(z):  # type: ignore[no-untyped-def]
 def _cos64(z):  # type: ignore[no-untyped-def]
     shifted = z * ONE_OVER_PI + MAGIC
     k = shifted - MAGIC
-    r = _clamp((z - k * PI_1) - k * PI_2, HALF_BOUND)
+    r = _clamp((z - k * PI_1) - k * PI_2, -HALF_BOUND, HALF_BOUND)
     u = r * r
     v = u * u
     tail = (D0 + u * D1) + v * ((D2 + u * D3) + v * ((D4 + u * D5) + v * D6))
@@ -177,7 +180,7 @@ def _cos32(z):  # type: ignore[no-untyped-def]
 @numba.njit(fastmath=EXACT, **INLINED)
 def _cospi64(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC
-    r = _clamp(z - (shifted - MAGIC), 0.5)
+    r = _clamp(z - (shifted - MAGIC), -0.5, 0.5)
     u = r * r
     v = u * u
     value = 1.0 + u * (((P0 + u * P1) + v * (P2 + u * P3)) + v * v * ((P4 + u * P5) + v * (P6 + u * P7)))
@@ -187,7 +190,7 @@ def _cospi64(z):  # type: ignore[no-untyped-def]
 @numba.njit(fastmath=EXACT, **INLINED)
 def _cospi32(z):  # type: ignore[no-untyped-def]
     shifted = z + MAGIC_F
-    r = _clamp(z - (shifted - MAGIC_F), HALF_F)
+    r = _clamp(z - (shifted - MAGIC_F), -HALF_F, HALF_F)
     u = r * r
     v = u * u
     value = ONE_F + u * ((PF0 + u * PF1) + v * ((PF2 + u * PF3) + v * PF4))
@@ -196,7 +199,7 @@ def _cospi32(z):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=EXACT, **INLINED)
 def _exp64(x):  # type: ignore[no-untyped-def]
-    x = min(max(x, EXP_LOW), EXP_HIGH)
+    x = _clamp(x, EXP_LOW, EXP_HIGH)
     shifted = x * LOG2_E + MAGIC
     k = shifted - MAGIC
     r = (x - k * LOG_2_HIGH) - k * LOG_2_LOW
@@ -210,7 +213,7 @@ def _exp64(x):  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=EXACT, **INLINED)
 def _exp32(x):  # type: ignore[no-untyped-def]
-    x = min(max(x, EXP_FLOW), EXP_FHIGH)
+    x = _clamp(x, EXP_FLOW, EXP_FHIGH)
     shifted = x * LOG2_E_F + MAGIC_F
     k = shifted - MAGIC_F
     r = (x - k * LOG_2_FHIGH) - k * LOG_2_FLOW
@@ -269,14 +272,14 @@ def _(x):  # type: ignore[no-untyped-def]
 # Array versions, for calls from Python.
 
 
-@numba.njit(**KERNEL)
+@kernel("T[1] T[1]* T[1]*")
 def sincos_array(z, sine, cosine):  # type: ignore[no-untyped-def]
     """Write sine and cosine of z (n,) into two arrays of the same shape and precision."""
     for i in range(len(z)):
         sine[i], cosine[i] = sincos(z[i])
 
 
-@numba.njit(**KERNEL)
+@kernel("T[1] T[1]*")
 def exp_array(x, out):  # type: ignore[no-untyped-def]
     """Write the exponential of x (n,) into an array of the same shape and precision."""
     for i in range(len(x)):

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import Optimizer
 from ..utils.param_validation import NON_NEGATIVE, POSITIVE, Integer
 from ..utils.registry import Registry
+from .lbfgs import QuasiNewton
 
 OPTIMIZERS: Registry[Optimizer] = Registry("optimizer", Optimizer)  # type: ignore[type-abstract]
 
@@ -62,18 +63,12 @@ class LBFGS(Optimizer):
 
     def _run(self, stages: Sequence[tuple[Callable[[Any], Any], int]], x0: Any) -> np.ndarray:
         """Minimise functions in turn, each from the result of the one before, with its number of iterations."""
-        from ..kernels.lbfgs import DONE, ITERATION, STARTED, initial_state, take_lbfgs_step
-
         x = np.array(x0, dtype=np.float64)
-        memory = initial_state(len(x), min(self.memory, sum(iterations for _, iterations in stages)))
-        flags = memory[1]
-        for fun, iterations in stages:
-            flags[STARTED], last = 0, int(flags[ITERATION]) + iterations
-            limits = (last, self.tol, self.rel_tol)
-            done = False
-            while not done:
-                value, gradient = fun(x)
-                done = take_lbfgs_step(*memory, x, value, gradient, *limits) == DONE
+        search = QuasiNewton(len(x), min(self.memory, sum(iterations for _, iterations in stages)))
+        # The search fails, and the best point is returned, if numbers overflow.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for fun, iterations in stages:
+                x = search.minimise(fun, x, iterations, self.tol, self.rel_tol)
         return x
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..core import Round
 from ..data.sampling import draw_weighted, sampling_probabilities
-from ..kernels import compiled
 from ..utils.typing import Array
 
 # Upper bound on binomial counts: beyond, the sampled fraction varies by less than a thousandth.
@@ -59,10 +58,13 @@ def relative_gain(round: Round, output: Array, weight: Array) -> float:
     gradient, counts = round.gradient, round.output_weights
     if counts is not None:
         gradient, output = np.sqrt(counts) * gradient, np.sqrt(counts) * output
-    gain, possible, curvature, total = compiled("second_order_cosines").step_gain(
-        gradient, round.hessian, weight, output, weight > 0.0
-    )
-    return float(max(0.0, gain) * (curvature / total) / possible) if possible > 0.0 else 0.0
+    counted = weight > 0.0
+    gradient, hessian, output = (part[counted] for part in (gradient, round.hessian, output))
+    weight = weight[counted, None]
+    gain = -(weight * (gradient + 0.5 * hessian * output) * output).sum()
+    possible = 0.5 * (weight * np.square(gradient)).sum()
+    curvature = (weight * hessian).sum() / (weight.sum() * hessian.shape[1])
+    return float(max(0.0, gain) * curvature / possible) if possible > 0.0 else 0.0
 
 
 def update_average(averages: Array, index: int, value: float, memory: float) -> None:

@@ -47,15 +47,16 @@ class Tiles:
     """
 
     def __init__(self, X: Array, center: Array, scale: Array, dtype: Any, n_jobs: int) -> None:
-        from ..kernels.tiles import fill_pass
-
         self.n_samples, d = X.shape
         size = min(ROWS_PER_TILE, -(-self.n_samples // LANES) * LANES)
         self.n_tiles = -(-self.n_samples // size)
         self.n_jobs = n_jobs
         self.blocks = empty_aligned((self.n_tiles, d, size), dtype)
         self._buffers: dict[str, Array] = {}
-        run_over_tiles(fill_pass, self.n_tiles, n_jobs, X, center, scale, self.blocks)
+        for block, start in zip(self.blocks, range(0, self.n_samples, size), strict=True):
+            rows = X[start : start + size]
+            block[:, : len(rows)] = ((rows - center) / scale).T
+            block[:, len(rows) :] = 0
 
     @property
     def dtype(self) -> Any:
@@ -66,6 +67,12 @@ class Tiles:
     def shape(self) -> tuple[int, int]:
         """Shape (T, B) of an array with one entry per row."""
         return self.n_tiles, self.blocks.shape[2]
+
+    def gather(self, rows: Array, features: Array) -> Array:
+        """Some features (s,) of some rows (m,): (s, m)."""
+        _, d, size = self.blocks.shape
+        tile, lane = np.divmod(rows, size)
+        return self.blocks.reshape(-1).take(features[:, None] * size + (tile * (d * size) + lane))
 
     def pack(self, values: Array, name: str) -> Array:
         """Values (n,) as (T, B) in the precision of the tiles, padded with zeros.

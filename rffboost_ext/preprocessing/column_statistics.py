@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 
 # Deviations below this share of a column's largest magnitude are rounding errors.
 CONSTANT = 1e-9
+# Number of rows per block, which is read twice while it is in cache.
+BLOCK = 1024
 
 
 def column_ranges(X: Array) -> tuple[Array, Array]:
-    """Minimum and maximum of each column, (d,) each, without missing values."""
-    from ..kernels.column_statistics import BLOCK, block_ranges
-
-    blocks = -(-len(X) // BLOCK)
-    low, high = np.empty((blocks, X.shape[1])), np.empty((blocks, X.shape[1]))
-    run_over_tiles(block_ranges, blocks, N_JOBS.get(), X, low, high)
-    return low.min(axis=0), high.max(axis=0)
+    """Minimum and maximum of each column, (d,) each, in float64, without missing values."""
+    return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
 
 
 def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Array, Array]:
@@ -27,15 +23,16 @@ def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Arra
     A column that is constant up to rounding gets `constant` as its standard deviation, or the possible rounding
     error if that is larger. Divided by infinity it is 0, also for other values at prediction.
     """
-    from ..kernels.column_statistics import BLOCK, block_moments
-
     starts = np.arange(0, len(X), BLOCK)
     sums, squares = np.empty((2, len(starts), X.shape[1]))
-    run_over_tiles(block_moments, len(starts), N_JOBS.get(), X, weight, sums, squares)
     masses = np.add.reduceat(weight, starts)[:, None]
     total = masses.sum()
-    mean = sums.sum(axis=0) / total
     with np.errstate(over="ignore", invalid="ignore"):
+        for block, start in enumerate(starts):
+            rows, w = X[start : start + BLOCK], weight[start : start + BLOCK, None]
+            sums[block] = (w * rows).sum(axis=0)
+            squares[block] = (w * np.square(rows - sums[block] / masses[block])).sum(axis=0)
+        mean = sums.sum(axis=0) / total
         between = masses * np.square(sums / masses - mean)
         variance = (squares.sum(axis=0) + between.sum(axis=0)) / total
     if not np.isfinite(variance).all():

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..core import Term
-from ..utils.arrays import arrays_equal, require_columns
-from ..utils.parallel import N_JOBS, run_over_tiles
+from ..utils.arrays import arrays_equal
 from ..utils.typing import Array
 from .cosines import Cosines
 from .expanded import Expanded
@@ -44,20 +43,12 @@ def one_by_one(terms: Sequence[Term], X: Array) -> Sequence[Array]:
 
 def cosine_outputs(terms: Sequence[Cosines], X: Array) -> Sequence[Array]:
     """Outputs (n, C) of each of several terms, from one pass over the rows."""
-    from ..kernels.cosine_prediction import BLOCK, predict_each_pass
-
     if len({term.family for term in terms}) > 1:
         return one_by_one(terms, X)
-    require_columns(X, terms[0].omega.shape[1])
     if have_equal_frequencies(terms):
         return np.split(concatenate_outputs(terms)(X), len(terms), axis=1)
-    stacked = Cosines.stack(terms)
-    X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
     owner = np.repeat(np.arange(len(terms)), [len(term.phase) for term in terms])
-    out = np.zeros((len(terms), len(X), stacked.weight.shape[1]))
-    arrays = stacked.kernel_arrays(X.dtype.char)
-    run_over_tiles(predict_each_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, owner, out)
-    return list(out)
+    return list(Cosines.stack(terms).group_outputs(X, owner, len(terms)))
 
 
 def have_equal_frequencies(terms: Sequence[Cosines]) -> bool:

@@ -51,12 +51,23 @@ class Cosines(Term):
     clipping: ClipAndLog | None = None
 
     def __call__(self, X: Array) -> Array:
+        return self.group_outputs(X, None, 1)[0]
+
+    def group_outputs(self, X: Array, group: Array | None, n_groups: int) -> Array:
+        """Outputs of each group of cosines, (n_groups, n, C).
+
+        Ascending indices `group` (M,) assign cosines to groups; None is one group.
+        """
         from ..kernels.cosine_prediction import BLOCK, predict_pass
 
         require_columns(X, self.omega.shape[1])
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        out = np.zeros((len(X), self.weight.shape[1]))
-        run_over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *self.kernel_arrays(X.dtype.char), out)
+        out, arrays = np.zeros((n_groups, len(X), self.weight.shape[1])), self.kernel_arrays(X.dtype.char)
+        if not len(self.phase):
+            return out
+        padding = len(arrays[-1]) - len(self.phase)
+        owner = np.zeros(len(arrays[-1]), dtype=np.int64) if group is None else np.pad(group, (0, padding), "edge")
+        run_over_tiles(predict_pass, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, owner, out)
         return out
 
     @cached_property
@@ -80,7 +91,8 @@ class Cosines(Term):
         clipping = self.clipping or ClipAndLog(np.array(-np.inf), np.array(np.inf))
         ends = clipping.low, clipping.high, 0.0 if clipping.log_scale is None else clipping.log_scale
         columns = [np.broadcast_to(values, d).astype(np.float64) for values in ends]
-        arrays = self.omega / np.pi, self.phase / np.pi, self.weight
+        # The kernel computes four cosines at a time.
+        arrays = (pad_rows(array, 4) for array in (self.omega / np.pi, self.phase / np.pi, self.weight))
         # Weights beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
             converted = [np.ascontiguousarray(array, dtype=dtype) for array in arrays]
@@ -162,6 +174,11 @@ class Cosines(Term):
 @clip.register
 def _(term: Cosines, clipping: ClipAndLog) -> Term:
     return replace(term, clipping=clipping if term.clipping is None else term.clipping.after(clipping))
+
+
+def pad_rows(array: Array, multiple: int) -> Array:
+    """An array (m, ...) with rows of zeros up to a multiple of rows."""
+    return np.pad(array, [(0, -len(array) % multiple), *[(0, 0)] * (array.ndim - 1)])
 
 
 def distinct_rows(rows: Array) -> tuple[Array, Array]:

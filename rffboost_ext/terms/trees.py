@@ -13,6 +13,7 @@ import numpy as np
 from ..core import Term
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
+from .level_order import number_by_level
 
 # Bottom-up evaluation pays off from this number of rows, for trees of at most so many inner nodes per level.
 MIN_ROWS, MAX_NODES_PER_LEVEL = 1_000, 12
@@ -66,13 +67,24 @@ class Trees(Term):
 
     def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
+        X = self.check_X(X)
+        out, number = np.zeros((n_groups, len(X), self.value.shape[1])), len(self.roots)
+        begin = self.bottom_up[0] if len(X) >= MIN_ROWS else np.zeros(number + 1, dtype=np.int32)
+        # Trees are added in their order: one call for consecutive trees of the same kind.
+        is_bottom_up = begin[1:] > begin[:-1]
+        ends = np.append(np.flatnonzero(np.diff(is_bottom_up)) + 1, number)
+        for first, last in pairwise(np.append(0, ends).tolist()):
+            self._add_trees(X, group, first, last, bool(is_bottom_up[first]), out)
+        return out
+
+    def _add_trees(self, X: Array, group: Array, first: int, last: int, is_bottom_up: bool, out: Array) -> None:
+        """Add trees first .. last-1 to the sums of their groups."""
+        from ..kernels.tree_evaluation_bottom_up import add_trees_bottom_up
         from ..kernels.tree_traversal import BLOCK, add_trees
 
-        X = self.check_X(X)
-        out = np.zeros((n_groups, len(X), self.value.shape[1]))
-        arrays = self.level_order, self.bottom_up if len(X) >= MIN_ROWS else self._top_down
-        run_over_tiles(add_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
-        return out
+        *nodes, value = self.level_order
+        kernel, arrays = (add_trees_bottom_up, self.bottom_up) if is_bottom_up else (add_trees, nodes)
+        run_over_tiles(kernel, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, value, group, first, last, out)
 
     def check_X(self, X: Array) -> Array:
         """X (n, d) in the precision of the thresholds, with enough columns: kernels do not check bounds."""
@@ -87,17 +99,10 @@ class Trees(Term):
     def level_order(self) -> tuple[Any, ...]:
         """The trees with nodes in level order and siblings adjacent.
 
-        Root and depth of each tree, (T,) each; a tuple of child, feature, threshold, missing_right and subset of
-        each node, and members; and the values.
+        Root and depth of each tree, (T,) each; child, feature, threshold, missing_right and subset of each node;
+        members; and the values.
         """
-        from ..kernels.tree_traversal import number_by_level
-
-        first, levels = np.empty((2, len(self.roots)), dtype=np.int32)
-        order, child = np.empty((2, len(self.left)), dtype=np.int32)
-        count = number_by_level(self.roots, self.left, self.right, first, levels, order, child)
-        if count < 0:
-            raise ValueError("each node of trees must have one parent, got a node with several")
-        order, child = order[:count], child[:count]
+        first, levels, order, child = number_by_level(self.roots, self.left, self.right)
         inner = self.left[order] >= 0
         subset, members = self.category_sets
         nodes = (
@@ -106,38 +111,31 @@ class Trees(Term):
             np.where(inner, self.threshold[order], np.nan).astype(self.threshold.dtype),
             inner & ~self.missing_left[order],
             subset[order],
-            members,
+            np.ascontiguousarray(members),
         )
-        return first, levels, nodes, self.value[order]
+        return first, levels, *nodes, self.value[order]
 
     @cached_property
     def bottom_up(self) -> tuple[Any, ...]:
         """The inner nodes of small trees, which are evaluated for all rows from the leaves up.
 
-        The first of these nodes of each tree, (T + 1,); a tuple of their features (as indices into the used ones),
+        The first of these nodes of each tree, (T + 1,); their features (as indices into the used ones),
         thresholds, missing_right, operands and slots; the used features, (u,); and the number of slots. There are
         no such nodes if any node tests a set.
         """
         from ..kernels.tree_evaluation_bottom_up import order_nodes
 
-        first, levels, (child, *splits, _, members), _ = self.level_order
-        if len(members):
-            return self._top_down
+        first, levels, child, *splits, _, members, _ = self.level_order
         begin, size = np.zeros(len(first) + 1, dtype=np.int32), len(child)
+        most = 0 if len(members) else MAX_NODES_PER_LEVEL
         node, left, right, into = np.empty((4, size), dtype=np.int32)
         work = np.empty((int(levels.max(initial=0)) + 1, 4), dtype=np.int32), np.zeros(size, dtype=np.int32)
-        slots = order_nodes(first, levels, child, MAX_NODES_PER_LEVEL, begin, node, left, right, into, *work)
+        slots = order_nodes(first, levels, child, most, begin, node, left, right, into, *work)
         node, left, right, into = (array[: begin[-1]] for array in (node, left, right, into))
         feature, threshold, missing_right = (array[node] for array in splits)
         used, column = np.unique(feature, return_inverse=True)
-        return begin, (column.astype(np.int32), threshold, missing_right, left, right, into), used, slots
-
-    @cached_property
-    def _top_down(self) -> tuple[Any, ...]:
-        """``bottom_up`` without any nodes: rows descend from node to node in all trees."""
-        none = np.empty(0, dtype=np.int32)
-        values = none, np.empty(0, dtype=self.threshold.dtype), np.empty(0, dtype=bool)
-        return np.zeros(len(self.roots) + 1, dtype=np.int32), (*values, none, none, none), none, 1
+        columns = column.astype(np.int32)
+        return begin, columns, threshold, missing_right, left, right, into, used, slots
 
     @cached_property
     def splits(self) -> tuple[Array, ...]:

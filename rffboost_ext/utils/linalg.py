@@ -31,5 +31,5 @@ def cholesky(system: Array, penalties: Sequence[float | Array]) -> Array | None:
 def inverse_diagonal(factor: Array) -> Array:
     """The diagonal (m,) of the inverse of a system, given its Cholesky factor."""
     diagonal = np.empty(len(factor))
-    compiled("linalg").inverse_diagonal_pass(factor, np.empty(factor.shape), diagonal)
+    compiled("linalg").inverse_diagonal_pass(np.ascontiguousarray(factor.T), np.empty(factor.shape), diagonal)
     return diagonal

@@ -1,38 +1,28 @@
-"""Compiled code is kept on disk: a second process compiles nothing."""
+"""Compiled kernels are stored where that is possible, and a cache that cannot be used fails nobody."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import subprocess
 import sys
-from collections import Counter
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from rffboost_ext.kernels import compile_cache
+from rffboost_ext.kernels.kernel import Kernel, kernel
+
 COUNT = """
-import importlib, json, pkgutil
-from numba.core.dispatcher import Dispatcher
-import rffboost_ext.kernels as kernels
+from numba.core import event
 
-modules = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
-found = {d for module in modules for d in vars(module).values() if isinstance(d, Dispatcher)}
-found = {d for d in found if not d.targetoptions.get("no_cpython_wrapper")}
-stats = [d.stats for d in found]
-counts = {name: sum(sum(getattr(s, name).values()) for s in stats) for name in ("cache_hits", "cache_misses")}
-cached = all(type(d._cache).__name__ == "FunctionCache" for d in found)
-print(json.dumps(counts | {"kernels": len(found), "cached": cached}))
+recorder = event.RecordingListener()
+event.register("numba:compile", recorder)
 """
-# A few kernels that compile in about a second each.
-FEW = """
-import numpy as np
-from rffboost_ext.kernels.vector_math import exp_array
-from rffboost_ext.kernels.tiles import fill_pass
-
-x = np.zeros(5)
-exp_array(x, x)
-fill_pass(np.zeros((3, 1)), np.zeros(1), np.ones(1), np.zeros((1, 1, 16)), 0, 1)
+PRINT = """
+print(len(recorder.buffer))
 """
 FIT = """
 import numpy as np
@@ -43,8 +33,6 @@ y = X[:, 0] > X[:, 1]
 for preset in (presets.gbrff1, presets.gbrff2):
     preset(n_estimators=2, random_state=0).fit(X, y).predict(X)
 """
-
-
 # Sums in float32 over more than one tile: where one is reordered, the last bits show it.
 BITS = """
 from rffboost_ext import RFF1, RFFBoostClassifier
@@ -57,37 +45,138 @@ print(model.decision_function(X).tobytes().hex())
 """
 
 
-def run(script: str, folder: Path) -> Counter[str]:
-    """Counts over all kernels that Python calls, after the script."""
-    return Counter(json.loads(printed(script + COUNT, folder)))
+def in_process(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The script in a process of its own."""
+    env = os.environ | environment
+    return subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=300)
 
 
 def printed(script: str, folder: Path) -> str:
-    """What the script prints, in a process of its own with the cache in `folder`."""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    """What the script prints, with the cache in `folder`."""
+    done = in_process(script, NUMBA_CACHE_DIR=str(folder))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-@pytest.mark.parametrize("script", [FEW, pytest.param(FIT, marks=pytest.mark.slow)], ids=["kernels", "fit"])
-def test_a_second_process_compiles_nothing(script, tmp_path):
-    first = run(script, tmp_path)
-    assert first["cache_misses"] > 0
-    second = run(script, tmp_path)
-    assert second["cache_misses"] == 0
-    assert second["cache_hits"] > 0
+@pytest.fixture
+def double() -> Kernel:
+    """A kernel that has not been compiled."""
+
+    @kernel("f8[1] f8[1]*")
+    def double(x, out):
+        for i in range(len(x)):
+            out[i] = 2.0 * x[i]
+
+    return double
 
 
-def test_every_kernel_is_cached(tmp_path):
-    counts = run("", tmp_path)
-    assert counts["kernels"] > 10
-    assert counts["cached"]
+@pytest.fixture
+def folders(monkeypatch, tmp_path) -> list[Path]:
+    """Two folders of the cache; the second is used if the first cannot be."""
+    folders = [tmp_path / "package", tmp_path / "user"]
+    monkeypatch.setattr(compile_cache, "cache_folders", lambda: folders)
+    compile_cache.warn_of_missing_folder.cache_clear()
+    yield folders
+    compile_cache.warn_of_missing_folder.cache_clear()
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def doubled(double: Kernel) -> list[float]:
+    """The result of a kernel that is compiled, or loaded, anew."""
+    double._compiled.clear()
+    out = np.empty(2)
+    double(np.array([1.0, 4.0]), out)
+    return out.tolist()
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 4096, None], ids=["empty", "zeros", "truncated"])
+def test_a_damaged_file_is_compiled_again(double, folders, damage):
+    assert doubled(double) == [2.0, 8.0]
+    (file,) = files(folders[0])
+    content = file.read_bytes()
+    file.write_bytes(content[:-100] if damage is None else damage)
+    assert doubled(double) == [2.0, 8.0]
+    digest, payload = file.read_bytes()[:32], file.read_bytes()[32:]
+    assert digest == compile_cache.hashlib.sha256(payload).digest()
+
+
+def test_a_folder_that_is_no_folder_is_passed_over(double, folders):
+    folders[0].write_text("")
+    with warnings.catch_warnings(action="error"):
+        assert doubled(double) == [2.0, 8.0]
+    assert len(files(folders[1])) == 1
+
+
+def test_without_a_folder_there_is_one_warning(double, folders):
+    for folder in folders:
+        folder.write_text("")
+    with pytest.warns(UserWarning, match="NUMBA_CACHE_DIR") as caught:
+        assert [doubled(double), doubled(double)] == [[2.0, 8.0]] * 2
+    assert len(caught) == 1
+    assert compile_cache.find_writable_folder() is None
+
+
+def test_a_full_disk_leaves_nothing_half_written(double, folders, monkeypatch):
+    def fill(self, content):
+        with open(self, "wb") as file:
+            file.write(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    with pytest.warns(UserWarning, match="NUMBA_CACHE_DIR"):
+        assert doubled(double) == [2.0, 8.0]
+    assert [files(folder) for folder in folders] == [[], []]
+
+
+def test_a_folder_that_cannot_be_written_is_read(double, folders, monkeypatch):
+    doubled(double)
+    monkeypatch.setattr(compile_cache, "is_written", lambda *_: pytest.fail("compiled again"))
+    assert doubled(double) == [2.0, 8.0]
+
+
+def test_files_of_older_sources_are_removed_from_the_package_folder(double, folders, monkeypatch):
+    monkeypatch.setattr(compile_cache, "PACKAGE_FOLDER", folders[0])
+    folders[0].mkdir()
+    older = folders[0] / f"{double.name}-0-1.kernel"
+    other = folders[0] / "another.kernel"
+    for file in (older, other):
+        file.write_text("")
+    doubled(double)
+    assert not older.exists()
+    assert len(files(folders[0])) == 2
+
+
+def test_variables_name_the_only_folder(monkeypatch):
+    monkeypatch.setattr(compile_cache.numba.config, "CACHE_DIR", "/some/where")
+    assert compile_cache.cache_folders() == [Path("/some/where/rffboost_ext")]
+    monkeypatch.setattr(compile_cache.numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert compile_cache.cache_folders() == [compile_cache.PACKAGE_FOLDER]
+
+
+def test_two_processes_that_start_at_once(tmp_path):
+    script = "import numpy as np\nfrom rffboost_ext.kernels.vector_math import exp_array\n"
+    script += "x = np.zeros(3)\nexp_array(np.zeros(3), x)\nprint(x.tolist())"
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    both = [subprocess.Popen([sys.executable, "-c", script], env=env, stdout=subprocess.PIPE) for _ in range(2)]
+    assert [process.communicate(timeout=120)[0].decode().strip() for process in both] == ["[1.0, 1.0, 1.0]"] * 2
+    assert len(files(tmp_path / "rffboost_ext")) == 1
+
+
+def test_code_that_is_not_compiled_is_refused():
+    script = "from rffboost_ext import RFFBoostRegressor\nRFFBoostRegressor().fit([[0.0], [1.0]], [0.0, 1.0])"
+    done = in_process(script, NUMBA_DISABLE_JIT="1")
+    assert "RuntimeError" in done.stderr
+    assert "unset the environment variable NUMBA_DISABLE_JIT" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_second_process_compiles_nothing(tmp_path):
+    assert int(printed(COUNT + FIT + PRINT, tmp_path)) > 0
+    assert int(printed(COUNT + FIT + PRINT, tmp_path)) == 0
 
 
 @pytest.mark.slow

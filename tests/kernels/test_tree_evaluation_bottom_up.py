@@ -88,8 +88,8 @@ def test_trees_of_many_nodes_a_level_are_not_folded():
     """Of the others each inner node is evaluated once, and children before their parents."""
     rng = np.random.default_rng(2)
     term = forest(rng, [700, 20, 1, 900, 60])
-    first, levels, (child, *_), _ = term.level_order
-    begin, (*_, left, right, into), used, slots = term.bottom_up
+    first, levels, child, *_ = term.level_order
+    begin, *_, left, right, into, used, slots = term.bottom_up
     inner = np.diff(np.append(first, len(child))) // 2
     np.testing.assert_array_equal(np.diff(begin), np.where(inner <= module.MAX_NODES_PER_LEVEL * levels, inner, 0))
     assert 0 < begin[-1] < inner.sum()

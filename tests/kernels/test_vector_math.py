@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import mpmath
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rffboost_ext.kernels import vector_math as elementary
-from rffboost_ext.kernels.compile_options import KERNEL
+from rffboost_ext.kernels.kernel import kernel
 
 from ..cases import Array
 
@@ -25,13 +24,13 @@ FAR = {np.float64: 1e6, np.float32: 1e4}
 RANGE = {np.float64: (-708.0, 709.0), np.float32: (-87.0, 88.0)}
 
 
-@numba.njit(**KERNEL)
+@kernel("T[1] T[1]*")
 def cosine_array(z, out):
     for i in range(len(z)):
         out[i] = elementary.cosine(z[i])
 
 
-@numba.njit(**KERNEL)
+@kernel("T[1] T[1]*")
 def cospi_array(z, out):
     for i in range(len(z)):
         out[i] = elementary.cospi(z[i])

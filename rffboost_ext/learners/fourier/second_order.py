@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -162,10 +164,9 @@ class RFFNewton(SecondOrderLearner):
 
     def _refine(self, sample: DerivativeSample, omega: Array) -> tuple[Array, Array, float]:
         """A frequency near `omega` of larger gain, its amplitudes (C, 2) and its gain."""
-        if is_auto(self.optimizer):
-            return refine_frequency(sample, omega, self.l2)
+        optimizer = REFINEMENT if is_auto(self.optimizer) else OPTIMIZERS.make(self.optimizer)
         objective = ProfiledGain(sample, self.l2)
-        omega = np.asarray(OPTIMIZERS.make(self.optimizer).minimise(objective, omega))
+        omega = np.asarray(optimizer.minimise(objective, omega))
         value, _ = objective(omega)
         return omega, objective.pairs * sample.amplitude_unit, -value * objective.first * sample.gain_unit
 
@@ -201,15 +202,12 @@ class DerivativeSample:
         cls, round: Round, rows: Array, features: Array, hessian_floor: Array | None = None
     ) -> DerivativeSample:
         """The sample of ascending `rows` and some features; `hessian_floor` (C,) is a lower bound on hessians."""
-        tiles, n_outputs = round.design.tiles, round.raw.shape[1]
-        x = np.empty((len(features), len(rows)), dtype=tiles.dtype)
-        g, h = np.empty((2, n_outputs, len(rows)), dtype=tiles.dtype)
-        floor = np.full(n_outputs, -np.inf) if hessian_floor is None else hessian_floor
-        args = tiles.blocks, rows, features, round.gradient, round.hessian, floor, round.weight
-        gradient_unit, hessian_unit = compiled("second_order_cosines").gather_sample(*args, x, g, h)
-        if hessian_unit < MIN_HESSIAN_UNIT:
-            h *= hessian_unit / MIN_HESSIAN_UNIT
-        return cls(x, g, h, gradient_unit, max(hessian_unit, MIN_HESSIAN_UNIT))
+        x, weight, hessian = round.design.tiles.gather(rows, features), round.weight[rows], round.hessian[rows]
+        if hessian_floor is not None:
+            hessian = np.maximum(hessian, hessian_floor)
+        g, gradient_unit = in_unit_of_order_one(round.gradient[rows], weight, x.dtype, 0.0)
+        h, hessian_unit = in_unit_of_order_one(hessian, weight, x.dtype, MIN_HESSIAN_UNIT)
+        return cls(x, g, h, gradient_unit, hessian_unit)
 
     def with_features(self, features: Array) -> DerivativeSample:
         """The same rows with a subset of the features."""
@@ -228,6 +226,18 @@ class DerivativeSample:
     def scaled_penalty(self, l2: float) -> float:
         """The penalty `l2` on squared amplitudes in the units of the sample."""
         return l2 / self.hessian_unit
+
+
+def in_unit_of_order_one(values: Array, weight: Array, dtype: Any, least: float) -> tuple[Array, float]:
+    """Weighted values (m, C) as (C, m), divided by a unit of the order of the largest, and the unit.
+
+    The unit is at least `least` and a power of two, so that a row of weight 2 is exactly the row twice.
+    """
+    weighted = values.T * weight
+    largest = max(float(weighted.max()), -float(weighted.min()))
+    unit = max(math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0, least)
+    # A division by a power of two is exact.
+    return (weighted / unit).astype(dtype, order="C"), unit
 
 
 class ProfiledGain:
@@ -253,16 +263,6 @@ class ProfiledGain:
         # Relative values give the tolerances of the optimizer the same meaning for any sample.
         self.first = self.first or gain or 1.0
         return -gain / self.first, -gradient / self.first
-
-
-def refine_frequency(sample: DerivativeSample, omega: Array, l2: float) -> tuple[Array, Array, float]:
-    """Minimise :class:`ProfiledGain` by :data:`REFINEMENT` in compiled code; as :meth:`RFFNewton._refine`."""
-    omega, pairs = omega.copy(), np.empty((len(sample.g), 2))
-    limits = REFINEMENT.memory, REFINEMENT.max_iter, REFINEMENT.tol, REFINEMENT.rel_tol
-    gain = compiled("second_order_cosines").refine(
-        sample.x, omega, sample.g, sample.h, sample.scaled_penalty(l2), *limits, pairs
-    )
-    return omega, pairs * sample.amplitude_unit, gain * sample.gain_unit
 
 
 def mean_hessian(round: Round) -> Array:

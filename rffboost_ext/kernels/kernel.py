@@ -1,0 +1,96 @@
+"""Functions that are compiled for one signature in each precision, when they are first called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numba
+import numpy as np
+from numba.types import Array
+
+from .compile_cache import KernelCache
+from .compile_options import COMMON
+
+KERNELS: list[Kernel] = []
+"""All kernels of the modules that have been imported."""
+
+PARAMETER = re.compile(r"(?P<type>T|[a-z]\d+)(\[(?P<ndim>\d)\](?P<written>\*)?)?")
+
+
+class Kernel:
+    """A compiled function that is called from Python.
+
+    The signature is declared, so that arrays that may not be written, or are memory maps, need no second
+    compilation.
+
+    Parameters
+    ----------
+    function : callable
+        The function in Python.
+    signature : str
+        The type of each parameter: NumPy's code of a scalar such as ``i8``, ``f8[2]`` for a C-contiguous array of
+        two dimensions that is read, and ``f8[2]*`` for one that is written. T is the precision, f4 or f8.
+    fastmath : bool
+        Whether sums may be reordered.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: str, fastmath: bool) -> None:
+        self.function, self.signature, self.fastmath = function, signature, fastmath
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        parameters = signature.split()
+        self._first = next((i for i, one in enumerate(parameters) if one.startswith("T[")), None)
+        self._compiled: dict[str, Callable[..., Any]] = {}
+
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """NumPy's character codes of the precisions."""
+        return ("d",) if self._first is None else ("f", "d")
+
+    def __call__(self, *args: Any) -> Any:
+        precision = "f" if self._first is not None and args[self._first].dtype.char == "f" else "d"
+        run = self._compiled.get(precision) or self.compile(precision)
+        try:
+            return run(*args)
+        except TypeError:
+            # Raised before anything is computed: an array has another type or order than declared.
+            return run(*self._converted(args, precision))
+
+    def _converted(self, args: Sequence[Any], precision: str) -> list[Any]:
+        """The arguments, with arrays that are read in the declared type and order."""
+        types = [parameter_type(one, precision) for one in self.signature.split()]
+        return [
+            np.ascontiguousarray(arg, dtype=str(one.dtype)) if isinstance(one, Array) and not one.mutable else arg
+            for arg, one in zip(args, types, strict=True)
+        ]
+
+    def compile(self, precision: str) -> Callable[..., Any]:
+        """Compile the function for a precision, or load it from the cache."""
+        dispatcher = numba.njit(fastmath=self.fastmath, nogil=True, **COMMON)(self.function)
+        dispatcher._cache = KernelCache(self.name)
+        dispatcher.compile(tuple(parameter_type(one, precision) for one in self.signature.split()))
+        # Other types are converted instead of compiled.
+        dispatcher.disable_compile()
+        return self._compiled.setdefault(precision, dispatcher)
+
+
+def kernel(signature: str, fastmath: bool = False) -> Callable[[Callable[..., Any]], Kernel]:
+    """The decorator that makes a :class:`Kernel` of a function."""
+
+    def decorate(function: Callable[..., Any]) -> Kernel:
+        KERNELS.append(Kernel(function, signature, fastmath))
+        return KERNELS[-1]
+
+    return decorate
+
+
+def parameter_type(text: str, precision: str) -> Any:
+    """Numba's type of a parameter of a signature."""
+    match = PARAMETER.fullmatch(text)
+    if match is None:
+        raise ValueError(f"signature: parameters are like i8, f8[2] or T[1]*, got {text!r}")
+    dtype = numba.from_dtype(np.dtype(precision if match["type"] == "T" else match["type"]))
+    if match["ndim"] is None:
+        return dtype
+    return Array(dtype, int(match["ndim"]), "C", readonly=not match["written"])
