@@ -22,10 +22,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit code: 0, 2 after one line on standard error that states the error, or 130 if interrupted.
     """
+    given = sys.argv[1:] if argv is None else list(argv)
+    if given[:1] == ["warmup"]:
+        return warmup(given[1:])
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
     return execute(application(), "rffboost", argv)
+
+
+def warmup(argv: Sequence[str]) -> int:
+    """Run ``rffboost warmup``, which needs no extra; the exit code is that of :func:`main`."""
+    try:
+        from .kernels.warmup import command
+
+        command(argv)
+    except KeyboardInterrupt:
+        return fail("interrupted", "rffboost warmup", code=130)
+    except (ValueError, OSError, RuntimeError, UserWarning) as error:
+        return fail(str(error), "rffboost warmup")
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
 
 
 def execute(app: Typer, program: str, argv: Sequence[str] | None = None) -> int:
@@ -80,6 +98,8 @@ def application() -> Typer:
     app.callback(invoke_without_command=True)(root)
     compare.add_to(app)
     reproduce.add_to(app)
+    # Listed here; `main` runs it.
+    app.command("warmup", help="Compile all kernels, so that no fit waits for the compiler.")(lambda: None)
     return app
 
 
