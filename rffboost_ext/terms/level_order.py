@@ -46,5 +46,5 @@ def number_by_level(roots: Array, left: Array, right: Array) -> tuple[Array, Arr
         raise ValueError("each node of trees must have one parent, got a node with several")
     number = np.empty(len(left), dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    child = np.where(left[order] >= 0, number[left[order]], number[order])
+    child = np.where(left[order] >= 0, number[np.maximum(left[order], 0)], number[order])
     return number[roots], levels, order, child

@@ -246,6 +246,6 @@ def test_early_stopping_on_rows_that_the_model_has_seen_is_told():
         other = xgb.XGBRegressor(n_estimators=60, max_depth=6).fit(X[:half], SIGNAL[:half])
         model.fit(X[half:], SIGNAL[half:], init_model=other)
         assert model.n_estimators_ > 61
-        model.fit(X, SIGNAL, init_model=booster, eval_set=[(X, SIGNAL)])
+        model.fit(X, SIGNAL, init_model=booster, eval_set=[(X + 0.01, SIGNAL)])
         model.set_params(early_stopping=False, n_estimators=1).fit(X, SIGNAL, init_model=booster)
         model.set_params(early_stopping=True).fit(X, SIGNAL, init_model=booster)
