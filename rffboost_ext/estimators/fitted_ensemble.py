@@ -268,7 +268,8 @@ class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
                 f"grown elsewhere has not, and a rule for each type of term in the ensemble; register one with "
                 f"rffboost_ext.inspection.importance.variances.register"
             )
-        return found
+        # The caller may change the array.
+        return found.copy()
 
     def _known_importances(self) -> Array | None:
         """The importances, computed if they are pending; None if a type of term has no rule."""

@@ -33,11 +33,12 @@ if hasattr(os, "register_at_fork"):
 
 def count_threads(n_jobs: int | None) -> int:
     """The number of threads for scikit-learn's `n_jobs`: None for one, -1 for all, -2 for all but one."""
-    if n_jobs is None or n_jobs == 1:
-        return 1
-    from joblib import effective_n_jobs
+    if n_jobs is None or n_jobs > 0:
+        return n_jobs or 1
+    from joblib import cpu_count
 
-    return int(effective_n_jobs(n_jobs))
+    # Not effective_n_jobs: it is about joblib's own workers, of which a daemonic process can have none.
+    return max(1, int(cpu_count()) + 1 + n_jobs)
 
 
 @contextmanager

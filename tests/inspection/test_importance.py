@@ -233,6 +233,13 @@ def test_importances_are_of_the_rows_of_the_fit_whenever_they_are_asked_for(n):
         assert isinstance(one._importances, np.ndarray)
 
 
+def test_a_caller_may_change_the_importances(X):
+    model = RFFBoostRegressor(learner="tree", n_estimators=3, early_stopping=False).fit(X, X[:, 0])
+    shares = model.feature_importances_
+    shares *= 100.0
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
 def test_a_file_has_the_importances_and_not_the_rows(tmp_path):
     X, y = make_friedman1(500, n_features=6, random_state=0)
     model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(X, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import warnings
 from collections import Counter
 from functools import cache
 from itertools import pairwise
@@ -20,7 +21,7 @@ from rffboost_ext import RFF1, RFFK, Learner, RFFBoostClassifier
 from rffboost_ext.learners.fourier.fit_criteria import FIT_CRITERIA
 from rffboost_ext.learners.fourier.second_order import mean_hessian
 from rffboost_ext.learners.tiles import ROWS_PER_TILE
-from rffboost_ext.utils.parallel import MIN_TILES_PER_THREAD, N_JOBS, run_over_tiles, use_threads
+from rffboost_ext.utils.parallel import MIN_TILES_PER_THREAD, N_JOBS, count_threads, run_over_tiles, use_threads
 
 from ..cases import LOSS_CASES, Array, LossCase, make_round
 
@@ -137,6 +138,12 @@ def test_the_number_of_threads_is_forgotten_after_the_call():
     assert N_JOBS.get() == 1
 
 
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, 1), (1, 1), (5, 5), (-1, 4), (-2, 3), (-9, 1)])
+def test_negative_numbers_of_threads_count_from_all_cores(n_jobs, threads, monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    assert count_threads(n_jobs) == threads
+
+
 def fit_and_predict() -> Array:
     """A fit with two threads, in whatever process this is."""
     X, y = data()
@@ -144,7 +151,10 @@ def fit_and_predict() -> Array:
 
 
 def answer(queue: Any) -> None:
-    queue.put(fit_and_predict())
+    # A warning of joblib about a daemonic process would be an error here.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        queue.put((fit_and_predict(), count_threads(2)))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -162,8 +172,9 @@ def test_a_forked_process_has_threads_of_its_own():
         for child in children:
             child.join(timeout=5)
             child.kill()
-    for got in answers:
+    for got, threads in answers:
         np.testing.assert_array_equal(got, expected)
+        assert threads == 2
     # And the parent still has its own.
     np.testing.assert_array_equal(fit_and_predict(), expected)
 
