@@ -13,25 +13,11 @@ import numpy as np
 from ..core import Loss
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
+from ..utils.migration_table import METRIC_NAMES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
 from .early_stopping.mean_loss import ErrorFunction, MeanLoss
 from .scorers import ScoreDecoder, ScoreFunction, is_scorer, metric_score, named_errors, score_function
-
-# Scorers of scikit-learn by their names in XGBoost and LightGBM.
-HOST_NAMES = {
-    "auc": "roc_auc",
-    "aucpr": "average_precision",
-    "error": "accuracy",
-    "merror": "accuracy",
-    "logloss": "log_loss",
-    "mlogloss": "log_loss",
-    "multi_logloss": "log_loss",
-    "rmse": "neg_root_mean_squared_error",
-    "mse": "neg_mean_squared_error",
-    "mae": "neg_mean_absolute_error",
-    "mape": "neg_mean_absolute_percentage_error",
-}
 
 
 @dataclass(frozen=True)
@@ -175,7 +161,7 @@ def named_scorer(name: str) -> Any:
 
     known = [*LOSSES.names(), *get_scorer_names()]
     if name not in known:
-        same = [HOST_NAMES[name.casefold()]] if name.casefold() in HOST_NAMES else []
+        same = [here for other, here in METRIC_NAMES.items() if other.casefold() == name.casefold()][:1]
         near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
         close = same or difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -152,6 +152,12 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         Returns
         -------
         self
+
+        Raises
+        ------
+        UnknownParameterError
+            If there is no such parameter; both a TypeError and a ValueError. The message says what the names of
+            XGBoost, LightGBM, CatBoost and scikit-learn are here.
         """
         return super().set_params(**resolve_nested(self, params))
 

@@ -16,11 +16,11 @@ from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.targets import LabelEncoder, TargetEncoder, decode_labels, require_labels, squeeze
 from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
+from ..utils.signatures import explain_unknown, parameters_of
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
-from .signatures import parameters_of
 
 
 class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
@@ -57,6 +57,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     classes_: Array
     constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeightCheck()}
 
+    @explain_unknown
     def __init__(
         self,
         loss: str | Loss = "auto",
@@ -89,6 +90,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         self.class_weight = params.pop("class_weight")
         super().__init__(**params)
 
+    @explain_unknown
     @atomic_fit
     def fit(
         self,
@@ -171,6 +173,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         """
         return squeeze(self.raw_scores(X))
 
+    @explain_unknown
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
 
@@ -185,6 +188,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         raw = self.raw_scores(X)
         return self.loss_.inverse_link(raw)
 
+    @explain_unknown
     def predict(self, X: Any) -> Array:
         """The most probable class of each row, (n,).
 

@@ -16,7 +16,9 @@ from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.tables import categorical_columns, column_values, is_table
 from ..utils.atomic_fit import atomic_fit
+from ..utils.migration_hints import MigrationHintsMixin
 from ..utils.param_validation import SEED, OpenInterval, require_all
+from ..utils.signatures import explain_unknown
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .calibration import (
@@ -34,7 +36,7 @@ from .regressor import RFFBoostRegressor
 MAX_INVERSE_ALPHA = 1e18
 
 
-class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
+class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
     """Any regressor with prediction intervals by split conformal prediction.
 
     With a regressor of one prediction per row, f, the score is ``|y - f(x)|`` and intervals are f(x) plus and
@@ -106,6 +108,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         "random_state": SEED,
     }
 
+    @explain_unknown
     def __init__(
         self,
         estimator: Any = None,
@@ -118,6 +121,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
         self.calibration_fraction = calibration_fraction
         self.random_state = random_state
 
+    @explain_unknown
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.
@@ -251,6 +255,7 @@ class ConformalRegressor(MetaEstimatorMixin, RegressorMixin, ModelFileMixin, Bas
             regressor.set_params(random_state=random.randint(2**31 - 1))
         return regressor
 
+    @explain_unknown
     def predict(self, X: Any) -> Array:
         """The predictions of the regressor; for several quantiles, their median.
 

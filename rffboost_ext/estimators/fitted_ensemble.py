@@ -13,6 +13,7 @@ from ..core import Learner, Loss
 from ..inspection.importance import DeferredImportances
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import Ensemble
+from ..utils.migration_hints import MigrationHintsMixin
 from ..utils.parallel import use_threads
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
@@ -24,7 +25,7 @@ E = TypeVar("E", bound="FittedEnsembleMixin")
 OF_EARLY_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
 
 
-class FittedEnsembleMixin(TransformerMixin, BaseEstimator):
+class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
     """Methods of an estimator that has fitted an ensemble."""
 
     encoder_: FeatureEncoder

@@ -15,7 +15,9 @@ from ..losses import Quantile
 from ..persistence.checkpoint import Checkpoint
 from ..persistence.model_file import ModelFileMixin
 from ..utils.atomic_fit import atomic_fit
+from ..utils.migration_hints import MigrationHintsMixin
 from ..utils.param_validation import OPTIONAL, SEED, Check, Instance, OpenInterval, is_auto, require_all
+from ..utils.signatures import explain_unknown
 from ..utils.typing import Array
 from .composition import copy_with_own_parts
 from .regressor import RFFBoostRegressor
@@ -40,7 +42,7 @@ class QuantileLevelsCheck(Check):
         return "an increasing sequence of numbers > 0 and < 1"
 
 
-class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
+class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
     """Regression of several conditional quantiles; predictions do not cross.
 
     One booster is fitted to the pinball loss of each level. The predictions of each row are sorted, which brings
@@ -87,6 +89,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         "random_state": SEED,
     }
 
+    @explain_unknown
     def __init__(
         self,
         quantiles: Sequence[float] = (0.05, 0.5, 0.95),
@@ -97,6 +100,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
+    @explain_unknown
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> RFFBoostQuantileRegressor:
         """Fit a booster per level.
@@ -153,6 +157,7 @@ class RFFBoostQuantileRegressor(RegressorMixin, ModelFileMixin, BaseEstimator):
             return booster
         return booster.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
 
+    @explain_unknown
     def predict(self, X: Any) -> Array:
         """The predicted quantiles of each row, increasing from column to column.
 

@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 from ..data.dataset import Dataset
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
+from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
-from .signatures import with_own_init
 
 
 @with_own_init
@@ -45,6 +45,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     task = "regression"
 
+    @explain_unknown
     @atomic_fit
     def fit(
         self,
@@ -98,6 +99,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         parts.require_multi_output(type(self).__name__, data.y.shape[1])
 
+    @explain_unknown
     def predict(self, X: Any) -> Array:
         """The predicted mean, median or quantile, by the loss: (n,) for one target, (n, C) for several.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import subprocess
@@ -9,33 +10,37 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from sklearn.metrics import get_scorer_names
 
+from docs.migration_tables import with_tables
 from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext.boosting.metrics import named_scorer
+from rffboost_ext.utils.migration_table import TABLE, Place
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PACKAGES = ["rffboost_ext", "xgboost", "lightgbm", "catboost", "sklearn"]
-COLUMNS = {"here": "rffboost_ext", "XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}
 RANDOM = np.random.default_rng(0)
 X, Y = RANDOM.standard_normal((60, 3)), RANDOM.integers(1, 4, 60).astype(float)
+# Titles, packages and names of the tables.
+CELLS = [
+    (row.place.value, package, name)
+    for row in TABLE
+    for package, names in {"rffboost_ext": [row.here], **row.names}.items()
+    for name in names
+]
 
 
-def tables():
-    """Title, column and names of each cell."""
-    for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
-        rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
-        for row in rows[2:]:
-            for head, cell in zip(rows[0], row, strict=True):
-                package = COLUMNS.get(head.strip(), "sklearn" if head.strip() == "scikit-learn" else None)
-                for name in re.findall(r"`([^`]+)`", cell) if package else ():
-                    yield section.splitlines()[0], package, name
-
-
-CELLS = list(tables())
+def test_the_page_shows_the_table():
+    assert with_tables(PAGE) == PAGE
 
 
 def shells(package):
@@ -51,10 +56,41 @@ def shells(package):
     return getattr(module, f"{prefix}Classifier"), getattr(module, f"{prefix}Regressor")
 
 
-def parameters(shell):
-    """What the estimator and its fit take by name."""
-    own = set(inspect.signature(shell.__init__).parameters)
-    return own | set(shell().get_params()) | set(inspect.signature(shell.fit).parameters)
+def estimators(package):
+    """All boosting estimators of a package for classes and real targets."""
+    return [*shells(package), *([GradientBoostingClassifier, GradientBoostingRegressor] * (package == "sklearn"))]
+
+
+def parameters(shell, *methods):
+    """The names of the parameters of an estimator and of some of its methods."""
+    functions = [shell.__init__, *(getattr(shell, method) for method in methods)]
+    names = {name for function in functions for name in inspect.signature(function).parameters}
+    return (names | set(shell().get_params())) - {"self", "X", "y", "data", "kwargs"}
+
+
+# Parameters of XGBoost that its documentation lists, or listed, and no signature.
+NATIVE = """
+lambda nthread silent seed num_class predictor process_type updater refresh_leaf max_cached_hist_node eta alpha
+gpu_id n_gpus min_split_loss rate_drop skip_drop one_drop sample_type normalize_type feature_selector
+quantile_alpha huber_slope tweedie_variance_power aft_loss_distribution lambdarank_num_pair_per_sample
+lambdarank_pair_method ndcg_exp_gain disable_default_eval_metric seed_per_iteration use_label_encoder
+ntree_limit pred_leaf pred_contribs pred_interactions approx_contribs feval group qid
+"""
+
+
+def known_parameters(package):
+    """All parameters that a package knows, aliases too."""
+    names = set().union(*(parameters(shell, "fit", "predict") for shell in estimators(package)))
+    if package != "sklearn":
+        names |= set(inspect.signature(importlib.import_module(package).train).parameters)
+    if package == "xgboost":
+        names |= set(NATIVE.split())
+    if package == "lightgbm":
+        for name, aliases in (
+            importlib.import_module("lightgbm.basic")._ConfigAliases._get_all_param_aliases().items()
+        ):
+            names |= {name, *aliases}
+    return names
 
 
 def small(package, shell, **params):
@@ -67,44 +103,60 @@ def small(package, shell, **params):
     return shell(**(rounds.get(package, {"n_estimators": 2}) | quiet | params))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("title", ["Parameters of the estimators", "Parameters of fit", "Parameters of trees"])
-def test_parameters_exist(title, package, capsys):
-    names = {name for section, owner, name in CELLS if (section, owner) == (title, package)}
-    assert names
-    known = parameters(shells(package)[0])
-    if package == "rffboost_ext" and title == "Parameters of trees":
-        known = set(Tree().get_params())
-        for prefix, learner in (("learner", "tree"), ("learner__trees", "auto")):
-            for name in known:
-                value = getattr(Tree(), name)
-                RFFBoostClassifier(learner=learner).set_params(**{f"{prefix}__{name}": value})
-    if package == "lightgbm":
-        known |= understood(names - known, capsys)
-    assert names <= known
+# What is data, or the whole of the parameters, in the functions that train without an estimator.
+DATA = {"self", "X", "y", "data", "kwargs"}
+OF_TRAINING = {"params", "dtrain", "train_set", "pool", "obj", "evals_result", "kwargs"}
+PARAMETERS = [place.value for place in (Place.ESTIMATOR, Place.FIT, Place.TREES, Place.PREDICT, Place.NOWHERE)]
 
 
-VALUES = {
-    "monotone_constraints": [1, 0, 0],
-    "interaction_constraints": [[0, 1], [2]],
-    "feature_fraction_bynode": 0.5,
-}
+@pytest.mark.parametrize("package", PACKAGES[1:])
+def test_the_table_has_the_parameters_of_each_package_and_no_others(package):
+    pytest.importorskip(package)
+    names = {name for title, owner, name in CELLS if title in PARAMETERS and owner == package}
+    own = parameters(RFFBoostClassifier, "fit")
+    known = known_parameters(package) - OF_TRAINING
+    assert known - names - own == set()
+    assert names - known == set()
 
 
-def understood(names, capsys):
-    """The names that LightGBM itself takes, beside those that its estimators list."""
-    lightgbm = pytest.importorskip("lightgbm")
-    known = set()
-    for name in names:
-        model = lightgbm.LGBMRegressor(n_estimators=2, **{"verbose": 1} | {name: VALUES.get(name, 5)})
-        model.fit(X, Y, eval_set=[(X, Y)])
-        if "Unknown parameter" not in capsys.readouterr().out:
-            known.add(name)
-    return known
+def test_our_names_are_ours():
+    for title, known in (
+        (Place.ESTIMATOR, parameters(RFFBoostClassifier)),
+        (Place.FIT, parameters(RFFBoostClassifier, "fit")),
+        (Place.TREES, set(Tree().get_params())),
+        (Place.PREDICT, set(dir(RFFBoostClassifier))),
+    ):
+        assert {row.here for row in TABLE if row.place is title} <= known
+    for prefix, learner in (("learner", "tree"), ("learner__trees", "auto")):
+        for name, value in Tree().get_params().items():
+            RFFBoostClassifier(learner=learner).set_params(**{f"{prefix}__{name}": value})
 
 
-def test_names_that_lightgbm_does_not_know_would_be_found(capsys):
-    assert understood({"max_bin", "max_bins_of_all"}, capsys) == {"max_bin"}
+TITLES = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost", "sklearn": "scikit-learn"}
+
+
+@pytest.mark.parametrize("package", TITLES)
+def test_each_parameter_of_each_estimator_is_ours_or_has_a_hint(package):
+    pytest.importorskip(package)
+    own = parameters(RFFBoostClassifier, "fit")
+    for shell in estimators(package):
+        for name in parameters(shell) - own:
+            for call in (RFFBoostClassifier, RFFBoostClassifier().set_params):
+                with pytest.raises(TypeError, match=rf"{name} is .*{TITLES[package]}'s.* name: \w+ "):
+                    call(**{name: 1})
+
+
+@pytest.mark.parametrize("package", TITLES)
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_each_parameter_of_each_method_is_ours_or_has_a_hint(package, method):
+    pytest.importorskip(package)
+    model = RFFBoostClassifier(learner="tree", n_estimators=1).fit(X, Y)
+    own = set(inspect.signature(getattr(model, method)).parameters)
+    for shell in estimators(package):
+        for name in set(inspect.signature(getattr(shell, method)).parameters) - own - DATA:
+            text = rf"{name} is (a parameter of the estimator|.*{TITLES[package]}'s.* name)"
+            with pytest.raises(TypeError, match=text):
+                getattr(model, method)(X, **{name: 1})
 
 
 def test_best_rounds_are_counted_as_the_page_says():
@@ -129,6 +181,9 @@ def test_objectives_exist(package, name):
         return
     classified = any(word in name.lower() for word in ("log", "binary", "multi"))
     shell = shells(package)[0 if classified and "pseudo" not in name else 1]
+    if (package, name) in (("sklearn", "huber"), ("sklearn", "exponential")):
+        GradientBoostingRegressor(loss=name) if name == "huber" else GradientBoostingClassifier(loss=name)
+        return
     key = {"sklearn": "loss", "catboost": "loss_function"}.get(package, "objective")
     more = {"quantile": 0.5} if (package, name) == ("sklearn", "quantile") else {}
     more |= {"quantile_alpha": 0.5} if name == "reg:quantileerror" else {}
@@ -159,12 +214,20 @@ def test_metrics_exist(package, name):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_attributes_exist(package):
-    names = {name for section, owner, name in CELLS if (section, owner) == ("What a fitted model has", package)}
-    shell = shells(package)[1]
-    params = {"sklearn": {"early_stopping": True}, "xgboost": {"early_stopping_rounds": 2}}
-    model = small(package, shell, **params.get(package, {}))
-    model.fit(X, Y) if package == "sklearn" else model.fit(X, Y, eval_set=[(X, Y)])
-    assert not [name for name in names if not hasattr(model, name)]
+    names = {name for title, owner, name in CELLS if (title, owner) == (Place.FITTED.value, package)}
+    table, params = (
+        pd.DataFrame(X, columns=["a", "b", "c"]),
+        {"sklearn": {}, "xgboost": {"early_stopping_rounds": 2}},
+    )
+    model = small(package, shells(package)[1], **params.get(package, {}))
+    if package == "sklearn":
+        known = {*dir(model.set_params(early_stopping=True).fit(table, Y))}
+        known |= {*dir(GradientBoostingRegressor(n_estimators=2, validation_fraction=0.5).fit(table, Y))}
+    else:
+        model.fit(table[:40], Y[:40], eval_set=[(table[40:], Y[40:])])
+        # Versions before 2.0 of XGBoost had the number of trees for predictions.
+        known = {name for name in names if hasattr(model, name)} | {"best_ntree_limit"}
+    assert names <= known
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -248,3 +248,8 @@ def test_a_part_with_fewer_parameters_may_keep_automatic_ones():
             self.fit_criterion = "auto"
 
     Own().validate()
+
+
+@tables
+def test_registries_list_their_names(table):
+    assert repr(table) == f"<Registry of {table.kind} names: {', '.join(table.names())}>"
