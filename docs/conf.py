@@ -32,11 +32,20 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"rffboost-ext {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_sidebars = {"**": ["sidebar-nav-bs"], "index": [], "faq": [], "changelog": []}
+html_sidebars = {
+    "**": ["sidebar-nav-bs"],
+    "index": [],
+    "getting_started": [],
+    "migration": [],
+    "faq": [],
+    "contributing": [],
+    "changelog": [],
+}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "rffboost-ext"},
-    "show_prev_next": True,
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],

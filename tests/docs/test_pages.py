@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
@@ -19,31 +20,49 @@ TEXTS = {
 } | PAGES
 
 
+MARK = "-- end of block --"
+
+
 def blocks(language, text=README):
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def run_blocks(text, folder):
     """The finished process of all Python blocks as one script: they register parts by name."""
-    command = [sys.executable, "-c", "\n".join(blocks("python", text))]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    script = f"\nprint({MARK!r})\n".join(blocks("python", text))
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done
+    return done.stdout.replace(MARK + "\n", MARK).split(MARK)
+
+
+def shown_outputs(text):
+    """What the page shows below each Python block: its next block, if that is of kind `text`, or nothing."""
+    fences = re.findall(r"^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return [
+        following[1] if following[0] == "text" else ""
+        for (language, _), following in zip(fences, [*fences[1:], ("", "")], strict=True)
+        if language == "python"
+    ]
 
 
 def test_the_readme_is_short_and_runs(tmp_path):
     assert len(README.splitlines()) <= 150
-    done = run_blocks(README, tmp_path)
+    printed = run_blocks(README, tmp_path)
     assert (tmp_path / "model.onnx").exists()
-    assert min(float(line) for line in done.stdout.splitlines()[:2]) > 0.93
+    assert min(float(line) for line in printed[0].splitlines()[:2]) > 0.93
 
 
 # The migration page has a test of its own: each of its scripts begins with the first block.
 @pytest.mark.parametrize(
     "name", [name for name in PAGES if blocks("python", PAGES[name]) and "migration" not in name]
 )
-def test_pages_run(name, tmp_path):
-    run_blocks(PAGES[name], tmp_path)
+def test_pages_print_what_they_show(name, tmp_path):
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    printed, shown = run_blocks(PAGES[name], tmp_path), shown_outputs(PAGES[name])
+    for output, expected in zip(printed, shown, strict=True):
+        assert doctest.OutputChecker().check_output(expected, output, flags), (
+            f"printed:\n{output}\nnot:\n{expected}"
+        )
 
 
 def test_commands_are_those_of_ci():
@@ -64,9 +83,9 @@ def test_every_benchmark_and_each_of_its_files_of_data_is_listed():
 
 
 def test_every_page_is_listed():
-    # The build complains about a page that is in no table of contents; this is the table on the first page.
-    index = set(re.findall(r"\]\((\w+\.(?:md|rst))\)", PAGES["docs/index.md"]))
-    assert {f"docs/{name}" for name in index} == set(PAGES) - {"docs/index.md"} | {"docs/api.rst"}
+    # The build complains about a page that is in no table of contents; these are the lists that readers see.
+    listed = set(re.findall(r"\]\((\w+\.(?:md|rst))\)", PAGES["docs/index.md"] + PAGES["docs/user_guide.md"]))
+    assert {f"docs/{name}" for name in listed} == set(PAGES) - {"docs/index.md"} | {"docs/api.rst"}
 
 
 @pytest.mark.parametrize("name", TEXTS)

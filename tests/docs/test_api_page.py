@@ -1,0 +1,49 @@
+"""The API page lists every public name."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from inspect import getmembers, isfunction
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "api.rst").read_text()
+MODULES = [
+    "onnx_export",
+    "rffboost_ext",
+    "rffboost_ext.baselines",
+    "rffboost_ext.displays",
+    "rffboost_ext.experiments.compare",
+    "rffboost_ext.interop.lightgbm",
+    "rffboost_ext.interop.xgboost",
+    "rffboost_ext.learners",
+    "rffboost_ext.losses",
+    "rffboost_ext.presets",
+    "rffboost_ext.terms",
+]
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """The objects on the page, by identity: some have a name in several modules."""
+    _, *sections = re.split(r"^\.\. currentmodule:: ", PAGE, flags=re.MULTILINE)
+    found = {}
+    for module, *lines in (section.splitlines() for section in sections):
+        for name in re.findall(r"^   (\w+)$", "\n".join(lines), re.MULTILINE):
+            thing = getattr(import_module(module), name)
+            found[id(thing)] = thing
+    return found
+
+
+def public_names(module):
+    if hasattr(module, "__all__"):
+        return set(module.__all__) - {"__version__", "presets"}
+    return {name for name, _ in getmembers(module, isfunction) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_is_listed(name, listed):
+    module = import_module(name)
+    assert {public for public in public_names(module) if id(getattr(module, public)) not in listed} == set()
