@@ -73,7 +73,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
     -----
     Sample weights enter the fit of the regressor and the margin; rows of weight 0 are left out. Coverage then
     holds for the distribution that the weights describe, such as a population of which the rows are a biased
-    sample: formulas in :mod:`rffboost_ext.estimators.calibration`. Weight 2 is not equivalent to the row twice,
+    sample: formulas in ``rffboost_ext.estimators.calibration``. Weight 2 is not equivalent to the row twice,
     whose copies the random split would separate.
 
     If all missing values of a column are drawn for calibration, one of these rows is exchanged with a row of the
