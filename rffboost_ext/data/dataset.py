@@ -34,6 +34,12 @@ class Dataset:
         """Number of groups; of rows if there are no groups."""
         return len(self) if self.group is None else len(np.unique(self.group))
 
+    @property
+    def effective_size(self) -> float:
+        """The number of rows of equal weight with which a mean would vary as much (Kish): (sum w)^2 / sum w^2."""
+        share = self.weight / self.weight.sum()
+        return float(1.0 / (share @ share))
+
     def take(self, index: Index) -> Dataset:
         """The rows of an index."""
         group = None if self.group is None else self.group[index]

@@ -16,7 +16,7 @@ PARAMETERS = """loss : str or Loss, default="auto"
     learning_rate : "auto", float or callable, default="auto"
         Factor on every step, or a function that returns it for each round, counted from 0, such as
         :class:`~rffboost_ext.Decay`. "auto" is 0.3 for early stopping on up to 3,000 rows of fewer than 100
-        features with the default learner, and 0.1 otherwise.
+        features with the default learner, unless few rows have most of the weight, and 0.1 otherwise.
     standardize : "auto" or bool, default="auto"
         Whether Fourier learners get features of mean 0 and variance 1. With "auto" skewed features are also
         log-transformed (:class:`~rffboost_ext.terms.ClipAndLog`) if this lowers the leave-one-out error of kernel

@@ -22,7 +22,17 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
 from .composition import Parts
-from .defaults import GIVEN, MAX_ROUNDS, NO_REFIT, ROUNDS, TrainingDefaults, table_row, with_more_frequencies
+from .defaults import (
+    GIVEN,
+    MAX_ROUNDS,
+    NO_REFIT,
+    ROUNDS,
+    UNEQUAL,
+    UNEQUAL_SIZE,
+    TrainingDefaults,
+    table_row,
+    with_more_frequencies,
+)
 
 # Kernel machines take few full steps, so their patience is short.
 RIDGE_LIMIT, IRLS_LIMIT = PatienceLimit(6, 1e-3), PatienceLimit(3, 1e-3)
@@ -76,6 +86,8 @@ def plan_fit(
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
     """The defaults of a fit with early stopping."""
     row, many = table_row(*data.X.shape), len(data) > FEW
+    if not many and data.effective_size < UNEQUAL_SIZE * len(data):
+        row = replace(row, **UNEQUAL)
     free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
     high = estimator.quality == "high"
     if high:

@@ -145,3 +145,13 @@ def test_few_of_many_features_are_found() -> None:
         model = RFFBoostRegressor(random_state=0).fit(shown[:300], y[:300])
         scores.append(model.score(shown[300:], y[300:]))
     assert scores[0] > scores[1]
+
+
+@pytest.mark.parametrize(("factor", "rate"), [(1.0, 0.3), (3.0, 0.3), (20.0, 0.1)])
+@pytest.mark.parametrize("n", [200, 1_500])
+def test_steps_are_short_where_few_rows_have_most_of_the_weight(factor: float, rate: float, n: int) -> None:
+    weight = np.where(np.arange(n) < n // 20, factor, 1.0)
+    data = Dataset(np.zeros((n, 3)), np.zeros((n, 1)), weight)
+    assert data.effective_size == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    model = RFFBoostRegressor()
+    assert planning.plan_fit(model, compose(model), data).learning_rate == rate
