@@ -100,7 +100,7 @@ def test_files_that_a_page_names_exist(name):
 
 @pytest.fixture(scope="module")
 def code_names():
-    folders = ("rffboost_ext", "onnx_export", "benchmarks", "examples")
+    folders = ("rffboost_ext", "onnx_export", "benchmarks", "examples", "tests/clients")
     code = "\n".join(path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
     return {part for word in set(re.findall(r"\w+", code)) for part in (word, *word.split("__"))}
 
