@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..core import Round, Term
@@ -16,6 +16,35 @@ from ..utils.typing import Array
 MAX_INTERVAL = 50
 CALLBACKS = SequenceOf(Function("the progress"), "functions of the progress")
 
+Curves: TypeAlias = dict[str, dict[str, list[float]]]
+"""A list with a number for each round, by set and metric."""
+
+
+@dataclass(frozen=True)
+class ModelLabel:
+    """Which of the models of a fit is trained; its text is empty if there is only one.
+
+    Parameters
+    ----------
+    member, n_members : int
+        The number of the member of a stack, from 0, and of members at most.
+    learner : str
+        The name of the learner of the member.
+    fold, n_folds : int
+        The number of the held-out fold, from 0, and of folds.
+    """
+
+    member: int = 0
+    n_members: int = 1
+    learner: str = ""
+    fold: int = 0
+    n_folds: int = 1
+
+    def __str__(self) -> str:
+        member = f"member {self.member + 1} of {self.n_members} ({self.learner})" if self.n_members > 1 else ""
+        fold = f"fold {self.fold + 1} of {self.n_folds}" if self.n_folds > 1 else ""
+        return ", ".join(filter(None, (member, fold)))
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -24,8 +53,8 @@ class Progress:
     Attributes
     ----------
     round : Round
-        The state before the round: ``round.index`` counts from 0, ``round.raw`` are the scores. Its rows are the
-        training rows, without held-out rows; equal rows may be merged.
+        The state before the round: ``round.index`` counts the rounds of this model from 0, ``round.raw`` are the
+        scores. Its rows are the training rows, without held-out rows; equal rows may be merged.
     n_estimators : int
         The requested number of rounds.
     term : Term
@@ -36,6 +65,8 @@ class Progress:
         The scores after the round.
     baseline : ndarray of shape (C,)
         The scores before the first round of this fit.
+    model : ModelLabel
+        Which of several models is trained: ``model.member`` of a stack and ``model.fold``, from 0.
     """
 
     round: Round
@@ -45,6 +76,17 @@ class Progress:
     length: float
     raw: Array
     baseline: Array
+    model: ModelLabel = field(default_factory=ModelLabel)
+    evaluations: Callable[[], Curves] = field(default=dict, repr=False)
+
+    @property
+    def evals_result(self) -> Curves:
+        """The metrics of this model so far: ``evals_result[set][metric]`` is a list with a number for each round.
+
+        The sets are those of ``eval_set``, or "validation" where early stopping holds out rows. Metrics are
+        computed when the property is first read; :func:`~rffboost_ext.boost` by itself has none.
+        """
+        return self.evaluations()
 
     def train_loss(self) -> float:
         """Weighted mean of the training loss after the round."""
@@ -108,7 +150,7 @@ class ProgressBar:
     """Shows the rounds and the training loss of each model of a fit as a tqdm progress bar.
 
     For the ``callbacks`` of an estimator. If a fit trains several models, such as folds for early stopping, each
-    has its own bar, whose total is the maximum number of rounds.
+    has its own bar, which names it and whose total is the maximum number of rounds.
 
     Parameters
     ----------
@@ -146,7 +188,7 @@ class ProgressBar:
         index = progress.round.index
         if self._bar is None or index != self._next:
             self.close()
-            self._bar = self._open(index, progress.n_estimators)
+            self._bar = self._open(index, progress)
         self._next = index + 1
         if index % self.every == 0:
             self._bar.set_postfix_str(f"training loss {progress.train_loss():.6g}", refresh=False)
@@ -154,14 +196,15 @@ class ProgressBar:
         if self._next >= progress.n_estimators:
             self.close()
 
-    def _open(self, index: int, total: int) -> Any:
+    def _open(self, index: int, progress: Progress) -> Any:
         try:
             from tqdm.auto import tqdm
         except ImportError as error:
             raise ImportError(
                 "ProgressBar needs tqdm, which is not installed: pip install 'rffboost-ext[progress]'"
             ) from error
-        return tqdm(**({"total": total, "initial": index, "unit": " rounds"} | self.options))
+        shown = {"total": progress.n_estimators, "initial": index, "unit": " rounds"}
+        return tqdm(**(shown | {"desc": str(progress.model) or None} | self.options))
 
     def close(self) -> None:
         """Close the bar."""
@@ -171,24 +214,25 @@ class ProgressBar:
 
 
 class ProgressPrinter:
-    """Prints the training loss and other metrics to standard error every few rounds.
+    """Prints the model, the training loss and the metrics on evaluation sets to standard error every few rounds.
 
     Parameters
     ----------
     verbose : int
-        1 prints about ten times per fit, and at least every 50 rounds; k > 1 prints every k rounds.
-    latest : callable, optional
-        Returns the other metrics of the latest round, by name.
+        1 prints about ten times per model, and at least every 50 rounds; k > 1 prints every k rounds.
     """
 
-    def __init__(self, verbose: int, latest: Callable[[], Mapping[str, float]] = dict) -> None:
-        self.verbose, self.latest = int(verbose), latest
+    def __init__(self, verbose: int) -> None:
+        self.verbose = int(verbose)
 
     def __call__(self, progress: Progress) -> None:
         done, total = progress.round.index + 1, progress.n_estimators
         every = self.verbose if self.verbose > 1 else min(max(1, total // 10), MAX_INTERVAL)
         if done % every and done != total:
             return
-        numbers = {"training loss": progress.train_loss(), **self.latest()}
+        numbers = {"training loss": progress.train_loss()}
+        for name, curves in progress.evals_result.items():
+            numbers |= {f"{name} {metric}": curve[-1] for metric, curve in curves.items()}
         text = ", ".join(f"{name} {value:.6g}" for name, value in numbers.items())
-        print(f"[rffboost] round {done:>{len(str(total))}} of {total}: {text}", file=sys.stderr)
+        model = f"{progress.model}, " * bool(str(progress.model))
+        print(f"[rffboost] {model}round {done:>{len(str(total))}} of {total}: {text}", file=sys.stderr)

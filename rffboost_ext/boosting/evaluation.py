@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
+from .callbacks import Curves
 from .early_stopping.mean_loss import ErrorFunction
 from .early_stopping.validation_split import MIN_HELD_OUT
 from .evaluation_history import EvaluationHistory
@@ -73,9 +74,39 @@ class Evaluation:
             warn_user(f"{text}, and {len(other)} others: early stopping does not monitor it")
         return replace(self, monitored=None)
 
-    def history(self, start: Callable[[], Ensemble]) -> EvaluationHistory | None:
-        """A callback that keeps the metrics; None if there are no sets."""
-        return EvaluationHistory(self.sets, self.metrics, start()) if self.sets else None
+    def require_computable(self, start: Ensemble) -> None:
+        """Raise the error of a metric that cannot be computed, before the first round."""
+        for rows in self.sets.values():
+            for metric in self.metrics:
+                metric.score(rows.y, start.raw(rows.X), rows.weight)
+
+    def history(self, ensemble: Ensemble, validation: Dataset | None = None) -> EvaluationHistory:
+        """The metrics of a model on the user's sets, or the monitored one on the rows that it holds out."""
+        if self.sets or validation is None:
+            return EvaluationHistory(self.sets, self.metrics, ensemble)
+        return EvaluationHistory({"validation": validation}, self.metrics[-1:], ensemble)
+
+    def best(self, curves: Curves, scores: Array | None) -> dict[str, Any]:
+        """The best entry of what is monitored, as ``best_iteration_`` and ``best_score_``.
+
+        Parameters
+        ----------
+        curves : dict
+            The metrics of the fitted model, by set.
+        scores : ndarray of shape (T + 1,), optional
+            The errors that early stopping has monitored.
+        """
+        whole = [name for name, rows in self.sets.items() if rows is self.monitored]
+        if self.sets and (whole or scores is None):
+            metric = self.metrics[-1]
+            values = np.array(curves[(whole or list(self.sets))[-1]][metric.name])
+            errors = -values if metric.greater_is_better else values
+        else:
+            values = errors = np.empty(0) if scores is None else scores[1:]
+        if not len(values):
+            return {}
+        index = int(np.where(np.isnan(errors), np.inf, errors).argmin())
+        return {"best_iteration_": index, "best_score_": float(values[index])}
 
 
 def evaluation_of(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+import numpy as np
 
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
-from .callbacks import Progress
+from .callbacks import Curves, Progress
+from .early_stopping.monitor import MAX_BATCH, staged_scores
 from .metrics import EvaluationMetric
-
-Curves = dict[str, dict[str, list[float]]]
 
 
 class EvaluationHistory:
-    """Evaluates each metric on each set after every round of a model, in a stack of the first model.
+    """Each metric on each set after every round of one model, evaluated when the curves are asked for.
 
     Parameters
     ----------
@@ -22,55 +22,33 @@ class EvaluationHistory:
         The sets by name.
     metrics : sequence of EvaluationMetric
         The metrics to evaluate.
-    start : Ensemble
-        The ensemble that the fit starts from.
-
-    Attributes
-    ----------
-    curves : dict of str to dict of str to list of float
-        By set and metric, a number for each round of this fit.
+    ensemble : Ensemble
+        The rounds so far; entry i of a curve is the metric after round i.
     """
 
-    def __init__(self, sets: Mapping[str, Dataset], metrics: Sequence[EvaluationMetric], start: Ensemble) -> None:
+    def __init__(
+        self, sets: Mapping[str, Dataset], metrics: Sequence[EvaluationMetric], ensemble: Ensemble
+    ) -> None:
         self.sets = sets
         self.metrics = metrics
-        self.curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
-        self._raw = {name: start.raw(rows.X) for name, rows in sets.items()}
-        self._next: int | None = len(start)
-        for name in sets:
-            # A metric that cannot be computed fails here, not after a round.
-            self._scores(name)
+        self._curves: Curves = {name: {metric.name: [] for metric in metrics} for name in sets}
+        self._raw = {name: np.tile(ensemble.baseline, (len(rows), 1)) for name, rows in sets.items()}
+        self._pending = list(ensemble.rounds)
 
-    def __call__(self, progress: Progress) -> None:
-        # If the index is not consecutive another model has begun: only the first one is evaluated.
-        self._next = progress.round.index + 1 if progress.round.index == self._next else None
-        if self._next is None:
-            return
-        for name, rows in self.sets.items():
-            self._raw[name] = progress.keep * self._raw[name] + progress.length * progress.term(rows.X)
-            for metric, score in self._scores(name).items():
-                self.curves[name][metric].append(score)
+    def add(self, progress: Progress) -> None:
+        """Add a round."""
+        self._pending.append((progress.keep, progress.length, progress.term))
 
-    def _scores(self, name: str) -> dict[str, float]:
-        """The current value of each metric on a set."""
-        rows, raw = self.sets[name], self._raw[name]
-        return {metric.name: float(metric.score(rows.y, raw, rows.weight)) for metric in self.metrics}
-
-    def latest(self) -> dict[str, float]:
-        """The latest values, by set and metric; empty in the training of later models."""
-        if self._next is None:
-            return {}
-        return {
-            f"{name} {metric}": curve[-1]
-            for name, curves in self.curves.items()
-            for metric, curve in curves.items()
-            if curve
-        }
-
-    def state(self) -> dict[str, Any]:
-        """The state for a checkpoint."""
-        return {"curves": self.curves, "raw": self._raw, "next": self._next}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore the state from a checkpoint."""
-        self.curves, self._raw, self._next = (state[name] for name in ("curves", "raw", "next"))
+    def curves(self) -> Curves:
+        """A list of numbers by set and metric, up to the present round."""
+        size = max([1, *(raw.size for raw in self._raw.values())])
+        count = max(1, MAX_BATCH // size)
+        while self._pending:
+            rounds, self._pending = self._pending[:count], self._pending[count:]
+            for name, rows in self.sets.items():
+                stages = staged_scores(self._raw[name], rounds, rows.X)
+                self._raw[name] = stages[-1].copy()
+                for metric in self.metrics:
+                    scores = (float(metric.score(rows.y, raw, rows.weight)) for raw in stages)
+                    self._curves[name][metric.name].extend(scores)
+        return self._curves

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ..core import Learner, Loss
 from ..data.dataset import Dataset, Index
+from ..learners.registry import LEARNERS
 from ..terms.ensemble import Ensemble, weighted_sum
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .callbacks import Callback
+from .callbacks import Callback, ModelLabel
 from .early_stopping.patience import Patience
 from .early_stopping.stacking import mean_curve, stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, validation_splits
+from .evaluation import Evaluation
 from .interruption import Interrupted
 from .training import EarlyStoppedModel, Member, Trainer
 
@@ -40,6 +43,8 @@ class FitResult:
         Models of each member.
     interrupt : Interrupted, optional
         What ended the fit before it was done.
+    evaluations : dict
+        Attributes of the fitted model: its metrics on the user's sets, and the best entry of what is monitored.
     """
 
     ensemble: Ensemble
@@ -48,6 +53,16 @@ class FitResult:
     weight: Array | None = None
     n_folds: int = 1
     interrupt: Interrupted | None = None
+    evaluations: dict[str, Any] = field(default_factory=dict)
+
+    def evaluated(self, evaluation: Evaluation) -> FitResult:
+        """The result with its evaluations, without them if the user interrupts these."""
+        try:
+            curves = evaluation.history(self.ensemble).curves()
+        except KeyboardInterrupt:
+            return replace(self, interrupt=Interrupted(self.ensemble))
+        found = {"evals_result_": curves} if curves else {}
+        return replace(self, evaluations=found | evaluation.best(curves, self.scores))
 
 
 @dataclass(frozen=True)
@@ -196,8 +211,10 @@ class EarlyStoppedFit:
         rules = self.plan.n_estimators, patience, tol, self.callbacks, self.init, EXTRA_ROUNDS if averaged else 1.0
         trainers: list[Trainer] = []
         results: list[list[EarlyStoppedModel]] = []
-        for member in self.plan.members:
-            own = replace(trainer, member=member)
+        for number, member in enumerate(self.plan.members):
+            name = LEARNERS.name_of(member.learner)
+            label = ModelLabel(number, len(self.plan.members), name, n_folds=len(splits))
+            own = replace(trainer, member=member, label=label)
             runs: list[EarlyStoppedModel] = []
             for k, (kept, validation) in enumerate(splits):
                 if member.condition is None or member.condition.is_met(runs, results):

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
-from .callbacks import Callback, Progress, stops_training
+from .callbacks import Callback, ModelLabel, Progress, stops_training
+from .evaluation_history import EvaluationHistory
 from .interruption import Interrupted
 
 
@@ -28,6 +29,8 @@ class FitState:
         Called after each round.
     finished : bool
         Whether its training is complete.
+    history : EvaluationHistory, optional
+        Its metrics, which callbacks can read.
     """
 
     ensemble: Ensemble
@@ -35,6 +38,7 @@ class FitState:
     learner_state: dict[Hashable, Any]
     callbacks: Sequence[Callback]
     finished: bool = False
+    history: EvaluationHistory | None = None
 
     def state(self) -> dict[str, Any]:
         """The whole state as plain values."""
@@ -104,13 +108,27 @@ class FitRecorder:
 
 
 class CallbackForwarder:
-    """Calls callbacks with the total number of rounds, where the loop trains fewer at a time."""
+    """Calls the callbacks of a model with what the loop does not know.
 
-    def __init__(self, callbacks: Sequence[Callback], n_estimators: int) -> None:
-        self.callbacks, self.n_estimators, self.stopped = callbacks, n_estimators, False
+    Parameters
+    ----------
+    state : FitState
+        The callbacks, and the metrics that they can read.
+    n_estimators : int
+        The total number of rounds, where the loop trains fewer at a time.
+    model : ModelLabel
+        Which of the models of the fit it is.
+    """
+
+    def __init__(self, state: FitState, n_estimators: int, model: ModelLabel) -> None:
+        self.callbacks, self.history, self.stopped = state.callbacks, state.history, False
+        self.known: dict[str, Any] = {"n_estimators": n_estimators, "model": model}
+        if self.history is not None:
+            self.known["evaluations"] = self.history.curves
 
     def __call__(self, progress: Progress) -> bool:
-        if progress.n_estimators != self.n_estimators:
-            progress = replace(progress, n_estimators=self.n_estimators)
+        if self.history is not None:
+            self.history.add(progress)
+        progress = replace(progress, **self.known)
         self.stopped = any([stops_training(callback, progress) for callback in self.callbacks])  # noqa: C419 - each is called
         return self.stopped

@@ -15,11 +15,12 @@ from ..preprocessing.scaling import fit_scaling
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
-from .callbacks import Callback, ScoreRecorder
-from .early_stopping.mean_loss import ErrorFunction, MeanLoss
+from .callbacks import Callback, ModelLabel, ScoreRecorder
+from .early_stopping.mean_loss import MeanLoss
 from .early_stopping.monitor import EarlyStopping
 from .early_stopping.patience import Patience, PatienceLimit
 from .early_stopping.training_condition import TrainingCondition
+from .evaluation import Evaluation
 from .fit_state import CallbackForwarder, FitRecorder, FitState
 from .interruption import Interrupted
 from .loop import boost, initial_ensemble
@@ -92,12 +93,14 @@ class Trainer:
         The state of learners across rounds, independent of single rows; filled by the fit.
     recorder : FitRecorder
         Records the progress of the models.
-    error : callable, optional
-        The error that early stopping monitors, ``error(y, raw, weight) -> float``; the loss by default.
+    evaluation : Evaluation, optional
+        What early stopping and callbacks monitor; early stopping monitors the loss by default.
     expansion : ImputeAndEncode, optional
         Imputation and encoding of columns with missing values or categories.
     clipping : ClipAndLog, optional
         The range beyond which terms are constant, and the log transform of skewed features.
+    label : ModelLabel
+        Which of the models of the fit is trained, for callbacks.
     """
 
     loss: Loss
@@ -108,13 +111,15 @@ class Trainer:
     precision: str
     learner_state: dict[Hashable, Any] = field(default_factory=dict)
     recorder: FitRecorder = field(default_factory=FitRecorder)
-    error: ErrorFunction | None = None
+    evaluation: Evaluation | None = None
     expansion: ImputeAndEncode | None = None
     clipping: ClipAndLog | None = None
+    label: ModelLabel = field(default_factory=ModelLabel)
 
     def independent(self, k: int) -> Trainer:
-        """The same parts for an independent fit, number k, which shares no state with others."""
-        return replace(self, seed=(self.seed + k) % 2**31, learner_state={})
+        """The same parts for an independent fit, of fold k, which shares no state with others."""
+        label = replace(self.label, fold=k)
+        return replace(self, seed=(self.seed + k) % 2**31, learner_state={}, label=label)
 
     def baseline(self, data: Dataset) -> Ensemble:
         """The ensemble before the first round."""
@@ -127,14 +132,17 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         init: Ensemble | None = None,
         init_raw: Array | None = None,
+        validation: Dataset | None = None,
     ) -> Ensemble:
-        """Boost until `n_estimators` rounds are done, those of `init` included."""
+        """Boost until `n_estimators` rounds are done, those of `init` included; callbacks see `validation`."""
         columns = self.expansion, self.clipping
         scaling = fit_scaling(data.X, data.weight, *columns) if self.standardize else (None, None)
         # The given scores are of all rows, those of a sample are not among them.
         raw = None if self.samples_rows(len(data)) else init_raw
         state = FitState(self.baseline(data) if init is None else init, raw, self.learner_state, callbacks)
         self.recorder.resume(state)
+        if self.evaluation is not None:
+            state.history = self.evaluation.history(state.ensemble, validation)
         chances = self._sampling_probabilities(data, state.ensemble.baseline)
         try:
             while not state.finished:
@@ -162,7 +170,7 @@ class Trainer:
         limit = self.member.patience_limit
         if limit is not None:
             patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
-        error = MeanLoss(self.loss) if self.error is None else self.error
+        error = MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
         raw = before.raw(validation.X)
         monitor = EarlyStopping(validation.X, validation.y, validation.weight, error, raw, patience, tol)
         done = 0 if init is None else len(init)
@@ -175,7 +183,7 @@ class Trainer:
             return EarlyStoppedModel(model, scores, monitor.raw_after(model.rounds[best:]))
 
         try:
-            return result(self.fit(data, n_estimators, [*callbacks, monitor], before))
+            return result(self.fit(data, n_estimators, [*callbacks, monitor], before, validation=validation))
         except Interrupted as stop:
             result(stop.ensemble)
             raise
@@ -212,7 +220,7 @@ class Trainer:
         if chances is not None:
             index = done // ROUNDS_PER_SAMPLE
             target, data = min(target, (index + 1) * ROUNDS_PER_SAMPLE), self._sample(data, chances, index)
-        forwarder, scores = CallbackForwarder(state.callbacks, n_estimators), ScoreRecorder(state.raw)
+        forwarder, scores = CallbackForwarder(state, n_estimators, self.label), ScoreRecorder(state.raw)
         if every is not None:
             target = min(target, (done // every + 1) * every)
         callbacks: list[Callback] = [forwarder] if every is None else [self.recorder.inspect, forwarder, scores]

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.callbacks import CALLBACKS, Callback, ScoreRecorder, closing_callbacks
 from ..boosting.evaluation import Evaluation, evaluation_of, evaluation_sets
-from ..boosting.evaluation_history import EvaluationHistory
 from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
 from ..boosting.metrics import EvalMetricCheck
@@ -45,7 +44,7 @@ from ..utils.param_validation import (
     is_auto,
 )
 from .composition import DEFAULT_LOSSES, Parts, compose, resolve_nested
-from .fitted_ensemble import OF_EARLY_STOPPING, FittedEnsembleMixin
+from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
 from .init_model import InitModel, compatible_ensemble, read_init_model
 from .planning import min_distinct_rows, plan_fit, uses_early_stopping
@@ -287,31 +286,31 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
                 precision=self.precision,
                 learner_state=learner_state,
                 recorder=recorder,
-                error=evaluation.error,
+                evaluation=evaluation,
                 expansion=self.encoder_.expansion,
                 clipping=clip_features(self, parts, data, seed),
             )
-            history = evaluation.history(lambda: trainer.baseline(data) if init is None else init)
-            callbacks = combined_callbacks(self.callbacks, self.verbose, history)
+            evaluation.require_computable(trainer.baseline(data) if init is None else init)
+            callbacks = combined_callbacks(self.callbacks, self.verbose)
             callbacks += [scores] if keeps_state else []
             result = plan.fit(trainer, data, evaluation.monitored, split_seed, callbacks, init, scores.raw)
+            result = result.evaluated(evaluation)
         if keeps_state:
             raw = None if result.interrupt else scores.raw
             state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
-        self._store_result(result, plan, history)
+        self._store_result(result, plan)
         self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
         self._importances = defer_importances(result.ensemble, data, seed, parts.loss)
 
-    def _store_result(self, result: FitResult, plan: FitPlan, history: EvaluationHistory | None) -> None:
+    def _store_result(self, result: FitResult, plan: FitPlan) -> None:
         """Set the attributes of this fit, and remove those of an earlier one."""
-        self._forget(["evals_result_", *OF_EARLY_STOPPING])
+        self._forget([*OF_EVALUATION, *OF_EARLY_STOPPING])
         self.ensemble_, self.learning_rate_ = result.ensemble, plan.learning_rate
         if result.scores is not None:
             self.validation_scores_ = result.scores
         if result.weight is not None:
             self.n_folds_, self.learners_, self.learner_weights_ = result.n_folds, result.learners, result.weight
-        if history is not None:
-            self.evals_result_ = history.curves
+        self.__dict__.update(result.evaluations)
         self._interrupt = result.interrupt
 
     def _seeds(self) -> tuple[int, int]:

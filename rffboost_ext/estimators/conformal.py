@@ -121,7 +121,6 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         self.calibration_fraction = calibration_fraction
         self.random_state = random_state
 
-    @explain_unknown
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.

@@ -63,9 +63,9 @@ PARAMETERS = """loss : str or Loss, default="auto"
         a scorer made by :func:`sklearn.metrics.make_scorer`. Early stopping monitors the last one. A metric with a
         parameter ``sample_weight`` gets the weights.
     callbacks : sequence of callable, optional
-        Each is called with a :class:`~rffboost_ext.Progress` after every round; a true result ends the training of
-        that model. A refit does not call them. :class:`~rffboost_ext.ProgressBar` and
-        :class:`~rffboost_ext.Checkpoint` are two.
+        Each is called with a :class:`~rffboost_ext.Progress` after every round, which has the metrics so far; a
+        true result ends the training of that model. A refit does not call them.
+        :class:`~rffboost_ext.ProgressBar` and :class:`~rffboost_ext.Checkpoint` are two.
     warm_start : bool, default=False
         Whether a fit continues from the rounds of the previous one, up to ``n_estimators``. It then trains one
         model, unless quality is "high" or n_folds is set.
@@ -87,17 +87,18 @@ PARAMETERS = """loss : str or Loss, default="auto"
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0
-        1 prints the training loss and the metrics on ``eval_set`` to standard error about ten times per fit, and
-        at
-        least every 50 rounds; k > 1 prints them every k rounds. Both announce the compilation of kernels."""
+        1 prints the training loss, and the metrics on ``eval_set`` or the validation score, to standard error
+        about ten times per model, and at least every 50 rounds; k > 1 prints them every k rounds. Lines name the
+        member of a stack and the fold, if there are several. Both announce the compilation of kernels."""
 
 ATTRIBUTES = """encoder_ : FeatureEncoder
         Names, categories and missing values of the columns; ``encoder_.transform(X)`` is what ``ensemble_`` takes.
     n_estimators_ : int
         Rounds in the fitted ensemble, in total if several models are stacked or averaged.
     validation_scores_ : ndarray
-        What early stopping monitored, before the first and after every round: the validation loss, or the last
-        ``eval_metric``, negated if greater is better. Only with early stopping.
+        What early stopping monitored, before the first and after every round that was trained, in a stack for its
+        first model and on average over folds: the validation loss, or the last ``eval_metric``, negated if greater
+        is better. Only with early stopping.
     n_folds_ : int
         Models of each learner that early stopping has trained, each with its own held-out rows.
     learners_ : list of Learner
@@ -107,7 +108,14 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
     learning_rate_ : float or callable
         The learning rate of the fit.
     evals_result_ : dict
-        ``evals_result_[set][metric]`` is a list with a number for each round of the fit, in a stack of its first
-        model; only with ``eval_set``. The sets of a list are "validation_0", "validation_1" and so on.
+        ``evals_result_[set][metric]`` is a list whose entry i is the metric of the fitted model after i + 1
+        rounds, the stage i of ``staged_predict``, rounds of a previous or an initial model included. Only with
+        ``eval_set``; the sets of a list are "validation_0", "validation_1" and so on.
+    best_iteration_ : int
+        The round of the best entry of what early stopping monitors, counted from 0: of the last ``eval_metric`` on
+        the last set of ``evals_result_``, or without ``eval_set`` of ``validation_scores_[1:]``. Only with
+        ``eval_set`` or early stopping.
+    best_score_ : float
+        That entry.
     n_features_in_ : int
         Number of features in fit."""

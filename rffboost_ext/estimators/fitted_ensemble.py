@@ -21,7 +21,8 @@ from .warm_start import WarmStart
 
 E = TypeVar("E", bound="FittedEnsembleMixin")
 
-# Attributes that fits with early stopping have.
+# Attributes that fits with an evaluation set, and with early stopping, have.
+OF_EVALUATION = "evals_result_", "best_iteration_", "best_score_"
 OF_EARLY_STOPPING = "validation_scores_", "n_folds_", "learners_", "learner_weights_"
 
 
@@ -75,7 +76,7 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         copied.ensemble_, copied._importances = ensemble, importances
         copied.encoder_ = encoder or self.encoder_
         copied._warm_start = WarmStart(self._warm_start.seed, self._warm_start.loss, self._warm_start.n_initial)
-        copied._forget(("evals_result_", "learning_rate_", *OF_EARLY_STOPPING))
+        copied._forget(("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING))
         return copied
 
     @property

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..boosting.callbacks import Callback, ProgressPrinter
-from ..boosting.evaluation_history import EvaluationHistory
 from ..data.dataset import Dataset
 from ..persistence.checkpoint import Checkpoint
 from ..preprocessing.log_transform import choose_log_transform
@@ -28,15 +27,10 @@ def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> Cli
     return clipping
 
 
-def combined_callbacks(
-    given: Sequence[Callback] | None, verbose: int, history: EvaluationHistory | None
-) -> list[Callback]:
-    """The callback that evaluates, then the user's, then the one that prints."""
-    callbacks: list[Callback] = [] if history is None else [history]
-    callbacks += [one for one in given or () if not isinstance(one, Checkpoint)]
-    if verbose:
-        callbacks.append(ProgressPrinter(verbose) if history is None else ProgressPrinter(verbose, history.latest))
-    return callbacks
+def combined_callbacks(given: Sequence[Callback] | None, verbose: int) -> list[Callback]:
+    """The user's callbacks, then the one that prints."""
+    callbacks: list[Callback] = [one for one in given or () if not isinstance(one, Checkpoint)]
+    return [*callbacks, ProgressPrinter(verbose)] if verbose else callbacks
 
 
 def announcing_compilation(verbose: int) -> AbstractContextManager[None]:

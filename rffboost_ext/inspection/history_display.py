@@ -56,8 +56,9 @@ class HistoryDisplay:
     ) -> HistoryDisplay:
         """Plot ``estimator.evals_result_``, or ``validation_scores_`` of a fit without ``eval_set``.
 
-        The round that early stopping selects is marked. If several models are trained, the curves are means over
-        them, and each model has a best round of its own.
+        Of ``evals_result_`` the round ``best_iteration_`` is marked; of ``validation_scores_`` the round that
+        early stopping selects. If it trains several models, these scores are means over them, and each model
+        has a best round of its own.
 
         Parameters
         ----------
@@ -92,9 +93,11 @@ class HistoryDisplay:
         if metric not in known:
             raise ValueError(f"HistoryDisplay: metric must be one of {', '.join(known)}, got {metric!r}")
         curves: dict[str, Any] = {name: values[metric] for name, values in (result or {}).items()}
-        curves = curves or {"validation": scores}
-        best = None if scores is None else best_round(scores.tolist(), estimator.tol)
-        return cls(curves, metric, rounds_label(estimator, best), int(bool(result)), best).plot(ax, **kwargs)
+        if result or scores is None:
+            best = getattr(estimator, "best_iteration_", None)
+            return cls(curves, metric, best_round=None if best is None else best + 1).plot(ax, **kwargs)
+        best = best_round(scores.tolist(), estimator.tol)
+        return cls({"validation": scores}, metric, rounds_label(estimator, best), 0, best).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> HistoryDisplay:
         """Plot on `ax` or a new figure; `kwargs` are passed to :meth:`matplotlib.axes.Axes.plot`."""
@@ -134,10 +137,10 @@ class HistoryDisplay:
         self.ax_.set_ylim(low - 0.08 * (high - low), high)
 
 
-def rounds_label(estimator: Any, best: int | None) -> str:
+def rounds_label(estimator: Any, best: int) -> str:
     """Label of rounds: whether they are those of the ensemble, or of one of several models."""
     n_new = estimator.n_estimators_ - estimator.n_initial_rounds_
-    return "boosting rounds" if best is None or n_new == max(1, best) else "boosting rounds (of one model)"
+    return "boosting rounds" if n_new == max(1, best) else "boosting rounds (of one model)"
 
 
 def monitored_metric(estimator: Any) -> str:

@@ -225,6 +225,10 @@ TABLE = [
 
     fitted("n_estimators_", "get_num_boosting_rounds best_ntree_limit", "n_iter_ n_estimators_", "tree_count_",
            "n_iter_", "the number of rounds, in total if several models are stacked or averaged"),
+    fitted("best_iteration_", "best_iteration", "best_iteration_", "best_iteration_ get_best_iteration", "",
+           "counted from 0, as in XGBoost and CatBoost; LightGBM counts from 1"),
+    fitted("best_score_", "best_score", "best_score_", "best_score_ get_best_score", "",
+           "a number; a dict in LightGBM and CatBoost"),
     fitted("evals_result_", "evals_result", "evals_result_", "evals_result_ get_evals_result get_test_eval",
            "train_score_", "by set and metric, after each round of the fitted model"),
     fitted("validation_scores_", "", "", "", "validation_score_",

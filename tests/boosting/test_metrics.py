@@ -109,7 +109,8 @@ def test_a_metric_that_needs_weights_is_always_handed_them(metric, weights):
     stopped = RFFBoostRegressor(eval_metric=metric, **(PLAIN | {"early_stopping": True})).fit(
         X + 1.0, y, eval_set=[held]
     )
-    assert stopped.validation_scores_[1:] == pytest.approx(stopped.evals_result_["validation_0"][metric.__name__])
+    curve = stopped.evals_result_["validation_0"][metric.__name__]
+    assert stopped.validation_scores_[1 : len(curve) + 1] == pytest.approx(curve)
 
 
 @pytest.mark.parametrize("weighted", [True, False])

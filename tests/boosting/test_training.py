@@ -10,6 +10,8 @@ import pytest
 from rffboost_ext import LEARNERS, LOSSES, STEPS
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss
 from rffboost_ext.boosting.early_stopping.patience import Patience
+from rffboost_ext.boosting.evaluation import Evaluation
+from rffboost_ext.boosting.metrics import EvaluationMetric
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import Member, Trainer
 from rffboost_ext.data.dataset import Dataset
@@ -62,7 +64,9 @@ def test_errors_are_those_of_the_held_out_rows() -> None:
         asked.append(y)
         return MeanLoss(LOSSES.create("squared_error"))(y, raw, weight)
 
-    replace(trainer("rff_newton"), error=error).fit_stopping(KEPT, OUT, 5, Patience(3), 0.0)
+    metric = EvaluationMetric("error", False, error)
+    own = replace(trainer("rff_newton"), evaluation=Evaluation({}, (metric,), None))
+    own.fit_stopping(KEPT, OUT, 5, Patience(3), 0.0)
     assert asked
     for y in asked:
         np.testing.assert_array_equal(y, OUT.y)

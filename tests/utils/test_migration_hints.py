@@ -155,7 +155,8 @@ def test_unknown_names_are_named_with_close_and_valid_ones(shell):
 
 @pytest.mark.parametrize("shell", ESTIMATORS)
 def test_signatures_stay_as_they_are(shell):
-    for function in (shell, shell.fit, shell.predict):
+    # Conformal regressors pass on what is for the fit of their regressor.
+    for function in (shell, shell.predict, *([shell.fit] * (shell is not ConformalRegressor))):
         kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
         assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
     model = shell(random_state=3)
@@ -163,6 +164,14 @@ def test_signatures_stay_as_they_are(shell):
         assert repr(again) == repr(model)
     with pytest.raises(TypeError, match=rf"{shell.__name__}.__init__\(\) takes from"):
         shell(*range(30))
+
+
+def test_a_conformal_regressor_passes_on_what_its_regressor_knows():
+    model = ConformalRegressor(RFFBoostRegressor(learner="tree", n_estimators=1))
+    model.fit(X, X[:, 0], eval_set=[(X, X[:, 0])])
+    assert hasattr(model.estimator_, "evals_result_")
+    with pytest.raises(TypeError, match="RFFBoostRegressor: verbose is a parameter of the estimator, not of fit"):
+        model.fit(X, X[:, 0], verbose=True)
 
 
 def test_attributes_of_other_libraries_are_named():
