@@ -17,6 +17,7 @@ exclude_patterns = ["_build"]
 nitpicky = True
 # The inventories of other libraries are on the network, so that references to them are not resolved.
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 nitpick_ignore_regex = [
     (r"py:.*", r"(numpy|np|scipy|sklearn|xgboost|xgb|lightgbm|onnx|matplotlib|pandas|shap)\..*")
 ]

@@ -1,4 +1,4 @@
-"""The API page lists every public name."""
+"""The API pages list every public name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "api.rst").read_text()
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.rst"))
 MODULES = [
     "onnx_export",
     "rffboost_ext",
@@ -27,8 +27,9 @@ MODULES = [
 
 @pytest.fixture(scope="module")
 def listed():
-    """The objects on the page, by identity: some have a name in several modules."""
-    _, *sections = re.split(r"^\.\. currentmodule:: ", PAGE, flags=re.MULTILINE)
+    """The objects on the pages, by identity: some have a name in several modules."""
+    text = "\n".join(page.read_text() for page in PAGES)
+    _, *sections = re.split(r"^\.\. currentmodule:: ", text, flags=re.MULTILINE)
     found = {}
     for module, *lines in (section.splitlines() for section in sections):
         for name in re.findall(r"^   (\w+)$", "\n".join(lines), re.MULTILINE):
