@@ -32,19 +32,44 @@ def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
     min_distinct : int, default=MIN_DISTINCT
         Minimum number of distinct rows.
     """
-    features = row_hashes(rows.X)
-    labels = [rows.y] if rows.group is None else [rows.y, rows.group[:, None].astype(np.float64)]
-    target = np.hstack(labels)
-    order, first = first_of_equal_rows(features + np.uint64(3) * row_hashes(target), rows.X, target)
+    found = find_copies(rows.X, rows.y, rows.group, min_distinct)
+    if found is None:
+        return rows
+    distinct, code = found
+    return rows.take(distinct).reweighted(np.bincount(code, rows.weight))
+
+
+def find_copies(
+    X: Array, y: Array, group: Array | None = None, min_distinct: int = MIN_DISTINCT
+) -> tuple[Array, Array] | None:
+    """The distinct rows, (u,), in their order, and the number of that which each row is a copy of, (n,).
+
+    Parameters
+    ----------
+    X, y : ndarray of shape (n, d), (n, C)
+        Features and targets.
+    group : ndarray of shape (n,), optional
+        Groups; rows of different groups are no copies.
+    min_distinct : int, default=MIN_DISTINCT
+        Minimum number of distinct rows.
+
+    Returns
+    -------
+    tuple or None
+        None if no rows are to be merged.
+    """
+    features = row_hashes(X)
+    target = y if group is None else np.column_stack([y, group])
+    order, first = first_of_equal_rows(features + np.uint64(3) * row_hashes(target), X, target)
     n_distinct = int(first.sum())
-    if n_distinct == len(rows) or n_distinct < max(min_distinct, MIN_DISTINCT_SHARE * len(rows)):
-        return rows
-    if agree_by_chance(features, row_hashes(rows.y), order, first):
-        return rows
-    total = np.add.reduceat(rows.weight[order], np.flatnonzero(first))
-    distinct = order[first]
-    in_order = np.argsort(distinct)
-    return rows.take(distinct[in_order]).reweighted(total[in_order])
+    if n_distinct == len(X) or n_distinct < max(min_distinct, MIN_DISTINCT_SHARE * len(X)):
+        return None
+    if agree_by_chance(features, row_hashes(y), order, first):
+        return None
+    original = np.empty(len(X), dtype=np.int64)
+    original[order] = order[first][np.cumsum(first) - 1]
+    distinct, code = np.unique(original, return_inverse=True)
+    return distinct, code
 
 
 def agree_by_chance(features: Array, target: Array, order: Array, first: Array) -> bool:

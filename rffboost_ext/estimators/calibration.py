@@ -27,10 +27,12 @@ Tibshirani, Barber, Candès and Ramdas, Conformal prediction under covariate shi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..data.copies import find_copies
 from ..preprocessing.tables import is_missing
 from ..utils.typing import Array
 
@@ -88,6 +90,61 @@ def calibration_split(missing: Array, size: int, random: np.random.RandomState) 
         if len(complete):
             kept[complete[0]], held[incomplete] = held[incomplete], kept[complete[0]]
     return kept, held
+
+
+def split_rows(
+    values: Array,
+    y: Array,
+    weight: Array,
+    group: Array | None,
+    size_of: Callable[[int], int],
+    random: np.random.RandomState,
+) -> tuple[Array, Array, Array]:
+    """Rows to fit, rows that calibrate, and the weights of the latter.
+
+    Copies of a row are one row of the sum of their weights, which either calibrates or is fitted to as often as it
+    occurs. Groups are not divided.
+
+    Parameters
+    ----------
+    values, y, weight : ndarray of shape (n, d), (n,) and (n,)
+        Validated X, targets, and weights; rows of weight 0 are in neither part.
+    group : ndarray of shape (n,), optional
+    size_of : callable
+        From the number of rows to that of those that calibrate.
+    random : RandomState
+    """
+    used = np.flatnonzero(weight)
+    if group is not None:
+        kept, held = group_split(group[used], size_of(len(used)), random)
+        return used[kept], used[held], weight[used[held]]
+    copies = find_copies(as_numbers(values[used]), y[used, None].astype(np.float64))
+    distinct, code = (np.arange(len(used)),) * 2 if copies is None else copies
+    kept, held = calibration_split(missing_entries(values[used[distinct]]), size_of(len(distinct)), random)
+    kept = kept if copies is None else np.flatnonzero(np.isin(code, kept))
+    return used[kept], used[distinct[held]], np.bincount(code, weight[used])[held]
+
+
+def group_split(group: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:
+    """Rows to fit and at least `size` others, of other groups (n,); a ValueError if there are too few groups."""
+    _, of_row, sizes = np.unique(group, return_inverse=True, return_counts=True)
+    order = random.permutation(len(sizes))
+    n_held = int(np.searchsorted(np.cumsum(sizes[order]), size)) + 1
+    if n_held == len(sizes):
+        raise ValueError(
+            f"groups must leave rows to fit beside whole groups of at least {size} rows that calibrate, got "
+            f"{len(sizes)} groups of {len(group)} rows"
+        )
+    held = np.isin(of_row, order[:n_held])
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def as_numbers(values: Array) -> Array:
+    """Validated X as floats, (n, d), with codes for objects such as text, to compare rows."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64, copy=False)
+    columns = [np.unique(column.astype(str), return_inverse=True)[1] for column in values.T]
+    return np.column_stack(columns).astype(np.float64)
 
 
 def margin_rank(alpha: float, weight: Array) -> tuple[int, float]:

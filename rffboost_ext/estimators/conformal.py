@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_paramet
 
 from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
+from ..preprocessing.groups import encode_groups
 from ..preprocessing.tables import categorical_columns, column_values, is_table
 from ..utils.atomic_fit import atomic_fit
 from ..utils.migration_hints import MigrationHintsMixin
@@ -23,12 +24,11 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .calibration import (
     ROUNDING,
-    calibration_split,
     conformity_scores,
     interval_bounds,
     margin_rank,
-    missing_entries,
     rounding_tolerance,
+    split_rows,
 )
 from .regressor import RFFBoostRegressor
 
@@ -73,8 +73,8 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
     -----
     Sample weights enter the fit of the regressor and the margin; rows of weight 0 are left out. Coverage then
     holds for the distribution that the weights describe, such as a population of which the rows are a biased
-    sample: formulas in ``rffboost_ext.estimators.calibration``. Weight 2 is not equivalent to the row twice,
-    whose copies the random split would separate.
+    sample: formulas in ``rffboost_ext.estimators.calibration``. Copies of a row, equal in X and y, are one row of
+    the sum of their weights, so that the regressor is not fitted to a copy of a calibration row.
 
     If all missing values of a column are drawn for calibration, one of these rows is exchanged with a row of the
     regressor's part: the regressor then accepts missing values in the column whatever the seed.
@@ -122,7 +122,9 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         self.random_state = random_state
 
     @atomic_fit
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> ConformalRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.
 
         Parameters
@@ -133,6 +135,9 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
             Targets.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the rows, for the margin and, if its ``fit`` takes them, for the regressor.
+        groups : array-like of shape (n,), optional
+            Labels of groups of rows, of any hashable type. Whole groups calibrate; the regressor gets them too, if
+            its ``fit`` takes them.
         **fit_params
             Arguments of the regressor's ``fit``, such as ``eval_set``; those with one entry per row are split as
             the rows are. With ``enable_metadata_routing=True`` the regressor gets what it requests.
@@ -156,14 +161,13 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         # The regressor gets the original X, with the columns of a DataFrame.
         values, y = self._validate_fit(X, y)
         weight = check_sample_weight(sample_weight, len(y))
-        params = self._route(regressor, sample_weight, fit_params)
-        used = np.flatnonzero(weight)
-        size = self._calibration_size(len(used))
-        parts = [used[part] for part in calibration_split(missing_entries(values[used]), size, random)]
+        params = self._route(regressor, sample_weight, groups, fit_params)
+        group = encode_groups(type(self).__name__, groups, X)
+        *parts, weight = split_rows(values, y, weight, group, self._calibration_size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = regressor.fit(X, y, **params)
-        self._calibrate(held, target.astype(np.float64), weight[parts[1]])
+        self._calibrate(held, target.astype(np.float64), weight)
         return self
 
     def _calibrate(self, X: Any, y: Array, weight: Array) -> None:
@@ -186,8 +190,12 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
             )
         self.margin_, self.coverage_ = float(scores[order[rank - 1]]), coverage
 
-    def _route(self, regressor: Any, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+    def _route(
+        self, regressor: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
+    ) -> dict[str, Any]:
         """The arguments of the regressor's ``fit``."""
+        if groups is not None and has_fit_parameter(regressor, "groups"):
+            fit_params = fit_params | {"groups": groups}
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=sample_weight, **fit_params)
             return dict(routed.estimator.fit)

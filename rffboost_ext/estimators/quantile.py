@@ -102,7 +102,9 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
 
     @explain_unknown
     @atomic_fit
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> RFFBoostQuantileRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, groups: Any = None
+    ) -> RFFBoostQuantileRegressor:
         """Fit a booster per level.
 
         Parameters
@@ -116,6 +118,8 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
             stopping holds out a row with all of its weight.
         eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
             Rows to evaluate each booster on; early stopping monitors the last set.
+        groups : array-like of shape (n,), optional
+            Labels of groups of rows, of any hashable type. Early stopping holds out whole groups.
 
         Returns
         -------
@@ -131,7 +135,8 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
         levels = [clone(booster).set_params(loss=Quantile(float(level))) for level in self.quantiles]
         for k, level in enumerate(levels):
             level.callbacks = callbacks_of_level(level.callbacks, k)
-        self.estimators_ = [level.fit(X, y, sample_weight=sample_weight, eval_set=eval_set) for level in levels]
+        given = {"sample_weight": sample_weight, "eval_set": eval_set, "groups": groups}
+        self.estimators_ = [level.fit(X, y, **given) for level in levels]
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import ColumnTransformer
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from rffboost_ext import ConformalRegressor, RFFBoostRegressor
 from rffboost_ext.estimators.calibration import calibration_split, margin_rank, missing_entries, rounding_unit
@@ -95,7 +97,7 @@ def test_rows_beyond_the_rank_do_not_widen_intervals(dtype, far):
     y[beyond] = far
     assert model.fit(X, y).margin_ == margin
     # Now rows of large numbers that are predicted well.
-    X[beyond, 0] = far
+    X[beyond, 0] = y[beyond] = far * np.arange(1, 20)
     assert model.fit(X, y).margin_ <= margin
 
 
@@ -127,3 +129,45 @@ def test_tables_of_columns_of_several_kinds_are_taken(kinds):
     assert model.predict_interval(table).shape == (120, 2)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.fit(table, y[1:])
+
+
+class Remembering(RegressorMixin, BaseEstimator):
+    """Predicts the target of the nearest row of its fit, and keeps what it was given."""
+
+    def fit(self, X, y, groups=None):
+        self.rows_, self.groups_, self.nearest_ = X, groups, KNeighborsRegressor(1).fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.nearest_.predict(X)
+
+
+@pytest.mark.parametrize("n_copies", [2, 5])
+def test_copies_of_a_calibration_row_are_not_fitted_to(n_copies: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 2)), rng.standard_normal(200)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=np.where(X[:, 0] > 0.0, "up", "down"))
+    once = ConformalRegressor(Remembering(), random_state=0).fit(X, y)
+    often = ConformalRegressor(Remembering(), random_state=0).fit(np.tile(X, (n_copies, 1)), np.tile(y, n_copies))
+    assert often.margin_ == once.margin_ > 0.5
+    assert often.coverage_ == once.coverage_
+    encoder = ColumnTransformer([("kind", OneHotEncoder(), ["kind"])], remainder="passthrough")
+    model = ConformalRegressor(make_pipeline(encoder, Remembering()), random_state=0)
+    assert model.fit(pd.concat([table] * n_copies), np.tile(y, n_copies)).margin_ > 0.5
+
+
+def test_groups_are_not_divided_by_the_calibration() -> None:
+    rng = np.random.default_rng(0)
+    X, y, group = rng.standard_normal((200, 2)), rng.standard_normal(200), rng.integers(0, 20, 200)
+    weight = rng.integers(0, 2, 200)
+    model = ConformalRegressor(Remembering(), random_state=0).fit(X, y, groups=[f"g{g}" for g in group])
+    fitted = (X[:, None] == model.estimator_.rows_).all(axis=2).any(axis=1)
+    assert not set(group[fitted]) & set(group[~fitted])
+    assert 50 <= (~fitted).sum() <= 50 + np.bincount(group).max()
+    assert set(model.estimator_.groups_) == {f"g{g}" for g in group[fitted]}
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        ConformalRegressor(Remembering(), random_state=0).fit(X, y, sample_weight=weight, groups=group)
+    with pytest.raises(ValueError, match="groups must leave rows to fit"):
+        ConformalRegressor(Remembering()).fit(X, y, groups=np.ones(200))
+    with pytest.raises(ValueError, match="ConformalRegressor: groups must have a label for each of the 200 rows"):
+        ConformalRegressor(Remembering()).fit(X, y, groups=group[:-1])
