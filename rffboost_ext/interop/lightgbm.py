@@ -103,7 +103,23 @@ class LightGBMMetric:
 
 
 def metric(loss: str | Loss) -> LightGBMMetric:
-    """The weighted mean of a loss as the ``feval`` of ``lightgbm.train``; otherwise as for XGBoost."""
+    """The weighted mean of a loss as the ``feval`` of ``lightgbm.train``.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+
+    Returns
+    -------
+    LightGBMMetric
+        The metric; lower is better.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the loss is unknown or invalid.
+    """
     return LightGBMMetric(objectives.metric(loss))
 
 

@@ -42,6 +42,19 @@ class Checkpoint:
     every : int, default=50
         Rounds between two checkpoints.
 
+    Raises
+    ------
+    ValueError
+        In fit, before any work: if the file belongs to another, unfinished fit, is damaged, or is not a
+        checkpoint; if a parameter, such as ``learning_rate``, or a part is or holds a function that cannot be
+        pickled by name, such as a lambda.
+    OSError
+        In fit, before any work: if the path is a folder, or not in one that exists. After the first round: if the
+        file cannot be written.
+    TypeError
+        In fit, after the first round: if a custom type of term is not registered for storage; see
+        :func:`~rffboost_ext.storable`.
+
     Notes
     -----
     All fits of the estimators are supported, with one file each: a cross-validation, for example, needs a path for
@@ -57,19 +70,6 @@ class Checkpoint:
     weights, rows that occur several times, or pools, whose rows are weighted, other thresholds may be found.
 
     Callbacks with methods ``state()`` and ``restore(state)`` are restored; others start afresh.
-
-    Raises
-    ------
-    ValueError
-        In fit, before any work: if the file belongs to another, unfinished fit, is damaged, or is not a
-        checkpoint; if a parameter, such as ``learning_rate``, or a part is or holds a function that cannot be
-        pickled by name, such as a lambda.
-    OSError
-        In fit, before any work: if the path is a folder, or not in one that exists. After the first round: if the
-        file cannot be written.
-    TypeError
-        In fit, after the first round: if a custom type of term is not registered for storage; see
-        :func:`~rffboost_ext.storable`.
 
     Examples
     --------

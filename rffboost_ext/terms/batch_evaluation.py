@@ -20,7 +20,20 @@ Outputs: TypeAlias = Callable[[Sequence[T]], Sequence[Array] | Array]
 
 
 def outputs_of_each(terms: Sequence[Term], X: Array) -> Array:
-    """Outputs of each of T terms with the same number of outputs, on the rows of X (n, d): (T, n, C)."""
+    """Evaluate many terms, each on all rows.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+        T terms with the same number of outputs, C.
+    X : ndarray of shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (T, n, C)
+        Their outputs, in the order of the terms.
+    """
     return np.stack(map_groups(terms, type, lambda group: BATCHED.get(type(group[0]), one_by_one)(group, X)))
 
 

@@ -126,5 +126,17 @@ def clip(term: Term, clipping: ClipAndLog) -> Term:
 
     Such types of terms register a rule here, as :class:`~rffboost_ext.Cosines` do. Any other term is returned
     unchanged: trees are neither clipped nor log-transformed.
+
+    Parameters
+    ----------
+    term : Term
+        A function of (n, d).
+    clipping : ClipAndLog
+        What its features are to pass through first.
+
+    Returns
+    -------
+    Term
+        The composition, or `term` itself.
     """
     return term

@@ -166,5 +166,17 @@ def expand(term: Term, expansion: ImputeAndEncode) -> Term:
 
     Types of terms that handle missing values and categories themselves, such as the trees that XGBoost grows,
     register a rule here. Any other term is wrapped in :class:`Expanded`.
+
+    Parameters
+    ----------
+    term : Term
+        A function of the expanded features, (n, e).
+    expansion : ImputeAndEncode
+        The imputation and the one-hot encoding, from (n, d) to (n, e).
+
+    Returns
+    -------
+    Term
+        A function of the original columns, (n, d).
     """
     return Expanded(term, expansion)

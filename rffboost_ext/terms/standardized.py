@@ -58,6 +58,18 @@ def restore(term: Term, center: Array, scale: Array) -> Term:
     """The function ``x -> term((x - center) / scale)`` as a term in the original units.
 
     Types of terms with a closed form register it here. Any other term is wrapped in :class:`Standardized`.
+
+    Parameters
+    ----------
+    term : Term
+        A function of standardised features, (n, d).
+    center, scale : ndarray of shape (d,)
+        Mean and standard deviation of each feature.
+
+    Returns
+    -------
+    Term
+        A function of the original features, (n, d).
     """
     return Standardized(term, center, scale)
 

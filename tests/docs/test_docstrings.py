@@ -9,6 +9,7 @@ import pkgutil
 import re
 
 import pytest
+from numpydoc.validate import validate
 
 import onnx_export
 import rffboost_ext
@@ -52,3 +53,15 @@ def test_every_hyperparameter_is_described(table):
         for parameter in inspect.signature(cls).parameters:
             entry = rf"^(\w+, )*{parameter}(, \w+)* : "
             assert re.search(entry, inspect.getdoc(cls), re.MULTILINE), f"{cls.__name__}: {parameter}"
+
+
+FAULTS = {"GL06", "GL07", "GL08", "GL09", "PR01", "PR02", "PR10", "YD01"}
+"""Unknown, misplaced or missing sections, and parameters that are missing, unknown or misspelt."""
+
+
+@pytest.mark.parametrize("thing", CALLABLE, ids=lambda thing: thing.__name__)
+def test_numpydoc_finds_no_fault(thing):
+    found = {code for code, _ in validate(f"{thing.__module__}.{thing.__qualname__}")["errors"]}
+    # A dataclass may list its fields as attributes.
+    listed = "\nAttributes\n---" in inspect.getdoc(thing)
+    assert found & (FAULTS - {"PR01"} if listed else FAULTS) == set()
