@@ -300,7 +300,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
         self._store_result(result, plan)
         self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
-        self._importances = defer_importances(result.ensemble, data, seed, parts.loss)
+        self._importances = defer_importances(data, seed, parts.loss)
 
     def _store_result(self, result: FitResult, plan: FitPlan) -> None:
         """Set the attributes of this fit, and remove those of an earlier one."""

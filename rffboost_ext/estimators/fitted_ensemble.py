@@ -257,10 +257,12 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
     def feature_importances_(self) -> Array:
         """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
 
-        Computed on first access, over at most 1,000 rows of the fit. Trees and cosines count by their part in the
-        variance of the scores. Trees divide it by the variance that each split explains, which for the squared
-        error is XGBoost's gain, cosines by the total effects of the features on their sum; formulas in
-        :mod:`rffboost_ext.inspection.importance`.
+        Computed on first access, over at most 1,000 rows of the fit. Copies, pickles and files hold these rows
+        unless it was accessed before; then they hold the importances.
+
+        Trees and cosines count by their part in the variance of the scores. Trees divide it by the variance that
+        each split explains, which for the squared error is XGBoost's gain, cosines by the total effects of the
+        features on their sum; formulas in :mod:`rffboost_ext.inspection.importance`.
         """
         check_is_fitted(self)
         found = self._known_importances()
@@ -276,13 +278,8 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
     def _known_importances(self) -> Array | None:
         """The importances, computed if they are pending; None if a type of term has no rule."""
         if isinstance(self._importances, DeferredImportances):
-            self._importances = self._importances.compute()
+            self._importances = self._importances.of(self.ensemble_)
         return self._importances
-
-    def __getstate__(self) -> Any:
-        # Copies and files keep the importances, not the rows.
-        self._known_importances()
-        return super().__getstate__()
 
     def _forget(self, names: Iterable[str]) -> None:
         """Remove attributes of an earlier fit."""

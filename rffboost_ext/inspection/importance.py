@@ -106,18 +106,24 @@ def _(term: Expanded, X: Array, weight: Array) -> Array:
 
 
 def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
-    """Total effect of each feature on a sum of cosines, (d,), over weighted pairs of rows."""
+    """Total effect of each feature on a sum of cosines, (d,), over weighted pairs of rows.
+
+    Moving one column adds a multiple of its frequencies to the angles: all effects together take one cosine for
+    each row, frequency and feature.
+    """
     rng, used = np.random.default_rng(0), term.omega.any(axis=0)
     size = max(MIN_ROWS, MAX_COSINES // max(1, used.sum() * len(term.omega)))
     if len(X) > size:
         rows = rng.choice(len(X), size, replace=False)
         X, weight = X[rows], weight[rows] / weight[rows].sum()
-    other, output = rng.choice(len(X), len(X), p=weight), term(X)
-    effects = np.zeros(X.shape[1])
+    other, X = rng.choice(len(X), len(X), p=weight), X.astype(np.float64)
+    angles, columns = term.angles(X), term.clip_and_log(X)
+    waves, effects = np.cos(angles), np.zeros(X.shape[1])
     for j in np.flatnonzero(used):
-        moved = X.copy()
-        moved[:, j] = X[other, j]
-        effects[j] = 0.5 * weight @ np.square(term(moved) - output).sum(axis=1)
+        chosen = np.flatnonzero(term.omega[:, j])
+        shift = columns[other, j] - columns[:, j]
+        moved = np.cos(angles[:, chosen] + shift[:, None] * term.omega[chosen, j])
+        effects[j] = 0.5 * weight @ np.square((moved - waves[:, chosen]) @ term.weight[chosen]).sum(axis=1)
     return effects
 
 
@@ -198,12 +204,10 @@ def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
 
 @dataclass(frozen=True)
 class DeferredImportances:
-    """Importances that are computed on first access, and the rows for them.
+    """The rows for importances that are computed on first access.
 
     Parameters
     ----------
-    ensemble : Ensemble
-        The ensemble.
     X : ndarray of shape (n, d)
         Rows of the training data.
     weight : ndarray of shape (n,)
@@ -212,23 +216,22 @@ class DeferredImportances:
         Weights of outputs in sums over outputs.
     """
 
-    ensemble: Ensemble
     X: Array
     weight: Array
     output_weights: Array | None = None
 
-    def compute(self) -> Array | None:
-        """:func:`importances`; None if a type of term has no rule."""
+    def of(self, ensemble: Ensemble) -> Array | None:
+        """:func:`importances` of an ensemble; None if a type of term has no rule."""
         try:
-            return importances(self.ensemble, self.X, self.weight, self.output_weights)
+            return importances(ensemble, self.X, self.weight, self.output_weights)
         except NoRuleError:
             return None
 
 
-def defer_importances(ensemble: Ensemble, rows: Dataset, seed: int, loss: Loss) -> DeferredImportances:
+def defer_importances(rows: Dataset, seed: int, loss: Loss) -> DeferredImportances:
     """Importances over a sample of the rows of a fit, which are copied, as X may change later."""
     n, chosen = len(rows), np.arange(len(rows))
     if n > MAX_ROWS:
         chosen = np.sort(np.random.default_rng(seed).choice(n, MAX_ROWS, replace=False))
     counts = None if np.ndim(loss.unit) == 0 else 1.0 / np.asarray(loss.unit)
-    return DeferredImportances(ensemble, rows.X[chosen], rows.weight[chosen], counts)
+    return DeferredImportances(rows.X[chosen], rows.weight[chosen], counts)

@@ -12,8 +12,8 @@ from sklearn.datasets import make_friedman1
 from sklearn.inspection import partial_dependence, permutation_importance
 
 from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
-from rffboost_ext.inspection.importance import MAX_ROWS, importances, node_means, variances
-from rffboost_ext.terms import Standardized
+from rffboost_ext.inspection.importance import MAX_ROWS, importances, node_means, total_effects, variances
+from rffboost_ext.terms import ClipAndLog, Standardized
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from ..terms.test_terms import CENTER, SCALE, D, Linear, cosines, trees
@@ -240,14 +240,34 @@ def test_a_caller_may_change_the_importances(X):
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 
 
-def test_a_file_has_the_importances_and_not_the_rows(tmp_path):
+def through_file(model, tmp_path):
+    model.save_model(tmp_path / "model")
+    return RFFBoostRegressor.load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("copied", [through_file, lambda model, _: pickle.loads(pickle.dumps(model))])
+def test_files_and_pickles_compute_nothing_and_have_no_rows_of_known_importances(copied, tmp_path, monkeypatch):
     X, y = make_friedman1(500, n_features=6, random_state=0)
     model = RFFBoostRegressor(n_estimators=3, early_stopping=False, random_state=0).fit(X, y)
-    model.save_model(tmp_path / "model")
-    loaded = RFFBoostRegressor.load_model(tmp_path / "model")
-    assert isinstance(loaded._importances, np.ndarray)
+    with monkeypatch.context() as patch:
+        patch.setattr("rffboost_ext.inspection.importance.importances", None)
+        loaded = copied(model, tmp_path)
     np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
-    assert len(pickle.dumps(loaded)) < X.nbytes
+    again = copied(loaded, tmp_path)
+    np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+    assert len(pickle.dumps(again)) < X.nbytes
+
+
+@pytest.mark.parametrize("clipped", [False, True])
+def test_total_effects_are_those_of_moved_columns(clipped, rng, X):
+    omega = rng.normal(size=(20, 4)) * (rng.random((20, 4)) < 0.6)
+    ranges = ClipAndLog(np.full(4, -0.5), np.full(4, 0.7), np.array([0.0, 0.3, -0.2, 0.0])) if clipped else None
+    term = Cosines(omega, rng.normal(size=20), rng.normal(size=(20, 2)), np.full(4, 0.1), ranges)
+    other = np.random.default_rng(0).choice(len(X), len(X), p=EVEN)
+    for j, found in enumerate(total_effects(term, X, EVEN)):
+        moved = X.copy()
+        moved[:, j] = X[other, j]
+        assert found == pytest.approx(0.5 * EVEN @ np.square(term(moved) - term(X)).sum(axis=1), rel=1e-9)
 
 
 @pytest.mark.parametrize("learner", ["tree", "rff_newton", "mixture"])
