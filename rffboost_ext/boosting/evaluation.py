@@ -18,6 +18,7 @@ from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
 from ..losses.validation import prepare_loss, require_accepted_target
 from ..preprocessing.feature_encoder import FeatureEncoder
+from ..preprocessing.input_types import require_arrays
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -200,6 +201,7 @@ def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: Ta
 
 def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Array]:
     """Rows of a table without those of weight 0, which may hold anything, their targets and weights."""
+    require_arrays(X=X, y=y, sample_weight=sample_weight)
     n_samples = _num_samples(X)
     if np.ndim(y) == 0:
         raise TypeError(f"y must have an entry for each of the {n_samples} rows of X, got {y!r}")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_paramet
 from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.groups import encode_groups
+from ..preprocessing.input_types import require_arrays
 from ..preprocessing.tables import categorical_columns, column_values, is_table
 from ..utils.atomic_fit import atomic_fit
 from ..utils.migration_hints import MigrationHintsMixin
@@ -217,6 +218,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
 
     def _validate_fit(self, X: Any, y: Any) -> tuple[Array, Array]:
         """X as one array, of objects if its columns have several types, and y."""
+        require_arrays(X=X, y=y)
         known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
         if not (is_table(X) and has_non_numeric_columns(X)):
             validated: tuple[Array, Array] = validate_data(self, X, y, **known)

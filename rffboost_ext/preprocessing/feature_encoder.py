@@ -17,7 +17,8 @@ from ..utils.param_validation import Check, OneOf
 from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
 from .feature_expansion import fit_feature_expansion
-from .tables import FLOAT_TYPES, is_table, mixed_array, raise_for_column, require_no_dates, require_unmasked
+from .input_types import require_arrays
+from .tables import FLOAT_TYPES, is_table, mixed_array, raise_for_column, require_no_dates
 
 # Infinities are found by missing_columns, in a pass that is needed anyway.
 NO_FINITE_CHECK = {"ensure_all_finite": False}
@@ -106,7 +107,7 @@ class FeatureEncoder(BaseEstimator):
         -------
         X, y, weight : ndarray of shape (m, d), (m,) or (m, C), (m,)
         """
-        require_unmasked(X=X, y=y, sample_weight=sample_weight)
+        require_arrays(X=X, y=y, sample_weight=sample_weight)
         self.categories = self._categories_of(X)
         X, y, missing = self._checked_rows(X, y, reset=True, multi_output=multi_output)
         n_given = len(X)
@@ -124,7 +125,7 @@ class FeatureEncoder(BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, multi_output: bool = False
     ) -> tuple[Array, Array, Array]:
         """Rows of positive weight of a table with the columns of fit, for a further fit."""
-        require_unmasked(X=X, y=y, sample_weight=sample_weight)
+        require_arrays(X=X, y=y, sample_weight=sample_weight)
         X, y, missing = self._checked_rows(X, y, reset=False, multi_output=multi_output)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
@@ -148,7 +149,7 @@ class FeatureEncoder(BaseEstimator):
         """
         if self._is_valid(X):
             return np.asarray(X)
-        require_unmasked(X=X)
+        require_arrays(X=X)
         if self.categories is None:
             require_no_dates(X)
             try:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..utils.typing import Array
 from .class_weight import class_factors
+from .input_types import require_arrays
 from .tables import is_missing
 
 # Integer labels within a range of this length are counted rather than sorted.
@@ -40,6 +41,7 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
 
 def require_labels(y: Any) -> None:
     """Raise a ValueError if a label is missing: None, NaN, NaT or pandas' NA."""
+    require_arrays(y=y)
     try:
         labels = np.asarray(y)
     except ValueError:
@@ -167,7 +169,9 @@ class LabelEncoder(TargetEncoder):
         self.classes, codes = encode_labels(y)
         if len(self.classes) < 2:
             raise ValueError(
-                f"{self.owner}: y must have at least 2 classes, got one class: {self.classes.tolist()[0]!r}"
+                f"{self.owner}: y must have at least 2 classes, got one class: {self.classes.tolist()[0]!r}. "
+                f"Splits with stratify=y keep rare classes; rows of weight 0 do not count. scikit-learn's "
+                f"DummyClassifier predicts a constant class, and its IsolationForest finds rows unlike the others"
             )
         self.factors = class_factors(self.owner, self.class_weight, self.classes, codes, weight)
         targets = codes.astype(np.float64)[:, None]

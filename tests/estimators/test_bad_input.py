@@ -324,9 +324,3 @@ def test_masked_arrays_are_refused(name):
     if name == "X":
         with pytest.raises(ValueError, match="X must not be masked"):
             model.predict(masked)
-
-
-def test_a_table_that_is_not_there_yet():
-    lazy = pytest.importorskip("polars").LazyFrame({"a": [1.0, 2.0]})
-    with pytest.raises(TypeError, match="X must have rows and columns, got a LazyFrame; collect it"):
-        RFFBoostClassifier(n_estimators=2).fit(lazy, [0, 1])
