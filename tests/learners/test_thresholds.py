@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 from onnx_export import OnnxPredictor, to_onnx, verify_onnx
 from rffboost_ext import RFFBoostClassifier, Trees
-from rffboost_ext.learners.trees import thresholds
 from rffboost_ext.learners.trees.thresholds import MAX_RELATIVE_SHIFT, lower_thresholds, lowered_values
 from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
 
@@ -58,15 +57,6 @@ def test_every_row_stays_and_so_does_one_that_is_a_rounding_off(outputs, missing
     again = lower_thresholds(before, whole)
     off = np.nextafter(whole, -np.inf, dtype=np.float32)
     np.testing.assert_array_equal(again(off), again(whole))
-
-
-@pytest.mark.parametrize("block", [1, 7, 10_000])
-def test_it_does_not_matter_how_many_rows_are_read_at_a_time(block, monkeypatch):
-    booster, X = random_model(0, 0.3, 1)
-    trees = Trees.stack(read_rounds(parse_model(booster)))
-    expected = lower_thresholds(trees, X).threshold
-    monkeypatch.setattr(thresholds, "BLOCK_ROWS", block)
-    np.testing.assert_array_equal(lower_thresholds(trees, np.asfortranarray(X)).threshold, expected)
 
 
 @settings(deadline=None)

@@ -12,9 +12,6 @@ from ...utils.typing import Array
 MAX_RELATIVE_SHIFT = 2.0**-19
 """Maximum shift of a threshold relative to the largest value of its column: 16 roundings in float32."""
 
-BLOCK_ROWS = 4_096
-"""Number of rows that are converted to single precision at a time."""
-
 
 def lower_thresholds(trees: Trees, X: Array) -> Trees:
     """Move thresholds a little below the training values at which XGBoost puts them.
@@ -49,16 +46,14 @@ def is_split(trees: Trees) -> Array:
 
 def lowered_values(threshold: Array, column: Array, X: Array) -> Array:
     """The lowered values of distinct thresholds (k,), which ascend within ascending columns (k,) of X (n, d)."""
-    from ...kernels.tree_thresholds import nearest_below
-
-    below = np.full(len(threshold), -np.inf, dtype=np.float32)
-    used, column = np.unique(column, return_inverse=True)
-    start, largest = np.searchsorted(column, np.arange(len(used) + 1)), np.zeros(len(used), dtype=np.float32)
-    for i in range(0, len(X), BLOCK_ROWS):
-        columns = X[i : i + BLOCK_ROWS].T
-        block = np.ascontiguousarray(columns[used] if len(used) < len(columns) else columns, dtype=np.float32)
-        nearest_below(block, threshold, start, np.empty(block.shape[1], dtype=np.uint32), below, largest)
+    below, largest = np.empty((2, len(threshold)), dtype=np.float32)
+    for f in np.unique(column):
+        places = slice(*np.searchsorted(column, [f, f + 1]))
+        values = np.sort(X[:, f].astype(np.float32))
+        values = values[~np.isnan(values)]
+        below[places] = np.append(np.float32(-np.inf), values)[np.searchsorted(values, threshold[places])]
+        largest[places] = np.abs(values).max(initial=0.0)
     # Thresholds without a smaller value in their column stay.
     exact, below = threshold.astype(np.float64), np.where(np.isfinite(below), below, threshold)
-    shifted = np.maximum(exact - MAX_RELATIVE_SHIFT * largest[column], 0.5 * (exact + below)).astype(np.float32)
+    shifted = np.maximum(exact - MAX_RELATIVE_SHIFT * largest, 0.5 * (exact + below)).astype(np.float32)
     return np.where((below < shifted) & (shifted < threshold), shifted, threshold)
