@@ -1,0 +1,44 @@
+"""Accuracies on the page about benchmarks and in the README are those of the recorded rows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SYSTEMS = ["rffboost", "catboost", "lightgbm", "histgb", "xgboost"]
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rows = pd.read_csv(ROOT / "benchmarks" / "accuracy.csv")
+    return rows.pivot_table(index="dataset", columns="system", values="score")[SYSTEMS]
+
+
+def shown(path, label):
+    """The numbers of the line of a table that begins with `label`."""
+    return [
+        float(cell) for cell in re.search(rf"^\| {label} \|(.*)\|$", path.read_text(), re.MULTILINE)[1].split("|")
+    ]
+
+
+def test_every_data_set_is_shown_as_recorded(scores):
+    page = ROOT / "docs" / "benchmarks.md"
+    for name, values in scores.iterrows():
+        assert shown(page, name) == pytest.approx(values.tolist(), abs=0.00501)
+
+
+@pytest.mark.parametrize(("page", "label"), [("docs/benchmarks.md", "mean"), ("README.md", "mean accuracy")])
+def test_means_are_those_of_the_rows(page, label, scores):
+    assert shown(ROOT / page, label) == pytest.approx(scores.mean().tolist(), abs=0.00501)
+
+
+@pytest.mark.parametrize("page", ["docs/benchmarks.md", "README.md"])
+def test_ranks_are_those_of_the_rows(page, scores):
+    # Scores that differ by rounding are tied.
+    ranks = scores.round(9).rank(axis=1, ascending=False)
+    assert np.isclose(shown(ROOT / page, "average rank"), ranks.mean().tolist(), atol=0.00501).all()
