@@ -116,6 +116,6 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         the last set of ``evals_result_``, or without ``eval_set`` of ``validation_scores_[1:]``. Only with
         ``eval_set`` or early stopping.
     best_score_ : float
-        That entry.
+        That entry; of ``validation_scores_``, negated if greater is better.
     n_features_in_ : int
         Number of features in fit."""

@@ -36,6 +36,8 @@ def test_a_bar_counts_the_rounds_of_each_model():
     RFFBoostRegressor(callbacks=[bar], **(PLAIN | {"early_stopping": True, "n_folds": 2})).fit(X, Y)
     shown = file.getvalue()
     assert shown.count("7/7") >= 2
+    assert "fold 1 of 2:" in shown
+    assert "fold 2 of 2:" in shown
     assert "training loss" in shown
     assert bar._bar is None
 

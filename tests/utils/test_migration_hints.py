@@ -125,6 +125,8 @@ def test_parts_say_it_too():
         Tree(num_leaves=31)
     with pytest.raises(TypeError, match=r"Tree: eta is .*: pass RFFBoostClassifier\(learning_rate=0\.1\)"):
         Tree(eta=0.1)
+    with pytest.raises(TypeError, match=r"Mixture: max_depth is .*: pass trees=Tree\(max_depth=3\)"):
+        Mixture(max_depth=3)
     with pytest.raises(TypeError, match=r"Mixture: max_depth is .*: set trees__max_depth=3"):
         RFFBoostClassifier().set_params(learner__max_depth=3)
     with pytest.raises(TypeError, match=r"Tree: num_leaves is .*: pass max_leaves=3"):
