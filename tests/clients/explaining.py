@@ -23,6 +23,21 @@ def shap_explainer(folder):
     shap.plots.beeswarm(ours, show=False)
 
 
+@job("explaining", "lightgbm", "the explained scores are without `baseline_`")
+def tree_explainer(folder):
+    """`shap.TreeExplainer` of an estimator of `rffboost_ext.interop`."""
+    import shap
+
+    from rffboost_ext.interop.lightgbm import LGBMClassifier
+
+    X, X_test, y, _ = classes()
+    model = LGBMClassifier(loss="exponential", n_estimators=10, verbose=-1).fit(X, y)
+    explainer = shap.TreeExplainer(model)
+    scores = explainer.shap_values(X_test).sum(axis=1) + explainer.expected_value
+    # The trees grow on log-odds, twice the raw score of the exponential loss.
+    np.testing.assert_allclose(scores / 2.0 + model.baseline_, model.decision_function(X_test), atol=1e-6)
+
+
 @job("explaining", "lime")
 def lime_explanation(folder):
     """Local linear models of `predict_proba`."""

@@ -5,32 +5,43 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_val_score
 
 from rffboost_ext import RFFBoostClassifier
 
 from .jobs import classes, classifier, job, numbers, regressor
 
 
-@job("tuning", "optuna", "a fixed `random_state` makes trials comparable")
+@job("tuning", "optuna", "`evals_result` of a callback has the metrics so far, of each model of a fit")
 def optuna_study(folder):
-    """A study over learners and learning rates."""
+    """A study over learners and learning rates, with trials that a callback prunes."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    X, _, y, _ = classes()
+    X, X_test, y, y_test = classes()
 
     def objective(trial):
-        model = classifier(
-            learner=trial.suggest_categorical("learner", ["tree", "rff_newton"]),
-            learning_rate=trial.suggest_float("learning_rate", 0.05, 0.5, log=True),
-        )
-        return cross_val_score(model, X, y, cv=3, scoring="roc_auc").mean()
+        def prune(progress):
+            trial.report(progress.evals_result["validation_0"]["roc_auc"][-1], progress.round.index)
+            if trial.should_prune():
+                raise optuna.TrialPruned
 
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
-    study.optimize(objective, n_trials=4)
-    again = cross_val_score(classifier(**study.best_params), X, y, cv=3, scoring="roc_auc").mean()
-    assert study.best_value == again > 0.95
+        model = classifier(
+            learner="tree",
+            learning_rate=trial.suggest_float("learning_rate", 1e-4, 0.3, log=True),
+            n_estimators=20,
+            eval_metric="roc_auc",
+            callbacks=[prune],
+        )
+        model.fit(X, y, eval_set=[(X_test, y_test)])
+        return max(model.evals_result_["validation_0"]["roc_auc"])
+
+    pruner, sampler = optuna.pruners.MedianPruner(2, 3), optuna.samplers.RandomSampler(seed=0)
+    study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+    study.optimize(objective, n_trials=8)
+    assert {trial.state.name for trial in study.trials} == {"COMPLETE", "PRUNED"}
+    again = classifier(learner="tree", n_estimators=20, eval_metric="roc_auc", **study.best_params)
+    again.fit(X, y, eval_set=[(X_test, y_test)])
+    assert max(again.evals_result_["validation_0"]["roc_auc"]) == study.best_value > 0.95
 
 
 @job("tuning", "hyperopt")
