@@ -13,13 +13,18 @@ PAGE = Path(__file__).parent / "migration.md"
 def quoted(row: Row, names: list[str]) -> str:
     """Names in code, with an asterisk if their values do not carry over."""
     differing = names if row.differing == "*" else row.differing.split()
-    return ", ".join(f"`{name}`" + "*" * (name in differing) for name in names)
+    return ", ".join(f"`{name}`" + r"\*" * (name in differing) for name in names)
 
 
 def cells(row: Row) -> list[str]:
     """What is here, in each library, and the note."""
-    here = row.here if row.place is Place.NOWHERE else f"`{row.example.format(value='...') or row.here}`"
-    return [here, *(quoted(row, names) for names in row.names.values()), row.note]
+    here = row.here if row.place is Place.NOWHERE else f"`{row.here}`"
+    example = f"`{row.example.format(value='...')}`" * bool(row.example)
+    return [
+        here,
+        *(quoted(row, names) for names in row.names.values()),
+        ": ".join(filter(None, (row.note, example))),
+    ]
 
 
 def table(place: Place) -> str:
