@@ -90,10 +90,10 @@ LARGE = TrainingDefaults(
     cosines={"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 0.1},
     relative_rates=(4.0, 3.0),
 )
-# Where few rows have most of the weight, as those of a rare class, long steps fit these. So few are they if their
-# effective number is below this share of all rows.
+# Where few rows have most of the weight, as those of a rare class, long steps and kernel logistic regression overfit.
+# So few are they if the effective number of rows is below this share of all rows.
 UNEQUAL_SIZE = 0.5
-UNEQUAL: dict[str, Any] = {"learning_rate": 0.1, "patience": 40}
+UNEQUAL: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "irls": None}
 # Where a learner, a learning rate, a model to continue from or an evaluation set is given.
 GIVEN: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "n_folds": None}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
 from rffboost_ext.boosting.callbacks import Progress
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
@@ -155,3 +155,6 @@ def test_steps_are_short_where_few_rows_have_most_of_the_weight(factor: float, r
     assert data.effective_size == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     model = RFFBoostRegressor()
     assert planning.plan_fit(model, compose(model), data).learning_rate == rate
+    classifier = RFFBoostClassifier()
+    members = planning.plan_fit(classifier, compose(classifier), data).members
+    assert any(isinstance(member.learner, RFFIRLS) for member in members) == (rate == 0.3)
