@@ -90,7 +90,7 @@ LARGE = TrainingDefaults(
     cosines={"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 0.1},
     relative_rates=(4.0, 3.0),
 )
-# Where few rows have most of the weight, as those of a rare class, long steps and logistic regression overfit these.
+# Where few rows have most of the weight, as those of a rare class, long steps and logistic regression overfit.
 # So few are they if the effective number of rows is below this share of all rows.
 UNEQUAL_SIZE = 0.5
 UNEQUAL: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "irls": None}
