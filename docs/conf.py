@@ -15,6 +15,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
 nitpicky = True
+default_role = "literal"
 # The inventories of other libraries are on the network, so that references to them are not resolved.
 autodoc_typehints = "none"
 toc_object_entries_show_parents = "hide"
