@@ -65,7 +65,7 @@ class Call:
     owner : object
         An estimator or a part; in ``__init__`` without any attributes.
     function : str
-        The name of the method.
+        The qualified name of the method.
     known : collection of str
         The parameters of the method.
     unknown : mapping of str to value
@@ -81,6 +81,11 @@ class Call:
     def kind(self) -> str:
         """The name of the class."""
         return type(self.owner).__name__
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.function.rpartition(".")[2]
 
     @property
     def own(self) -> list[str]:
@@ -106,18 +111,20 @@ class Call:
     def error(self) -> UnknownParameterError:
         """The error, with a line for each of the parameters."""
         lines = [line for name, value in self.unknown.items() for line in self.lines(name, value)]
-        text = lines[0] if len(lines) == 1 else "".join(f"\n  {line}" for line in lines)
-        return UnknownParameterError(f"{self.kind}: {text}")
+        if len(lines) > 1:
+            return UnknownParameterError(f"{self.kind}:" + "".join(f"\n  {line}" for line in lines))
+        is_plain = lines[0] == self.plain(*self.unknown)
+        return UnknownParameterError(lines[0] if is_plain else f"{self.kind}: {lines[0]}")
 
     def lines(self, name: str, value: Any) -> Iterable[str]:
         """What to say of one parameter."""
-        constructs = self.function in ("__init__", "set_params")
+        constructs = self.method in ("__init__", "set_params")
         rows = rows_of(name, False)
         if len(rows) > 1:
             rows = tuple(row for row in rows if constructs != (row.place is Place.PREDICT)) or rows
         if not constructs and name in self.own:
             given = f"{self.kind}({name}={reprlib.repr(value)})"
-            yield f"{name} is a parameter of the estimator, not of {self.function}: pass {given}"
+            yield f"{name} is a parameter of the estimator, not of {self.method}: pass {given}"
         elif constructs and name in self.of_fit:
             yield f"{name} is a parameter of fit, not of the estimator: pass it to fit(X, y, {name}=...)"
         elif not rows:
@@ -130,11 +137,14 @@ class Call:
         return name not in (self.of_fit if constructs else self.own)
 
     def plain(self, name: str) -> str:
-        """What scikit-learn says, and the nearest names."""
+        """What Python or scikit-learn says, and the nearest names."""
         close = difflib.get_close_matches(name, self.known, n=3, cutoff=0.6)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         valid = [one for one in self.known if one != "self"]
-        return f"invalid parameter {name!r} of {self.function}.{hint} Valid parameters are: {valid}"
+        text = f"{self.function}() got an unexpected keyword argument {name!r}"
+        if self.method == "set_params":
+            text = f"Invalid parameter {name!r} for estimator {self.owner!r}"
+        return f"{text}.{hint} Valid parameters are: {valid}"
 
     def advice(self, row: Row, name: str, value: Any) -> str:
         """What to do instead, and what differs."""
@@ -161,8 +171,8 @@ class Call:
     def placed_in_tree(self, text: str) -> str:
         """Where to write a parameter of trees."""
         if "trees" in self.own:
-            return f"set trees__{text}" if self.function == "set_params" else f"pass trees={self.tree}"
-        if self.function == "set_params" and "learner" in self.own:
+            return f"set trees__{text}" if self.method == "set_params" else f"pass trees={self.tree}"
+        if self.method == "set_params" and "learner" in self.own:
             return f'set learner__{text} with learner="tree", or learner__trees__{text} with the default learner'
         if "learner" in self.own:
             return f"pass learner={self.tree}, or learner=Mixture(trees={self.tree}) for trees beside cosines"

@@ -27,7 +27,7 @@ def explain_unknown(function: Callable[Concatenate[M, P], A]) -> Callable[Concat
     def checked(owner: M, *args: P.args, **kwargs: P.kwargs) -> A:
         unknown = {name: value for name, value in kwargs.items() if name not in known}
         if unknown:
-            raise Call(owner, function.__name__, known, unknown).error()
+            raise Call(owner, function.__qualname__, known, unknown).error()
         return function(owner, *args, **kwargs)
 
     return checked
