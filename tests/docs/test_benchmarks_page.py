@@ -42,3 +42,25 @@ def test_ranks_are_those_of_the_rows(page, scores):
     # Scores that differ by rounding are tied.
     ranks = scores.round(9).rank(axis=1, ascending=False)
     assert np.isclose(shown(ROOT / page, "average rank"), ranks.mean().tolist(), atol=0.00501).all()
+
+
+ROWS = {
+    "RFFBoost": "RFFBoost",
+    "the same, compressed": "RFFBoost, compressed",
+    '`learner="rff_newton", n_estimators=100, n_folds=1`': "RFFBoost, 100 cosines",
+    "XGBoost": "XGBoost",
+    "LightGBM": "LightGBM",
+    "CatBoost": "CatBoost",
+}
+
+
+@pytest.mark.parametrize("label", ROWS)
+def test_sizes_are_those_of_the_rows(label):
+    rows = pd.read_csv(ROOT / "benchmarks" / "sizes.csv").query("system == @ROWS[@label]")
+    line = re.search(
+        rf"^\| {re.escape(label)} \|(.*)\|$", (ROOT / "docs" / "deployment.md").read_text(), re.MULTILINE
+    )
+    accuracy, *others = (float(cell.split()[0].replace(",", "")) for cell in line[1].split("|"))
+    assert accuracy == pytest.approx(rows.accuracy.mean(), abs=0.00501)
+    medians = rows["bytes"].median() / 1e3, rows.seconds.median() * 1e3, rows.alone.median() * 1e3
+    assert others == pytest.approx(medians, rel=0.05)
