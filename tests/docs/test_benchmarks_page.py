@@ -57,6 +57,7 @@ ROWS = {
 @pytest.mark.parametrize("label", ROWS)
 def test_sizes_are_those_of_the_rows(label):
     rows = pd.read_csv(ROOT / "benchmarks" / "sizes.csv").query("system == @ROWS[@label]")
+    rows = rows.groupby("data")[["accuracy", "bytes", "seconds", "alone"]].mean()
     line = re.search(
         rf"^\| {re.escape(label)} \|(.*)\|$", (ROOT / "docs" / "deployment.md").read_text(), re.MULTILINE
     )
