@@ -39,7 +39,9 @@ print(json.dumps([first, warm]))
 CALLS = {
     "default classifier, 569 x 30": "RFFBoostClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))",
     "default regressor, 442 x 10": "RFFBoostRegressor(random_state=0).fit(*load_diabetes(return_X_y=True))",
-    "default classifier of 3 classes, 178 x 13": "RFFBoostClassifier(random_state=0).fit(*load_wine(return_X_y=True))",
+    "default classifier of 3 classes, 178 x 13": (
+        "RFFBoostClassifier(random_state=0).fit(*load_wine(return_X_y=True))"
+    ),
     "`gbrff1`, 569 x 30": "presets.gbrff1(random_state=0).fit(*load_breast_cancer(return_X_y=True))",
     "`gbrff2`, 569 x 30": "presets.gbrff2(random_state=0).fit(*load_breast_cancer(return_X_y=True))",
     "first prediction of a loaded default model": "load_model(MODEL).predict_proba(load_breast_cancer().data)",
@@ -121,8 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "",
         "## Kernels",
         "",
-        "Each kernel has one signature in each precision. Functions that several kernels call are compiled with the "
-        "first of them.",
+        "Each kernel has one signature in each precision. Functions that several kernels call are compiled with "
+        "the first of them.",
         "",
         "| kernel | float32 | float64 |",
         "| --- | --- | --- |",
