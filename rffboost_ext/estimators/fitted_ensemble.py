@@ -257,8 +257,8 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
     def feature_importances_(self) -> Array:
         """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
 
-        Computed on first access, over at most 1,000 rows of the fit. Copies, pickles and files hold these rows
-        unless it was accessed before; then they hold the importances.
+        Computed on first access, over at most 1,000 rows of the fit. Copies and pickles hold these rows until
+        then; model files hold the importances.
 
         Trees and cosines count by their part in the variance of the scores. Trees divide it by the variance that
         each split explains, which for the squared error is XGBoost's gain, cosines by the total effects of the

@@ -75,6 +75,9 @@ def booster_state(model: BaseRFFBoost) -> dict[str, Any]:
             )
     fitted |= {name: getattr(encoder, attribute) for name, attribute in ENCODER.items()}
     fitted |= {name: getattr(warm_start, attribute) for name, attribute in WARM_START.items()}
+    if isinstance(rows := fitted.get("_importances"), DeferredImportances):
+        # A file holds no training rows.
+        fitted["_importances"] = rows.of(fitted["ensemble_"])
     fitted["_loss_given"] = warm_start.loss.replace("LabelRegression(", "Signed(")
     fitted["_scores"] = None if warm_start.data_key is None else (warm_start.data_key, warm_start.raw)
     names = [name for name in ORDER if name in fitted]
@@ -101,9 +104,6 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
         wrong.append("classes_")
     wrong += wrong_columns(fitted)
-    rows = fitted.get("_importances")
-    if isinstance(rows, DeferredImportances) and rows.X.shape[1] != fitted.get("n_features_in_"):
-        wrong.append("_importances")
     columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
     columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
     warm_start = {attribute: fitted.pop(name) for name, attribute in WARM_START.items() if name in fitted}
@@ -127,14 +127,6 @@ def wrong_columns(fitted: dict[str, Any]) -> list[str]:
         "_expansion": expansion is None or (isinstance(expansion, ImputeAndEncode) and expansion.n_features == d),
     }
     return [name for name, right in is_right.items() if not right]
-
-
-def built_importances(state: dict[str, Any]) -> DeferredImportances:
-    """Rows and weights of the same number."""
-    rows = DeferredImportances(**parts.require_arrays(state, optional=("output_weights",)))
-    parts.require_shape("weight", rows.weight, (np.size(rows.weight),))
-    parts.require_shape("X", rows.X, (len(rows.weight), *np.shape(rows.X)[-1:]))
-    return rows
 
 
 def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
@@ -161,7 +153,6 @@ def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
     return with_fitted(model, fitted, wrong)
 
 
-storable("DeferredImportances", build=built_importances)(DeferredImportances)
 storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
 storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
 storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
