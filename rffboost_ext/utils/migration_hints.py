@@ -98,6 +98,11 @@ class Call:
         return list(inspect.signature(getattr(type(self.owner), "fit", lambda: None)).parameters)
 
     @property
+    def has_trees(self) -> bool:
+        """Whether the owner may have trees; parts such as losses have no names of other libraries."""
+        return not {"learner", "estimator", "trees", "max_depth"}.isdisjoint(self.own)
+
+    @property
     def tree(self) -> str:
         """The tree that all of the unknown parameters describe."""
         rows = [(rows_of(name, False), name, value) for name, value in self.unknown.items()]
@@ -119,7 +124,7 @@ class Call:
     def lines(self, name: str, value: Any) -> Iterable[str]:
         """What to say of one parameter."""
         constructs = self.method in ("__init__", "set_params")
-        rows = rows_of(name, False)
+        rows = tuple(row for row in rows_of(name, False) if row.here in self.known or self.has_trees)
         if len(rows) > 1:
             rows = tuple(row for row in rows if constructs != (row.place is Place.PREDICT)) or rows
         if not constructs and name in self.own:
@@ -176,9 +181,7 @@ class Call:
             return f'set learner__{text} with learner="tree", or learner__trees__{text} with the default learner'
         if "learner" in self.own:
             return f"pass learner={self.tree}, or learner=Mixture(trees={self.tree}) for trees beside cosines"
-        if "estimator" in self.own:
-            return f"pass estimator=RFFBoostRegressor(learner={self.tree})"
-        return f"it is a parameter of trees, {self.tree}"
+        return f"pass estimator=RFFBoostRegressor(learner={self.tree})"
 
 
 def require_known_params(owner: Any, params: Mapping[str, Any]) -> None:

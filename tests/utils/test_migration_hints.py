@@ -134,6 +134,8 @@ def test_parts_say_it_too():
         RFFBoostClassifier().set_params(learner__max_depth=3)
     with pytest.raises(TypeError, match=r"Tree: num_leaves is .*: pass max_leaves=3"):
         RFFBoostClassifier(learner="tree").set_params(learner__num_leaves=3)
+    with pytest.raises(TypeError, match=r"Invalid parameter 'alpha' for estimator Quantile\(\)"):
+        Quantile().set_params(alpha=0.9)
     with pytest.raises(TypeError, match=r"Invalid parameter 'gama' for estimator RFF1\(\)\. Did you mean 'gamma'"):
         RFF1().set_params(gama=1.0)
 
