@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -65,3 +66,12 @@ def test_sizes_are_those_of_the_rows(label):
     assert accuracy == pytest.approx(rows.accuracy.mean(), abs=0.00501)
     medians = rows["bytes"].median() / 1e3, rows.seconds.median() * 1e3, rows.alone.median() * 1e3
     assert others == pytest.approx(medians, rel=0.05)
+
+
+def test_ratios_are_those_of_the_recorded_times():
+    measured = json.loads((ROOT / "benchmarks" / "speed.json").read_text())
+    timed = [record for records in measured.values() for record in records if "ours" in record]
+    section = (ROOT / "docs" / "benchmarks.md").read_text().partition("## Speed")[2].partition("\n## ")[0]
+    cells = [float(cell) for cell in re.findall(r"\| ([\d.]+) \|$", section, re.MULTILINE)]
+    found = [np.median(record["ours"]) / np.median(record["theirs"]) for record in timed]
+    assert sorted(cells) == pytest.approx(sorted(found), rel=0.1)
