@@ -71,7 +71,7 @@ def test_small_models_and_averages(skewed):
 @pytest.mark.parametrize("bend", [[np.inf, 0.0, 0.0], [0.0, np.nan, 0.0], [0.0, 0.0]])
 def test_bends_that_lead_nowhere_are_refused(bend, skewed, tmp_path):
     model = RFFBoostRegressor(**PLAIN | {"n_estimators": 1}).fit(*skewed)
-    term = model.ensemble_.terms[0]
+    term, _ = model.ensemble_.terms[0], model.feature_importances_
     bad = replace(term, clipping=replace(term.clipping, log_scale=np.array(bend)))
     model.ensemble_ = replace(model.ensemble_, terms=(bad,))
     model.save_model(tmp_path / "model")
