@@ -48,10 +48,11 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
     """
     if len(rows) <= size:
         return np.ones(len(rows))
-    by_weight = weight[rows]
-    by_slope = by_weight * (np.abs(gradient[rows]) @ np.ones(gradient.shape[1]))
-    shares = SHARE_BY_WEIGHT / by_weight.sum(), (1.0 - SHARE_BY_WEIGHT) / max(by_slope.sum(), TINY)
-    mass = shares[0] * by_weight + shares[1] * by_slope
+    if len(rows) < len(weight):
+        weight, gradient = weight[rows], gradient[rows]
+    by_slope = weight * (np.abs(gradient) @ np.ones(gradient.shape[1]))
+    shares = SHARE_BY_WEIGHT / weight.sum(), (1.0 - SHARE_BY_WEIGHT) / max(by_slope.sum(), TINY)
+    mass = shares[0] * weight + shares[1] * by_slope
     return np.minimum(sampling_rate(mass, size) * mass, 1.0)
 
 

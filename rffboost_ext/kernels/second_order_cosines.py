@@ -6,8 +6,6 @@ For given frequencies the optimal a and b of each output follow in closed form f
 
 from __future__ import annotations
 
-import math
-
 import numba
 import numpy as np
 
@@ -18,65 +16,6 @@ from .tiles import correlate_tile, project_tile
 
 # Number of rows that are summed in the precision of the sample before the sums are added in float64.
 BLOCK = 2048
-
-
-@numba.njit(**INNER)
-def select_kth(values, k):  # type: ignore[no-untyped-def]
-    """The k-th smallest value, from 1, by Hoare's selection, which reorders the values."""
-    low, high, target = 0, len(values) - 1, k - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if target <= j:
-            high = j
-        elif target >= i:
-            low = i
-        else:
-            break
-    return values[target]
-
-
-@kernel("T[1] i8 f8[2] f8 f8 f8 T[2]* T[2] i8[1]* i8[2]* T[2]*")
-def choose_supports(probability, largest, chance, dense, low, high, arrival, normal, sizes, features, omega):  # type: ignore[no-untyped-def]
-    """Draw the supports and frequencies of M candidates from standard draws.
-
-    Uniform draws chance (3, M) determine sizes (M,), equal to `largest` with probability `dense`, else log-uniform
-    up to it, and kernel parameters, log-uniform between exp(low) and exp(high). Supports are drawn by an
-    exponential race: features of the smallest arrival (M, d) divided by their probability are selected. Features
-    of probability 0 are in full supports only. Ascending features are written to features (M, d), and scaled draws
-    normal (M, d) to omega (M, d).
-    """
-    d = len(probability)
-    times, octaves, possible = np.empty(d, arrival.dtype), math.log2(largest + 1.0), 0
-    for f in range(d):
-        possible += probability[f] > 0.0
-    for j in range(len(sizes)):
-        size = min(int(2.0 ** (chance[0, j] * octaves)), possible)
-        if chance[1, j] < dense:
-            size = d if largest == d else min(largest, possible)
-        scale = normal.dtype.type(math.sqrt(2.0 * math.exp(low + (high - low) * chance[2, j]) / size))
-        sizes[j] = size
-        last = times.dtype.type(np.inf)
-        if size < d:
-            for f in range(d):
-                arrival[j, f] = arrival[j, f] / probability[f] if probability[f] > 0.0 else np.inf
-                times[f] = arrival[j, f]
-            last = select_kth(times, size)
-        k = 0
-        for f in range(d):
-            if arrival[j, f] <= last and k < size:
-                features[j, k] = f
-                omega[j, k] = normal[j, f] * scale
-                k += 1
 
 
 @numba.njit(fastmath=True, **INLINED)

@@ -25,16 +25,8 @@ def empty_aligned_row(like):  # type: ignore[no-untyped-def]
 def project_tile(x, omega, z):  # type: ignore[no-untyped-def]
     """Add ``omega . x`` to z (B,) for one tile x (d, B) that is in cache, several features at a time."""
     d = len(omega)
-    eights = d - d % 8
-    for f in range(0, eights, 8):
-        w0, w1, w2, w3 = omega[f], omega[f + 1], omega[f + 2], omega[f + 3]
-        w4, w5, w6, w7 = omega[f + 4], omega[f + 5], omega[f + 6], omega[f + 7]
-        for i in range(len(z)):
-            even = (w0 * x[f, i] + w1 * x[f + 1, i]) + (w2 * x[f + 2, i] + w3 * x[f + 3, i])
-            odd = (w4 * x[f + 4, i] + w5 * x[f + 5, i]) + (w6 * x[f + 6, i] + w7 * x[f + 7, i])
-            z[i] += even + odd
     whole = d - d % 4
-    for f in range(eights, whole, 4):
+    for f in range(0, whole, 4):
         w0, w1, w2, w3 = omega[f], omega[f + 1], omega[f + 2], omega[f + 3]
         for i in range(len(z)):
             z[i] += (w0 * x[f, i] + w1 * x[f + 1, i]) + (w2 * x[f + 2, i] + w3 * x[f + 3, i])

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import check_grad, minimize
 from scipy.stats import chisquare
 
@@ -20,8 +18,8 @@ from rffboost_ext.learners.fourier.sparse_supports import FeatureGains, draw_can
 
 from ..cases import LOSS_CASES, make_round
 
-# Inner functions in Python, since they have no entry from Python when compiled.
-best_pair, select_kth = second_order_cosines.best_pair.py_func, second_order_cosines.select_kth.py_func
+# In Python, as inner functions have no entry from Python when compiled.
+best_pair = second_order_cosines.best_pair.py_func
 
 Array = np.ndarray
 
@@ -185,12 +183,6 @@ def test_a_sample_of_some_features_is_that_of_its_rows() -> None:
     )
     for name in ("x", "g", "h", "gradient_unit", "hessian_unit"):
         np.testing.assert_array_equal(getattr(narrow, name), getattr(direct, name))
-
-
-@given(values=st.lists(st.floats(-5.0, 5.0, width=32), min_size=1, max_size=40), data=st.data())
-def test_the_smallest_are_found_in_their_order(values: list[float], data: st.DataObject) -> None:
-    k = data.draw(st.integers(1, len(values)))
-    assert select_kth(np.array(values), k) == sorted(values)[k - 1]
 
 
 def test_rows_of_no_weight_are_as_good_as_absent() -> None:

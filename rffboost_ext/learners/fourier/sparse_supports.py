@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels import compiled
 from ...utils.typing import Array
 
 
@@ -53,17 +52,33 @@ def draw_candidates(
     :math:`\lfloor 2^u \rfloor` features with u uniform in [0, log2(m + 1)), drawn without replacement. Frequencies
     are :math:`N(0, 2 \gamma / s)` on a support of size s, with :math:`\log \gamma` uniform over the range `gamma`.
     """
-    shape = size, len(probability)
+    d = len(probability)
+    largest, possible = largest or d, int(np.count_nonzero(probability))
     chance = rng.random((3, size))
-    arrival, normal = rng.standard_exponential(shape, dtype), rng.standard_normal(shape, dtype)
-    sizes, features = np.empty(size, dtype=np.int64), np.empty(shape, dtype=np.int64)
-    omega = np.empty(shape, dtype)
+    arrival, normal = rng.standard_exponential((size, d), dtype), rng.standard_normal((size, d), dtype)
+    sizes = np.minimum(2.0 ** (chance[0] * math.log2(largest + 1.0)), possible).astype(np.int64)
+    # Features of probability 0 are in full supports only.
+    sizes[chance[1] < dense] = d if largest == d else min(largest, possible)
+    rows, chosen = first_arrivals(arrival, probability, sizes)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     low, high = math.log(gamma[0]), math.log(gamma[1])
-    odds = probability.astype(dtype)
-    compiled("second_order_cosines").choose_supports(
-        odds, largest or len(odds), chance, dense, low, high, arrival, normal, sizes, features, omega
-    )
+    scale = np.sqrt(2.0 * np.exp(low + (high - low) * chance[2]) / sizes).astype(dtype)
+    features, omega = np.zeros((size, d), dtype=np.int64), np.zeros((size, d), dtype)
+    features[rows, place], omega[rows, place] = chosen, normal[rows, chosen] * scale[rows]
     return Candidates(sizes, features, omega)
+
+
+def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> tuple[Array, Array]:
+    """Rows and columns, ascending, of a sample without replacement of ``sizes[j]`` columns in each row j.
+
+    An exponential race: the columns with the smallest arrival (M, d), divided by their probability (d,), win.
+    """
+    times = np.full_like(arrival, np.inf)
+    np.divide(arrival, probability.astype(arrival.dtype), out=times, where=probability > 0.0)
+    wins = np.zeros(times.shape, dtype=bool)
+    np.put_along_axis(wins, times.argsort(axis=1), np.arange(times.shape[1]) < sizes[:, None], axis=1)
+    rows, columns = np.nonzero(wins)
+    return rows, columns
 
 
 class FeatureGains:
