@@ -49,13 +49,12 @@ CALLS = {
 KERNELS = """
 import json, time
 from rffboost_ext.kernels import warmup
-from rffboost_ext.kernels.kernel import KERNELS
 
 found = []
-for index, precision in warmup.kernel_variants():
+for name, precision in warmup.kernel_variants():
     start = time.process_time()
-    KERNELS[index].compile(precision)
-    found.append([KERNELS[index].name, precision, time.process_time() - start])
+    warmup.package_kernels()[name].compile(precision)
+    found.append([name, precision, time.process_time() - start])
 print(json.dumps(found))
 """
 

@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 from joblib import cpu_count
 
 from .compile_cache import cache_folders, find_writable_folder
-from .kernel import KERNELS
+from .kernel import KERNELS, Kernel
 
 WIDTH = 40
 
@@ -44,12 +44,17 @@ def command(argv: Sequence[str]) -> None:
     print(f"{number} kernels are ready after {time.perf_counter() - start:.0f} s, in {find_writable_folder()}")
 
 
-def kernel_variants() -> list[tuple[int, str]]:
-    """All kernels, as indices into :data:`KERNELS`, with each of their precisions."""
+def package_kernels() -> dict[str, Kernel]:
+    """All kernels of the package by their names."""
     package = sys.modules[__package__]
     for module in iter_modules(package.__path__):
         import_module(f"{package.__name__}.{module.name}")
-    return [(index, precision) for index, kernel in enumerate(KERNELS) for precision in kernel.precisions]
+    return {one.name: one for one in KERNELS if one.function.__module__.startswith(f"{package.__name__}.")}
+
+
+def kernel_variants() -> list[tuple[str, str]]:
+    """The name of each kernel with each of its precisions."""
+    return [(name, precision) for name, one in package_kernels().items() for precision in one.precisions]
 
 
 def compile_all(n_jobs: int, report: Callable[[int, int], None]) -> int:
@@ -73,12 +78,12 @@ def compile_all(n_jobs: int, report: Callable[[int, int], None]) -> int:
     return len(variants)
 
 
-def compile_variant(index: int, precision: str) -> None:
+def compile_variant(name: str, precision: str) -> None:
     """Compile a kernel for a precision; a kernel that cannot be stored is an error."""
-    kernel_variants()
+    one = package_kernels()[name]
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        KERNELS[index].compile(precision)
+        one.compile(precision)
 
 
 def draw_progress(done: int, number: int) -> None:
