@@ -132,13 +132,13 @@ def encode_number(categories: Array, column: str, graph: Graph) -> str:
             f"to_onnx: inputs of type {keys.dtype} cannot hold the categories {categories.tolist()} as they are; "
             f"{wider}"
         )
+    gap = graph.missing(graph.dtype)
     if not len(keys):
-        # No input equals NaN.
-        keys = np.full(1, np.nan, dtype=keys.dtype)
+        return graph.node("Add", graph.cast(column, graph.dtype), gap)
     same = graph.cast(
         graph.node("Equal", column, graph.constant(keys[None], "keys", keys.dtype), dtype=BOOL), graph.dtype
     )
     code = graph.node("MatMul", same, graph.constant(np.arange(len(keys), dtype=float)[:, None], "codes"))
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
     found = graph.node("Greater", any_of, graph.constant(0.0, "nothing"), dtype=BOOL)
-    return graph.node("Where", found, code, graph.constant(np.nan, "gap"), dtype=graph.dtype)
+    return graph.node("Where", found, code, gap, dtype=graph.dtype)

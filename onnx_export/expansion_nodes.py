@@ -117,11 +117,10 @@ def without_category_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str
 def memberships(sets: Array, column: int, i: int, graph: Graph, x: str) -> str:
     """Membership of a column's codes in each of the sets (S, K), as (n, S): 1, 0, or NaN where missing."""
     size = sets.shape[1]
-    none, gap = np.zeros((1, len(sets))), np.full((1, len(sets)), np.nan)
-    table = graph.constant(np.concatenate([sets.T, none, gap]), f"sets{i}")
+    table = graph.constant(np.concatenate([sets.T, np.zeros((1, len(sets)))]), f"sets{i}")
     code = graph.node("Gather", x, graph.constant(column, f"of{i}"), axis=1)
-    at = where_else(graph, is_valid_code(graph, code, size), code, size)
-    missing = graph.node("IsNaN", code, dtype=BOOL)
-    last = graph.constant(float(size + 1), "last", graph.types[code])
-    at = graph.node("Where", missing, last, at, dtype=graph.types[code])
-    return graph.cast(graph.node("Gather", table, graph.cast(at, INT64), axis=0), graph.types[x])
+    at = graph.cast(where_else(graph, is_valid_code(graph, code, size), code, size), INT64)
+    member = graph.cast(graph.node("Gather", table, at, axis=0), graph.types[x])
+    cells = graph.node("Gather", x, graph.constant([column], f"column{i}"), axis=1)
+    gap = graph.node("IsNaN", cells, dtype=BOOL)
+    return graph.node("Where", gap, graph.missing(graph.types[x]), member, dtype=graph.types[x])

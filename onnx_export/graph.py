@@ -88,7 +88,6 @@ class Graph:
         """
         name = name or self._fresh(op.lower())
         outputs = [name, *(f"{name}.{k}" for k in range(1, unused + 1))]
-        # Nodes have no names: the output's name identifies them, and files stay small.
         self.nodes.append(helper.make_node(op, inputs, outputs, domain=domain, **attributes))
         self.types[name] = self.types[inputs[0]] if dtype is None else np.dtype(dtype)
         return name
@@ -137,6 +136,10 @@ class Graph:
         if key not in self._made:
             self._made[key] = build()
         return self._made[key]
+
+    def missing(self, dtype: DTypeLike) -> str:
+        """NaN as a scalar: tools that quantize constants refuse arrays that hold it."""
+        return self.once(("missing", np.dtype(dtype)), lambda: self.constant(np.nan, "gap", dtype))
 
     def rows_of(self, x: str, value: Array) -> str:
         """The row `value` (C,) repeated for each row of `x`: (n, C), whatever the entries of `x`."""

@@ -33,6 +33,9 @@ def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any]) -> ValueInfoPr
 
 def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
     """The model of a finished graph, in the lowest IR version that supports it, at least 8."""
+    # Tools tell nodes apart by name. Numbers keep files small.
+    for number, node in enumerate(graph.nodes):
+        node.name = str(number)
     imports = [helper.make_opsetid("", graph.opset)]
     if any(node.domain == ML for node in graph.nodes):
         imports.append(helper.make_opsetid(ML, ML_OPSET))

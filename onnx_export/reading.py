@@ -176,8 +176,8 @@ def with_category_sets(trees: Trees, columns: list[Array], tables: list[Array]) 
     owner = np.repeat(columns, sizes)[np.where(asks, trees.feature, 0)]
     members = np.zeros((sum(sizes), max(map(len, tables))), dtype=bool)
     for table, stop in zip(tables, np.cumsum(sizes), strict=True):
-        # The last two rows are for other codes and for missing values.
-        members[stop - table.shape[1] : stop, : len(table) - 2] = table[:-2].T == 1.0
+        # Rows after those of the categories hold no members: other codes, and in older files missing values.
+        members[stop - table.shape[1] : stop, : len(table)] = table.T == 1.0
     return replace(
         trees,
         feature=np.where(asks, owner, np.maximum(trees.feature - sum(sizes), 0)).astype(np.int32),
