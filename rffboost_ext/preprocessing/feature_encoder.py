@@ -119,7 +119,7 @@ class FeatureEncoder(BaseEstimator):
         if self.categories is not None and categories is not None and categories.includes(self.categories):
             self.categories, X = categories, categories.recode(X, self.categories)
         self.missing_columns, self.imputes_missing = missing, self.missing == "mean"
-        return X, y, weight
+        return in_double_if_any(X, missing), y, weight
 
     def transform_rows(
         self, X: Any, y: Any, sample_weight: Any = None, *, multi_output: bool = False
@@ -129,8 +129,9 @@ class FeatureEncoder(BaseEstimator):
         X, y, missing = self._checked_rows(X, y, reset=False, multi_output=multi_output)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
-        self._require_known(missing & missing_columns(X) if len(X) < n_given else missing)
-        return X, y, weight
+        missing = missing & missing_columns(X) if len(X) < n_given else missing
+        self._require_known(missing)
+        return in_double_if_any(X, missing), y, weight
 
     def fit_expansion(self, X: Array, weight: Array) -> None:
         """Learn how missing values are imputed and categories encoded for learners, from rows of fit."""
@@ -253,6 +254,11 @@ def missing_columns(X: Array) -> Array:
             return np.zeros(X.shape[1], dtype=bool)
     assert_all_finite(X, allow_nan=True, input_name="X")
     return np.asarray(np.isnan(X).any(axis=0))
+
+
+def in_double_if_any(X: Array, missing: Array) -> Array:
+    """Rows of a fit, in float64 if some are `missing`, (d,): imputed values would be rounded to float32."""
+    return X.astype(np.float64, copy=False) if missing.any() else X
 
 
 def restored_encoder(owner: str, params: Mapping[str, Any], state: Mapping[str, Any]) -> FeatureEncoder:
