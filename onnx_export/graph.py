@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from rffboost_ext.utils.typing import Array
 ML = "ai.onnx.ml"
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+LOWEST_WHERE = 9
+"""The first version of the operator set that has Where."""
 
 
 class Graph:
@@ -125,11 +128,17 @@ class Graph:
         dtype = np.dtype(dtype)
         if self.types[x] == dtype:
             return x
-        to = helper.np_dtype_to_tensor_dtype(dtype)
-        y = self.once(("cast", x, dtype), lambda: self.node("Cast", x, dtype=dtype, to=to))
+        y = self.once(("cast", x, dtype), lambda: self._convert(x, dtype))
         if np.can_cast(self.types[x], dtype):
             self._made["cast", y, self.types[x]] = x
         return y
+
+    def _convert(self, x: str, dtype: np.dtype[Any]) -> str:
+        if self.types[x] != BOOL or dtype.kind != "f" or self.opset < LOWEST_WHERE:
+            return self.node("Cast", x, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(dtype))
+        # Converters to float16 change the types of constants, but not that of a Cast.
+        one, zero = (self.once((n, dtype), partial(self.constant, n, f"{n:g}", dtype)) for n in (1.0, 0.0))
+        return self.node("Where", x, one, zero, dtype=dtype)
 
     def once(self, key: Hashable, build: Callable[[], str]) -> str:
         """The value that was built under `key`, built on first use."""
@@ -155,7 +164,8 @@ class Graph:
         x = self._made.get(("output", x), x)
         if self.types[x] != np.dtype(dtype):
             self.node("Cast", x, name=name, dtype=dtype, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-        elif x in self._final:
+        elif x in self._final or any(x in node.input for node in self.nodes):
+            # Converters to float16 confuse outputs that other nodes take as inputs.
             self.node("Identity", x, name=name)
         else:
             self._rename(x, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from . import explaining, serving, tables, tuning  # noqa: F401
+from . import explaining, onnx_files, serving, tables, tuning  # noqa: F401
 from .jobs import JOBS, Job
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
