@@ -13,6 +13,7 @@ from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardized
+from rffboost_ext.terms.tree_outputs import values_by_output
 from rffboost_ext.terms.validation import check_term, require_range, require_shape
 from rffboost_ext.utils.typing import Array
 
@@ -161,10 +162,12 @@ def read_standardized(parts: StoredTerm) -> Standardized:
 def read_trees(parts: StoredTerm) -> Trees:
     """The inverse of the conversion of :class:`Trees`."""
     node = parts.nodes.get(f"{parts.scope}.trees")
+    constant = parts.array("constant")
     if node is None:
-        return single_leaf(parts.array("constant"))
+        return single_leaves(constant)
     trees = read_tree_nodes(node, parts.array("scale"), len(parts.constants["baseline"]))
-    return with_category_sets(trees, parts.arrays("of"), parts.arrays("sets"))
+    trees = with_category_sets(trees, parts.arrays("of"), parts.arrays("sets"))
+    return trees if constant is None else Trees.stack([trees, single_leaves(constant)])
 
 
 def with_category_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
@@ -205,11 +208,12 @@ def read_expanded(parts: StoredTerm) -> Expanded:
     return Expanded(cosines, replace(expansion, means=expansion.means + origin))
 
 
-def single_leaf(value: Array) -> Trees:
-    """A tree that is one leaf."""
-    none, no_feature = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32)
-    threshold = np.zeros(1, dtype=np.float32)
-    return Trees(np.zeros(1, dtype=np.int64), none, none, no_feature, threshold, threshold > 0, value[None])
+def single_leaves(value: Array) -> Trees:
+    """A tree of one leaf for each output, with values (C,)."""
+    number, none = np.arange(len(value)), np.full(len(value), -1, dtype=np.int32)
+    feature, threshold = np.zeros((2, len(value)))
+    nodes = none, none, feature.astype(np.int32), threshold.astype(np.float32), threshold > 0.0, value[:, None]
+    return Trees(number, *nodes, output=number if len(value) > 1 else None, n_outputs=len(value))
 
 
 def read_tree_nodes(node: NodeProto, scale: Array | None, n_outputs: int) -> Trees:
@@ -219,7 +223,7 @@ def read_tree_nodes(node: NodeProto, scale: Array | None, n_outputs: int) -> Tre
     roots = np.flatnonzero(np.diff(tree, prepend=-1))
     require_numbered(tree, roots, np.array(found["nodes_nodeids"]))
     inner = np.array([MODES[mode] for mode in found["nodes_modes"]])
-    value = leaf_values(found, roots, len(tree), n_outputs if scale is None else len(scale))
+    values = leaf_values(found, roots, tree, scale, n_outputs)
 
     def child(name: str) -> Array:
         children = roots[tree] + np.array(found[name])
@@ -233,7 +237,7 @@ def read_tree_nodes(node: NodeProto, scale: Array | None, n_outputs: int) -> Tre
         feature=np.array(found["nodes_featureids"], dtype=np.int32),
         threshold=real_attribute(found, "nodes_values"),
         missing_left=np.array(found["nodes_missing_value_tracks_true"], dtype=bool),
-        value=value if scale is None else value @ scale,
+        **values,
     )
 
 
@@ -243,19 +247,33 @@ def require_numbered(tree: Array, roots: Array, number: Array) -> None:
         raise ValueError("the trees or their nodes are not numbered in order")
 
 
-def leaf_values(found: dict[str, Any], roots: Array, n: int, n_targets: int) -> Array:
-    """Values of the nodes, (n, n_targets); 0 at inner nodes."""
-    tree = np.array(found["target_treeids"])
-    require_range("target_treeids", tree, 0, len(roots))
-    at = roots[tree] + np.array(found["target_nodeids"])
-    column = np.array(found["target_ids"])
-    require_range("target_nodeids", at, 0, n)
-    require_range("target_ids", column, 0, n_targets)
-    if found["n_targets"] != n_targets:
-        raise ValueError(f"n_targets must be {n_targets}, got {found['n_targets']}")
-    value = np.zeros((n, n_targets))
-    value[at, column] = real_attribute(found, "target_weights")
-    return value
+def leaf_values(
+    found: dict[str, Any], roots: Array, tree: Array, scale: Array | None, n_outputs: int
+) -> dict[str, Any]:
+    """Values of the nodes, and the output of each tree if it has one, as fields of :class:`Trees`."""
+    output, unit = target_outputs(scale, n_outputs)
+    of, target = np.array(found["target_treeids"]), np.array(found["target_ids"])
+    require_range("target_treeids", of, 0, len(roots))
+    at = roots[of] + np.array(found["target_nodeids"])
+    require_range("target_nodeids", at, 0, len(tree))
+    require_range("target_ids", target, 0, len(output))
+    if found["n_targets"] != len(output):
+        raise ValueError(f"n_targets must be {len(output)}, got {found['n_targets']}")
+    weight = unit[target] * real_attribute(found, "target_weights")
+    return values_by_output(tree, at, output[target], weight, n_outputs)
+
+
+def target_outputs(scale: Array | None, n_outputs: int) -> tuple[Array, Array]:
+    """The output that each target is added to, and the factor of its values; `scale` is (K, 1) for K slices.
+
+    In files of earlier versions it is a matrix from targets to outputs.
+    """
+    if scale is None:
+        return np.arange(n_outputs), np.ones(n_outputs)
+    if scale.shape == (len(scale), 1):
+        return np.repeat(np.arange(n_outputs), len(scale)), np.tile(scale[:, 0], n_outputs)
+    require_shape("scale", scale, (len(scale), n_outputs))
+    return scale.argmax(axis=1), scale.max(axis=1)
 
 
 def real_attribute(found: dict[str, Any], name: str) -> Array:

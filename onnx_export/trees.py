@@ -25,17 +25,22 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     nodes, tree = reachable_nodes(term)
     grown = np.bincount(tree, minlength=len(term.roots)) > 1
     # Some runtimes reject a tree of one leaf: its value is added to the leaves of another tree.
-    constant = term.value[term.roots[~grown]].sum(axis=0)
+    constant = single_leaves(term, ~grown)
     if not grown.any():
         return graph.rows_of(x, constant)
     kept = grown[tree]
     nodes, tree = nodes[kept], np.unique(tree[kept], return_inverse=True)[1]
-    leaf = term.left[nodes] < 0
-    values, scale = term.value[nodes[leaf]] + (tree[leaf] == 0)[:, None] * constant, None
+    leaf, columns = term.left[nodes] < 0, output_columns(term)[grown]
+    outputs, first = np.unique(columns, return_index=True)
+    added = np.zeros(columns.shape)
+    added.flat[first], constant[outputs] = constant[outputs], 0.0
+    values, units = (term.value[nodes[leaf]] + added[tree[leaf]])[:, :, None], np.ones(1)
     if graph.dtype == FLOAT64:
-        values, scale = split_into_exact_sums(values, int(grown.sum()))
+        values, units = split_into_exact_sums(values[:, :, 0], int(np.bincount(columns.ravel()).max()))
+    targets = len(units) * columns[tree[leaf], :, None] + np.arange(len(units))
     features, threshold = comparison_operands(term, graph, x)
-    attributes = routing_attributes(term, nodes, tree) | leaf_attributes(values, tree, leaf)
+    attributes = routing_attributes(term, nodes, tree) | leaf_attributes(values, targets, tree, leaf)
+    attributes["n_targets"] = term.n_outputs * len(units)
     splits = np.where(leaf, 0.0, threshold[nodes]).astype(threshold.dtype)
     if splits.dtype == FLOAT64:
         attributes = with_float64_attributes(attributes, splits)
@@ -43,9 +48,33 @@ def _(term: Trees, graph: Graph, x: str) -> str:
         attributes["nodes_values"] = splits.tolist()
     name = f"{graph.prefix}trees"
     out = graph.node("TreeEnsembleRegressor", features, dtype=FLOAT32, domain=ML, name=name, **attributes)
-    if scale is not None:
-        out = graph.node("MatMul", graph.cast(out, FLOAT64), graph.constant(scale, "scale"))
-    return out
+    if graph.dtype == FLOAT64:
+        out = combine_slices(graph, graph.cast(out, FLOAT64), units, term.n_outputs)
+    # Outputs without a grown tree.
+    return graph.node("Add", out, graph.constant(constant, "constant")) if constant.any() else out
+
+
+def output_columns(term: Trees) -> Array:
+    """The output of each column of the values of each tree: (T, 1) or (T, C)."""
+    if term.output is not None:
+        return term.output[:, None]
+    return np.broadcast_to(np.arange(term.n_outputs), (len(term.roots), term.n_outputs))
+
+
+def single_leaves(term: Trees, is_leaf: Array) -> Array:
+    """The sum of the values of those trees that are one leaf, (C,)."""
+    value = term.value[term.roots[is_leaf]]
+    if term.output is None:
+        return np.asarray(value.sum(axis=0))
+    return np.bincount(term.output[is_leaf], value[:, 0], minlength=term.n_outputs)
+
+
+def combine_slices(graph: Graph, slices: str, units: Array, n_outputs: int) -> str:
+    """The sum of the K slices of each output, (n, C K), times their units (K,): (n, C)."""
+    if n_outputs > 1:
+        slices = graph.node("Reshape", slices, graph.constant([-1, len(units)], "slices"))
+    out = graph.node("MatMul", slices, graph.constant(units[:, None], "scale"))
+    return graph.node("Reshape", out, graph.constant([-1, n_outputs], "outputs")) if n_outputs > 1 else out
 
 
 def comparison_operands(term: Trees, graph: Graph, x: str) -> tuple[str, Array]:
@@ -109,17 +138,17 @@ def routing_attributes(term: Trees, nodes: Array, tree: Array) -> dict[str, Any]
     return {"nodes_modes": modes.tolist()} | {name: array.tolist() for name, array in arrays.items()}
 
 
-def leaf_attributes(values: Array, tree: Array, leaf: Array) -> dict[str, Any]:
-    """Attributes with the leaf values: `values` has one row per leaf, one column per target."""
+def leaf_attributes(values: Array, targets: Array, tree: Array, leaf: Array) -> dict[str, Any]:
+    """Attributes with the leaf values: `values` and their `targets` have one row per leaf."""
+    values, targets = (array.reshape(len(array), -1) for array in (values, targets))
     needed = values != 0.0
     # A leaf without any entry is an error in some runtimes.
     needed[~needed.any(axis=1), 0] = True
     row, column = np.nonzero(needed)
     return {
-        "n_targets": values.shape[1],
         "target_treeids": tree[leaf][row].tolist(),
         "target_nodeids": node_numbers(tree)[leaf][row].tolist(),
-        "target_ids": column.tolist(),
+        "target_ids": targets[row, column].tolist(),
         "target_weights": values[row, column].tolist(),
     }
 
@@ -133,12 +162,11 @@ def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
 
     Returns
     -------
-    integers : ndarray of shape (leaves, K * C)
-        The slices side by side.
-    scale : ndarray of shape (K * C, C)
-        Unit of each: ``integers @ scale`` are the leaf values.
+    integers : ndarray of shape (leaves, V, K)
+        The slices.
+    units : ndarray of shape (K,)
+        Unit of each slice: ``integers @ units`` are the leaf values (leaves, V).
     """
-    n_outputs = values.shape[1]
     bits = max(1, MANTISSA - int(np.ceil(np.log2(max(2, n_trees)))))
     largest = np.abs(values).max(initial=0.0) or 1.0
     unit = 2.0 ** (np.floor(np.log2(largest)) + 1 - bits)
@@ -151,4 +179,4 @@ def split_into_exact_sums(values: Array, n_trees: int) -> tuple[Array, Array]:
         units.append(unit)
         rest = rest - unit * slices[-1]
         unit *= 2.0 ** -(bits + 1)
-    return np.hstack(slices), np.vstack([u * np.eye(n_outputs) for u in units])
+    return np.stack(slices, axis=2), np.array(units)

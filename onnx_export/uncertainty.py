@@ -73,7 +73,10 @@ def _(term: Cosines, matrix: Array) -> Term:
 
 @project_outputs.register
 def _(term: Trees, matrix: Array) -> Term:
-    return replace(term, value=term.value @ matrix)
+    if not len(matrix) == np.count_nonzero(matrix) == 1:
+        return OutputProjection(term, matrix)
+    place = np.full(len(term.roots), np.flatnonzero(matrix)[0])
+    return replace(term.scaled(matrix.sum()), output=place, n_outputs=matrix.shape[1])
 
 
 @project_outputs.register

@@ -107,9 +107,12 @@ def _(term: Trees, X: Array, background: Array) -> Array:
 
     depth = sum(1 for _ in inner_levels(term))
     shares = path_weights(min(depth, X.shape[1]))
-    out = np.zeros((len(X), term.value.shape[1], X.shape[1]))
-    add_paths(term.check_X(X), term.check_X(background), *term.splits, term.value, shares, depth, out)
-    return out / len(background)
+    rows, (_, *splits) = (term.check_X(X), term.check_X(background)), term.splits
+    parts = [term.roots] if term.output is None else [term.roots[term.output == c] for c in range(term.n_outputs)]
+    out = np.zeros((len(parts), len(X), term.value.shape[1], X.shape[1]))
+    for roots, part in zip(parts, out, strict=True):
+        add_paths(*rows, roots, *splits, term.value, shares, depth, part)
+    return out.transpose(1, 0, 2, 3).reshape(len(X), term.n_outputs, X.shape[1]) / len(background)
 
 
 @shapley.register

@@ -182,7 +182,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     known = booster.num_trees() // booster.num_model_per_iteration()
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, known) | OPTIONAL)
     terms = tuple(read_rounds(parse_model(booster.model_to_string(num_iteration=n_rounds))))
-    width = terms[0].value.shape[1] if terms else booster.num_model_per_iteration()
+    width = terms[0].n_outputs if terms else booster.num_model_per_iteration()
     baseline, length = np.zeros(width), 1.0
     if isinstance(model, LGBMClassifier | LGBMRegressor):
         baseline, length = model.baseline_, 1.0 / slope_of(model.loss_, width)

@@ -80,14 +80,15 @@ def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:
     leaves = read_array(tree, "leaf_value", np.float64)
     inner = len(leaves) - 1
     none = np.full(len(leaves), -1)
-    value = np.zeros((inner + len(leaves), n_outputs))
-    value[inner:, output] = leaves
+    value = np.concatenate([np.zeros(inner), leaves])[:, None]
     links = (read_children(tree, name, inner) for name in ("left_child", "right_child"))
     left, right = (np.concatenate([link, none]).astype(np.int32) for link in links)
     feature, threshold, missing_left = (
         np.concatenate([part, np.zeros(len(leaves), dtype=part.dtype)]) for part in read_splits(tree, inner)
     )
-    return Trees(np.zeros(1, dtype=np.int64), left, right, feature, threshold, missing_left, value)
+    place = None if n_outputs == 1 else np.array([output])
+    nodes = left, right, feature, threshold, missing_left, value
+    return Trees(np.zeros(1, dtype=np.int64), *nodes, output=place, n_outputs=n_outputs)
 
 
 def read_children(tree: dict[str, str], name: str, inner: int) -> Array:

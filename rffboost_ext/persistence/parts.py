@@ -16,12 +16,12 @@ from ..losses import LabelRegression, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, Standardized, Trees
 from ..terms.ensemble import Ensemble
-from ..terms.validation import check_expansion, check_term, require_shape
-from ..utils.typing import Array
+from ..terms.tree_outputs import assign_outputs
+from ..terms.validation import check_expansion, check_term, check_tree_outputs, require_shape
 from .values import params_from_stored, storable
 
 # Kinds of the dtypes of arrays, by their names in files; other arrays hold floats.
-KINDS = {"roots": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
+KINDS = {"roots": "iu", "output": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
     "subset": "i",
     "members": "u",
     **dict.fromkeys(("numbers", "gaps", "coded"), "i"),
@@ -82,11 +82,27 @@ def build_clipping(state: dict[str, Any]) -> ClipAndLog:
     return ClipAndLog(**fields_from(require_arrays(state, optional=("bend",)), CLIPPING_FIELDS))
 
 
+def trees_to_dict(trees: Trees) -> dict[str, Any]:
+    """The fields of trees; those of outputs only if each tree has one of several."""
+    state = {field.name: getattr(trees, field.name) for field in fields(trees)}
+    if trees.output is None:
+        del state["output"], state["n_outputs"]
+    return state
+
+
 def build_trees(state: dict[str, Any]) -> Trees:
     """Trees without cycles, with indices in range."""
-    term = Trees(**require_arrays(state, optional=("subset", "members")))
-    check_term(term, int(term.feature.max(initial=-1)) + 1, *np.shape(term.value)[1:])
-    return term
+    n_outputs = state.pop("n_outputs", None)
+    require_arrays(state, optional=("subset", "members"))
+    if n_outputs is None:
+        require_shape("value", state["value"], (len(state["left"]), *np.shape(state["value"])[1:2]))
+        n_outputs = state["value"].shape[1]
+    elif type(n_outputs) is not int:
+        raise ValueError(f"n_outputs must be an integer, got {n_outputs!r}")
+    term = Trees(**state, n_outputs=n_outputs)
+    check_term(term, int(term.feature.max(initial=-1)) + 1, n_outputs)
+    # Files of earlier versions have a column for each output.
+    return assign_outputs(term)
 
 
 def build_expansion(state: dict[str, Any]) -> ImputeAndEncode:
@@ -150,10 +166,10 @@ def require_outputs(term: Term, n_outputs: int) -> None:
     """Raise a ValueError if a term of this package does not have the outputs of its ensemble."""
     while isinstance(term, Standardized | Expanded):
         term = term.term
-    name = {Cosines: "weight", Trees: "value"}.get(type(term))
-    if name is not None:
-        values: Array = getattr(term, name)
-        require_shape(name, values, (len(values), n_outputs))
+    if isinstance(term, Cosines):
+        require_shape("weight", term.weight, (len(term.weight), n_outputs))
+    if isinstance(term, Trees):
+        check_tree_outputs(term, n_outputs)
 
 
 def require_features(term: Term, n_features: int) -> None:
@@ -203,7 +219,7 @@ for _name, _part in PARTS.items():
     storable(_name, build=part_builder(_part))(_part)
 storable("Cosines", state_of(COSINES_FIELDS), build_cosines)(Cosines)
 storable("Extent", state_of(CLIPPING_FIELDS), build_clipping)(ClipAndLog)
-storable("Trees", build=build_trees)(Trees)
+storable("Trees", trees_to_dict, build_trees)(Trees)
 storable("Standardized")(Standardized)
 storable("Expansion", state_of(EXPANSION_FIELDS), build_expansion)(ImputeAndEncode)
 storable("Expanded", build=build_expanded)(Expanded)

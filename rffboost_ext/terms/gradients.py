@@ -60,7 +60,7 @@ def _(term: Cosines, X: Array) -> Array:
 @gradient.register
 def _(term: Trees, X: Array) -> Array:
     # Piecewise constant: 0 except at the thresholds, where the derivative does not exist.
-    return np.zeros((len(X), term.value.shape[1], X.shape[1]))
+    return np.zeros((len(X), term.n_outputs, X.shape[1]))
 
 
 @gradient.register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
@@ -43,13 +43,17 @@ class Trees(Term):
         Split value.
     missing_left : ndarray of shape (nodes,), bool
         Where missing values go.
-    value : ndarray of shape (nodes, C), float64
-        Leaf values; 0 at inner nodes.
+    value : ndarray of shape (nodes, C) or (nodes, 1), float64
+        Leaf values; 0 at inner nodes. One column if each tree has one `output`, else one for each output.
     subset : ndarray of shape (nodes,), int32, optional
         The row of `members` with the set that a node tests; -1 at leaves and nodes with a threshold. By default
         all nodes have thresholds.
     members : ndarray of shape (S, B), uint8, optional
         The sets, as bits: category c is a member of set s if bit ``c % 8`` of ``members[s, c // 8]`` is 1.
+    output : ndarray of shape (T,), int64, optional
+        The output that each tree is added to, as in XGBoost. By default trees are added to all outputs.
+    n_outputs : int, optional
+        Number of outputs, C. It is required with `output`; by default it is the number of columns of `value`.
     """
 
     roots: Array
@@ -61,13 +65,27 @@ class Trees(Term):
     value: Array
     subset: Array | None = None
     members: Array | None = None
+    output: Array | None = None
+    n_outputs: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.output is None:
+            object.__setattr__(self, "n_outputs", np.shape(self.value)[-1])
 
     def __call__(self, X: Array) -> Array:
         return self.group_outputs(X, np.zeros(len(self.roots), dtype=np.int64), 1)[0]
 
     def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
         """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
-        X = self.check_X(X)
+        X, outputs = self.check_X(X), self.n_outputs
+        if self.output is None:
+            return self._sums(X, group, n_groups)
+        # Each output of a group is a group of trees of one output.
+        sums = self._sums(X, group * outputs + self.output, n_groups * outputs).reshape(n_groups, outputs, len(X))
+        return np.ascontiguousarray(sums.transpose(0, 2, 1))
+
+    def _sums(self, X: Array, group: Array, n_groups: int) -> Array:
+        """As :meth:`group_outputs`, with the columns of `value` in place of the outputs."""
         out, number = np.zeros((n_groups, len(X), self.value.shape[1])), len(self.roots)
         begin = self.bottom_up[0] if len(X) >= MIN_ROWS else np.zeros(number + 1, dtype=np.int32)
         # Trees are added in their order: one call for consecutive trees of the same kind.
@@ -152,11 +170,22 @@ class Trees(Term):
 
     @property
     def family(self) -> Hashable:
-        """Trees with thresholds of the same precision can be stacked."""
-        return Trees, self.threshold.dtype.char
+        """Trees with thresholds of the same precision, and values of one or of all outputs, can be stacked."""
+        return Trees, self.threshold.dtype.char, self.output is None
 
-    def scaled(self, factor: float) -> Trees:
+    def scaled(self, factor: float | Array) -> Trees:
+        """The same function times a number, or a number for each output (C,)."""
+        if self.output is not None and np.ndim(factor):
+            factor = np.asarray(factor)[self.output[self.tree_of_nodes], None]
         return replace(self, value=factor * self.value)
+
+    @property
+    def tree_of_nodes(self) -> Array:
+        """The tree of each node, (nodes,), int64; 0 for nodes that no row reaches."""
+        first, _, order, _ = number_by_level(self.roots, self.left, self.right)
+        tree = np.zeros(len(self.left), dtype=np.int64)
+        tree[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(order)))
+        return tree
 
     @classmethod
     def stack(cls, terms: Sequence[Trees]) -> Trees:
@@ -169,6 +198,8 @@ class Trees(Term):
         shift = np.repeat(offsets, sizes).astype(np.int32)
         left, right = (np.where(child < 0, child, child + shift) for child in map(join, ("left", "right")))
         stacked = cls(roots, left, right, *map(join, ("feature", "threshold", "missing_left", "value")))
+        if terms[0].output is not None:
+            stacked = replace(stacked, output=join("output"), n_outputs=terms[0].n_outputs)
         if all(t.subset is None for t in terms):
             return stacked
         subset, members = stack_sets([t.category_sets for t in terms])
@@ -188,10 +219,12 @@ class Trees(Term):
         for (first, last), (start, stop) in zip(pairwise(trees), pairwise(nodes), strict=True):
             nodes_arrays = left, right, self.feature, self.threshold, self.missing_left, self.value
             part = Trees(roots[first:last], *(array[start:stop] for array in nodes_arrays))
+            if self.output is not None:
+                part = replace(part, output=self.output[first:last], n_outputs=self.n_outputs)
             parts.append(part if self.subset is None else replace(part, **self._sets_of_nodes(start, stop)))
         return parts
 
-    def _sets_of_nodes(self, start: int, stop: int) -> dict[str, Array]:
+    def _sets_of_nodes(self, start: int, stop: int) -> dict[str, Any]:
         """``subset`` and ``members`` of a range of nodes; empty if none of them tests a set."""
         subset, members = self.category_sets
         used, subset = np.unique(subset[start:stop], return_inverse=True)

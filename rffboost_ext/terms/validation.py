@@ -104,8 +104,8 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     for name in ("left", "right", "feature", "threshold", "missing_left"):
         require_shape(name, getattr(term, name), (n,))
     require_shape("roots", term.roots, (np.size(term.roots),))
-    require_shape("leaf values", term.value, (n, n_outputs))
     require_range("roots", term.roots, 0, n)
+    check_tree_outputs(term, n_outputs)
     inner = np.flatnonzero(term.left >= 0)
     require_range("feature ids", term.feature[inner], 0, n_features)
     if np.isnan(term.threshold[inner]).any():
@@ -123,6 +123,17 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     parents = np.bincount(np.concatenate([term.roots, term.left[inner], term.right[inner]]), minlength=n)
     if (parents > 1).any():
         raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+
+
+def check_tree_outputs(term: Trees, n_outputs: int) -> None:
+    """Raise a ValueError unless each tree has one of the outputs, or each node a value for all of them."""
+    if term.n_outputs != n_outputs:
+        raise ValueError(f"trees must have {n_outputs} outputs, got {term.n_outputs}")
+    require_shape("leaf values", term.value, (len(term.left), n_outputs if term.output is None else 1))
+    if term.output is not None:
+        require_kind("output", term.output, "iu")
+        require_shape("output", term.output, term.roots.shape)
+        require_range("output", term.output, 0, n_outputs)
 
 
 def require_kind(name: str, array: Any, kind: str) -> None:

@@ -107,7 +107,10 @@ def exact_term(term: Term, X: Array) -> Array:
     if isinstance(term, Standardized):
         return exact_term(term.term, (X - term.center) / term.scale)
     if isinstance(term, Trees):
-        return np.array([[*sum(walked(term, root, row) for root in term.roots)] for row in X], dtype=np.longdouble)
+        out = np.zeros((len(X), term.n_outputs), dtype=np.longdouble)
+        for t, root in enumerate(term.roots):
+            out[:, slice(None) if term.output is None else term.output[[t]]] += [walked(term, root, x) for x in X]
+        return out
     if term.clipping is not None:
         X = np.minimum(np.maximum(X, term.clipping.low), term.clipping.high)
     wide = [np.asarray(a, dtype=np.longdouble) for a in (X, term.omega, term.phase, term.weight)]

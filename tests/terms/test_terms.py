@@ -63,6 +63,7 @@ TERMS = {
     "bent cosines": lambda rng: clip(cosines(rng, 2, centered=True), BENT),
     "trees": trees,
     "trees of three outputs": lambda rng: trees(rng, 3),
+    "trees of one of three outputs each": lambda rng: replace(trees(rng), output=np.array([2, 0]), n_outputs=3),
     "linear": lambda rng: Linear(rng.standard_normal((D, 2))),
     "standardized linear": lambda rng: Standardized(Linear(rng.standard_normal((D, 2))), CENTER, SCALE),
 }

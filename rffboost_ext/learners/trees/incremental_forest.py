@@ -90,7 +90,7 @@ class GrownTree(Term):
 
     def materialized(self) -> Trees:
         trees = self.forest.round(self.index)
-        return trees if np.all(self.factor == 1.0) else replace(trees, value=self.factor * trees.value)
+        return trees if np.all(self.factor == 1.0) else trees.scaled(self.factor)
 
 
 @restore.register

@@ -127,9 +127,7 @@ def join_trees(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_output
     roots = np.cumsum(sizes) - sizes
     left, right = (concatenate_field(trees, f"{side}_children", np.int32) for side in ("left", "right"))
     leaf, shift = left < 0, np.repeat(roots, sizes).astype(np.int32)
-    condition, value = concatenate_field(trees, "split_conditions", np.float32), np.zeros((len(left), n_outputs))
-    output = np.repeat(np.array(outputs, dtype=np.int64), sizes)
-    value[leaf, output[leaf]] = (np.repeat(factors, sizes) * condition)[leaf]
+    condition = concatenate_field(trees, "split_conditions", np.float32)
     return Trees(
         roots=roots,
         left=np.where(leaf, left, left + shift),
@@ -138,7 +136,9 @@ def join_trees(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_output
         feature=np.where(leaf, 0, concatenate_field(trees, "split_indices", np.int32)),
         threshold=condition,
         missing_left=concatenate_field(trees, "default_left", np.bool_),
-        value=value,
+        value=np.where(leaf, np.repeat(factors, sizes) * condition, 0.0)[:, None],
+        output=None if n_outputs == 1 else np.array(outputs, dtype=np.int64),
+        n_outputs=n_outputs,
         **read_category_sets(trees, roots, len(left)),
     )
 

@@ -1,0 +1,152 @@
+"""Trees of one output each are the same function as trees with a value for every output, in less memory."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from onnx_export import from_onnx, to_onnx
+from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees, load_model
+from rffboost_ext.inspection.importance import importances
+from rffboost_ext.inspection.shapley import shapley_values
+from rffboost_ext.terms.recoding import Recoding, recode
+from rffboost_ext.terms.trees import MIN_ROWS
+from rffboost_ext.terms.validation import check_term
+
+from ..kernels.test_tree_evaluation_bottom_up import D, forest, rows_of
+from ..onnx.oracle import exact, posed
+from ..persistence.model_file_cases import through_a_file
+
+C = 4
+
+
+def with_columns(term: Trees) -> Trees:
+    """The same trees with a value for every output."""
+    value, ends = np.zeros((len(term.left), term.n_outputs)), np.append(term.roots[1:], len(term.left))
+    for start, stop, output in zip(term.roots, ends, term.output, strict=True):
+        value[start:stop, output] = term.value[start:stop, 0]
+    return replace(term, value=value, output=None)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def term(rng):
+    """Trees of all sizes for outputs in any order; the trees of the last output are one leaf each."""
+    sizes = np.append(rng.integers(1, 40, 14), [1, 1])
+    outputs = np.append(rng.integers(C - 1, size=14), [C - 1, C - 1])
+    return replace(forest(rng, sizes, dtype=np.float64), output=outputs, n_outputs=C)
+
+
+@pytest.fixture
+def X(rng):
+    return rows_of(rng, 60, 0.1)
+
+
+@pytest.mark.parametrize("n", [5, 2 * MIN_ROWS])
+def test_outputs(n, term, rng):
+    X, wide, group = rows_of(rng, n, 0.1), with_columns(term), np.arange(len(term.roots)) % 3
+    np.testing.assert_array_equal(term(X), wide(X))
+    found = term.group_outputs(X, group, 3)
+    np.testing.assert_array_equal(found, wide.group_outputs(X, group, 3))
+    assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("factor", [-0.3, np.array([1.0, -2.0, 0.5, 3.0])], ids=["number", "numbers"])
+def test_scaled_stacked_and_split(factor, term, X):
+    wide = with_columns(term)
+    np.testing.assert_array_equal(term.scaled(factor)(X), wide.scaled(factor)(X))
+    stacked, both = Trees.stack([term, term.scaled(0.3)]), Trees.stack([wide, wide.scaled(0.3)])
+    np.testing.assert_array_equal(stacked(X), both(X))
+    for part, one in zip(stacked.split([3, 20, 9]), both.split([3, 20, 9]), strict=True):
+        np.testing.assert_array_equal(part(X), one(X))
+        check_term(part, D, C)
+    assert term.family != wide.family
+
+
+def test_in_ensembles(term, X):
+    found, weights = [], np.array([1.0, 2.0, 0.0, 5.0])
+    for one in (term, with_columns(term)):
+        ensemble = Ensemble(np.zeros(C), (one, one), np.full((2, 2), 0.7))
+        shares = importances(ensemble, X), importances(ensemble, X, output_weights=weights)
+        found.append((*shares, shapley_values(ensemble, X[:4], X[4:9]), *ensemble.staged(X)))
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_new_codes(term, X):
+    """Some nodes test sets of codes."""
+    subset = np.where((term.feature == 1) & (term.left >= 0), 0, -1).astype(np.int32)
+    term = replace(term, subset=subset, members=np.array([[0b1010]], dtype=np.uint8))
+    X[:, 1] = np.arange(len(X)) % 5
+    recoding = Recoding({1: np.array([4, 2, 0, 1, 3])}, {1: 6})
+    np.testing.assert_array_equal(recode(term, recoding)(X), recode(with_columns(term), recoding)(X))
+
+
+def test_pickles_and_files(term, X, tmp_path):
+    model = posed(Ensemble(np.zeros(C), (term,), np.ones((1, 2))), D)
+    for copy in (pickle.loads(pickle.dumps(model)), through_a_file(model, tmp_path / "model")):
+        (read,) = copy.ensemble_.terms
+        for field in fields(Trees):
+            np.testing.assert_array_equal(getattr(read, field.name), getattr(term, field.name))
+        np.testing.assert_array_equal(read(X), term(X))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_files_with_a_column_for_each_output(shared, term, X, tmp_path):
+    """Files of earlier versions; trees that add to several outputs stay as they are."""
+    wide = with_columns(term)
+    wide.value[term.roots[-1]] += shared
+    read = through_a_file(posed(Ensemble(np.zeros(C), (wide,), np.ones((1, 2))), D), tmp_path / "old")
+    np.testing.assert_array_equal(read.ensemble_.terms[0](X), wide(X))
+    assert read.ensemble_.terms[0].value.shape[1] == (C if shared else 1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_graphs(dtype, term, rng):
+    X = rng.standard_normal((40, D)).astype(dtype)
+    for one in (term, with_columns(term)):
+        model = posed(Ensemble(np.arange(C) / 4, (one,), np.array([[1.0, 0.5]])), D)
+        read = from_onnx(to_onnx(model, dtype=dtype))
+        tolerance = 1e-15 if dtype == "float64" else 1e-5
+        np.testing.assert_allclose(read.raw(X), exact(model.ensemble_, X), rtol=0, atol=tolerance)
+        assert (read.terms[0].output is None) == (one.output is None)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_outputs": 3}, "trees must have 4 outputs, got 3"),
+        ({"output": np.zeros(2, dtype=np.int64)}, "output must have shape"),
+        ({"output": np.full(16, 4)}, "output are out of range: 4"),
+        ({"output": np.zeros(16)}, "output must be an array of integers"),
+        ({"output": None}, "trees must have 4 outputs, got 1"),
+    ],
+    ids=str,
+)
+def test_wrong_outputs(change, words, term, tmp_path):
+    damaged = replace(term, **change)
+    with pytest.raises(ValueError, match=words):
+        check_term(damaged, D, C)
+    model = posed(Ensemble(np.zeros(C), (damaged,), np.ones((1, 2))), D)
+    model.save_model(tmp_path / "model")
+    with pytest.raises(ValueError, match="output"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", [RFFBoostRegressor, RFFBoostClassifier])
+def test_the_size_of_a_model_is_proportional_to_its_outputs(kind, rng):
+    X, sizes = rng.standard_normal((240, 3)), []
+    for outputs in (6, 24):
+        y = X @ rng.standard_normal((3, outputs)) if kind is RFFBoostRegressor else np.arange(len(X)) % outputs
+        model = kind(learner="tree", n_estimators=3, early_stopping=False, random_state=0).fit(X, y)
+        nodes = sum(len(term.left) for term in model.ensemble_.terms)
+        sizes.append([len(pickle.dumps(model.ensemble_)) / nodes, to_onnx(model).ByteSize() / nodes])
+    # Bytes per node, of which small trees need more.
+    np.testing.assert_allclose(*sizes, rtol=0.3)
