@@ -9,7 +9,7 @@ from onnx import ModelProto
 
 from .graph import ML
 from .metadata import Metadata, read_metadata
-from .model import load
+from .model import load, name_of
 
 RUNTIMES = (
     ("1.15", 9, 19, 3),
@@ -95,7 +95,7 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
         If the file is damaged or was written by another program.
     """
     proto = load(model)
-    name = str(model) if isinstance(model, str | os.PathLike) else "the model"
+    name = name_of(model)
     versions = {entry.domain: entry.version for entry in proto.opset_import}
     opset, ml_opset = versions.get("", 0), versions.get(ML, 0)
     return Description(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+import reprlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto, helper
+from onnx import ModelProto, TensorProto, helper
 
 import rffboost_ext
 from rffboost_ext.preprocessing.category_encoding import category_lists
@@ -152,32 +154,101 @@ def read_metadata(model: ModelProto, name: str = "the model") -> Metadata:
         )
     try:
         entries = {key: json.loads(text) for key, text in props.items() if key in KEYS}
+        entries |= {key: tuple(entries[key]) for key in ("feature_names", "categories", "gaps") if key in entries}
         if "classes" in entries:
-            entries["classes"] = np.array(entries["classes"], dtype=np.dtype(entries.pop("labels")))
-        entries |= {key: tuple(entries.get(key, ())) for key in ("feature_names", "categories")}
-        entries |= {"gaps": tuple(entries["gaps"])} if "gaps" in entries else {}
-        return check_metadata(Metadata(**entries))
-    except (KeyError, TypeError, ValueError) as error:
+            entries["classes"] = read_labels(entries["classes"], entries.pop("labels"))
+        metadata = Metadata(**entries)
+        check_metadata(metadata)
+        check_graph(model, metadata)
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{name} has damaged metadata: {error}") from error
-
-
-def check_metadata(metadata: Metadata) -> Metadata:
-    """`metadata` itself if the entries that readers rely on are of the right type; else a ValueError."""
-    for name in ("n_features", "n_outputs", "n_cosines", "n_trees"):
-        if type(getattr(metadata, name)) is not int or getattr(metadata, name) < 0:
-            raise ValueError(f"{name} must be a number, got {getattr(metadata, name)!r}")
-    if not isinstance(metadata.steps, str):
-        raise ValueError(f"steps must be the name of an output, got {metadata.steps!r}")
-    # The number of columns after the steps is not in the file.
-    most = math.inf if metadata.steps else metadata.n_features
-    if not all(type(column) is int and 0 <= column < most for column in metadata.gaps or ()):
-        allowed = "columns by number" if metadata.steps else f"some of {most} columns"
-        raise ValueError(f"gaps must be {allowed}, got {metadata.gaps!r}")
-    if len(metadata.categories) not in (0, metadata.n_features) or not all(
-        known is None or isinstance(known, list) for known in metadata.categories
-    ):
-        raise ValueError(f"categories must be a list for each column, or none, got {metadata.categories!r}")
-    terms = metadata.terms
-    if not isinstance(terms, dict) or not all(isinstance(kind, str) for kind in terms.values()):
-        raise ValueError(f"terms must be names by scope, got {terms!r}")
     return metadata
+
+
+def read_labels(labels: Any, dtype: Any) -> Array:
+    """Class labels of the type that they had at the fit; text as wide as the longest of them."""
+    kinds = {type(label) for label in labels} if isinstance(labels, list) else set()
+    if len(kinds) != 1 or not kinds <= {str, int, float, bool} or len(labels) < 2 or len({*labels}) < len(labels):
+        raise ValueError(f"classes must be different labels of one kind, got {reprlib.repr(labels)}")
+    allowed = r"[<>|=](U\d+|O)" if kinds == {str} else r"[<>|=][biuf][1248]"
+    if not isinstance(dtype, str) or not re.fullmatch(allowed, dtype):
+        raise ValueError(
+            f"labels must be the type of the classes {reprlib.repr(labels)}, got {reprlib.repr(dtype)}"
+        )
+    # The width of text in the file would claim memory.
+    return np.array(labels, dtype=None if dtype[1:].startswith("U") else dtype)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text."""
+    return isinstance(value, str)
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a number that an array may have as its length."""
+    return type(value) is int and 0 <= value <= np.iinfo(np.int64).max
+
+
+def names_by_name(value: Any) -> bool:
+    """Whether a value is a dictionary of text."""
+    return isinstance(value, dict) and all(map(is_text, value.values()))
+
+
+ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("estimator", "loss", "link", "tolerance"), (is_text, "text")),
+    "dtype": (("float32", "float64", "mixed").__contains__, "'float32', 'float64' or 'mixed'"),
+    **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees"), (is_count, "a number")),
+    "terms": (names_by_name, "names by scope"),
+    "versions": (names_by_name, "text by package"),
+    "standalone": (lambda value: isinstance(value, bool), "true or false"),
+    "steps": (is_text, "the name of an output"),
+}
+"""What entries must be, and in words."""
+
+
+def check_metadata(metadata: Metadata) -> None:
+    """Raise a ValueError unless the entries are of the right types and agree with each other."""
+    for name, (is_valid, words) in ALLOWED.items():
+        require_entry(name, getattr(metadata, name), is_valid(getattr(metadata, name)), words)
+    # The number of columns after the steps is not in the file.
+    d, gaps, known = metadata.n_features, metadata.gaps or (), metadata.categories
+    most, words = (math.inf, "columns by number") if metadata.steps else (d, f"some of {d} columns")
+    require_entry("gaps", gaps, all(type(column) is int and 0 <= column < most for column in gaps), words)
+    named = len(metadata.feature_names) in (0, d) and all(map(is_text, metadata.feature_names))
+    require_entry("feature_names", metadata.feature_names, named, f"{d} names, or none")
+    listed = len(known) in (0, d) and all(entry is None or are_categories(entry) for entry in known)
+    require_entry("categories", known, listed, "a list for each column, or none")
+
+
+def are_categories(entry: Any) -> bool:
+    """Whether a value is a list of text and numbers."""
+    return isinstance(entry, list) and all(isinstance(value, str | int | float) for value in entry)
+
+
+def require_entry(name: str, value: Any, is_valid: bool, words: str) -> None:
+    """Raise a ValueError that shows an entry if it is not valid."""
+    if not is_valid:
+        raise ValueError(f"{name} must be {words}, got {reprlib.repr(value)}")
+
+
+def check_graph(model: ModelProto, metadata: Metadata) -> None:
+    """Raise a ValueError unless the graph declares the columns and classes of the metadata."""
+    declared = {entry.name: entry.type.tensor_type for entry in (*model.graph.input, *model.graph.output)}
+    width = column_count(declared.get("X"))
+    require_entry(
+        "n_features", metadata.n_features, width in (0, metadata.n_features), f"{width}, as in the graph"
+    )
+    if metadata.classes is None:
+        return
+    classes, width = metadata.classes.tolist(), column_count(declared.get("probabilities"))
+    require_entry("classes", classes, width in (0, len(classes)), f"{width} labels, as in the graph")
+    kind = declared["label"].elem_type if "label" in declared else TensorProto.UNDEFINED
+    words = "text" if kind == TensorProto.STRING else "numbers"
+    same = kind == TensorProto.UNDEFINED or (words == "text") == is_text(classes[0])
+    require_entry("classes", classes, same, f"{words}, as in the graph")
+
+
+def column_count(declared: Any) -> int:
+    """The number of columns of a declared input or output; 0 if it is unknown."""
+    dims: Any = () if declared is None else declared.shape.dim
+    return dims[1].dim_value if len(dims) == 2 else 0

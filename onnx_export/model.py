@@ -16,11 +16,14 @@ from onnx import ModelProto, ValueInfoProto, helper
 
 from rffboost_ext.utils.files import check_path, require_regular, write_atomically
 
+from .external_data import LARGEST_MODEL, load_external_data, require_plausible_shapes
 from .graph import ML, Graph
 
 ML_OPSET = 3
 IR_VERSION = 8
 PRODUCER = "rffboost-ext"
+FIRST_BYTE = b"\x08"
+"""Files begin with the IR version."""
 
 
 def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any]) -> ValueInfoProto:
@@ -46,7 +49,7 @@ def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[V
 
 
 def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
-    """A model from a path, bytes or itself.
+    """A model from a path, bytes or itself; weights in files beside the path become part of it.
 
     Raises
     ------
@@ -55,27 +58,47 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:
     IsADirectoryError
         If it is a folder.
     ValueError
-        If the path is empty, or the content is not an ONNX model.
+        If the path is empty or of a device, the content is not an ONNX model, or weights beside it cannot be read.
     TypeError
         If `model` is none of these.
     """
-    if isinstance(model, ModelProto):
-        return model
-    if not isinstance(model, str | os.PathLike | bytes):
+    if not isinstance(model, ModelProto | str | os.PathLike | bytes):
         raise TypeError(f"model must be a path, bytes or a ModelProto, got {model!r}")
+    name = name_of(model)
+    proto = model if isinstance(model, ModelProto) else parse(content_of(model), name)
+    load_external_data(proto, name, None if isinstance(model, ModelProto | bytes) else Path(model).parent)
+    if not proto.graph.output:
+        raise ValueError(f"{name} cannot be read as an ONNX model: it holds no graph")
+    require_plausible_shapes(proto, name)
+    return proto
+
+
+def name_of(model: str | os.PathLike[str] | bytes | ModelProto) -> str:
+    """The name of a model in messages."""
+    return str(model) if isinstance(model, str | os.PathLike) else "the model"
+
+
+def content_of(model: str | os.PathLike[str] | bytes) -> bytes:
+    """The bytes of a file; of one that is no model only the first is read."""
     if isinstance(model, bytes):
-        content, name = model, "the bytes"
-    else:
-        content, name = Path(check_path(model)).read_bytes(), str(model)
+        return model
+    path = Path(check_path(model))
+    require_regular(path)
+    with path.open("rb") as file:
+        first, fits = file.read(1), path.stat().st_size <= LARGEST_MODEL
+        return first + file.read() if first == FIRST_BYTE and fits else b""
+
+
+def parse(content: bytes, name: str) -> ModelProto:
+    """The model in some bytes, or a ValueError."""
     try:
-        proto = onnx.load_model_from_string(content)
+        if not content.startswith(FIRST_BYTE):
+            raise DecodeError("there is no IR version")
+        return onnx.load_model_from_string(content)
     except DecodeError as error:
         raise ValueError(
             f"{name} cannot be read as an ONNX model: the content is damaged or of another kind"
         ) from error
-    if not proto.graph.output:
-        raise ValueError(f"{name} cannot be read as an ONNX model: it holds no graph")
-    return proto
 
 
 def check_target_path(path: str | os.PathLike[str]) -> Path:

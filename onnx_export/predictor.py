@@ -19,10 +19,13 @@ from rffboost_ext.utils.typing import Array
 
 from .inputs import graph_inputs, require_no_new_missing, require_no_new_missing_after_steps
 from .metadata import Metadata, read_metadata
-from .model import load
+from .model import load, name_of
 
 CHUNK_ELEMENTS = 2**18
 """Rows times cosines and trees of a chunk: a chunk stays in the cache of a core."""
+
+OUTPUTS = {"classifier": ("label", "probabilities", "score"), "regressor": ("variable",)}
+"""Outputs of every model of a kind."""
 
 
 class OnnxPredictor:
@@ -71,8 +74,8 @@ class OnnxPredictor:
         require("OnnxPredictor", "n_jobs", n_jobs, THREADS)
         proto = load(model)
         self._asked_jobs = n_jobs
-        name = str(model) if isinstance(model, str | os.PathLike) else "the model"
-        self.metadata: Metadata = read_metadata(proto, name)
+        self._name = name_of(model)
+        self.metadata: Metadata = read_metadata(proto, self._name)
         self.n_jobs = count_threads(-1 if n_jobs is None else n_jobs)
         self.n_features_in_ = self.metadata.n_features
         if self.metadata.classes is not None:
@@ -85,7 +88,7 @@ class OnnxPredictor:
         # The output of the steps is checked for missing values.
         self._watched = [self.metadata.steps] if self.metadata.steps and self.metadata.gaps is not None else []
         whole = with_steps_output(proto, self.metadata).SerializeToString() if self._watched else self._content
-        self._session = open_session(whole)
+        self._session = open_session(whole, self._name)
 
     def __getstate__(self) -> dict[str, Any]:
         """The model as bytes, and the requested threads: sessions cannot be pickled."""
@@ -171,7 +174,8 @@ class OnnxPredictor:
         -------
         ndarray of shape (n,) where there is one output, else (n, C)
         """
-        return squeeze(self._run("score" if "score" in self._outputs else "variable", X))
+        is_response = self.metadata.classes is None and "score" not in self._outputs
+        return squeeze(self._run("variable" if is_response else "score", X))
 
     def predict_interval(self, X: Any) -> Array:
         """Lower and upper ends of intervals.
@@ -195,6 +199,8 @@ class OnnxPredictor:
     def _run(self, output: str, X: Any) -> Array:
         if output not in self._outputs:
             kind = "regressor" if self.metadata.classes is None else "classifier"
+            if output in OUTPUTS[kind]:
+                raise ValueError(f"{self._name} has no output {output!r}, but {self._outputs}")
             raise AttributeError(f"the model is of a {kind}: it has {self._outputs}, no {output!r}")
         feed = graph_inputs(X, self._inputs, self.metadata)
         require_no_new_missing(feed, self.metadata)
@@ -238,7 +244,7 @@ def with_steps_output(model: ModelProto, metadata: Metadata) -> ModelProto:
     return more
 
 
-def open_session(content: bytes) -> Any:
+def open_session(content: bytes, name: str = "the model") -> Any:
     """A session of ONNX Runtime on one thread.
 
     Raises
@@ -262,7 +268,7 @@ def open_session(content: bytes) -> Any:
     # ONNX Runtime's errors have no common base of their own.
     except Exception as error:
         reason = str(error).splitlines()[0]
-        raise ValueError(f"ONNX Runtime {onnxruntime.__version__} cannot load the model: {reason}") from error
+        raise ValueError(f"ONNX Runtime {onnxruntime.__version__} cannot load {name}: {reason}") from error
 
 
 def run_session(session: Any, outputs: list[str], feed: dict[str, Array]) -> list[Array]:

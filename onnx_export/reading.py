@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
@@ -17,8 +17,8 @@ from rffboost_ext.terms.tree_outputs import values_by_output
 from rffboost_ext.terms.validation import check_term, require_range, require_shape
 from rffboost_ext.utils.typing import Array
 
-from .metadata import Metadata, read_metadata
-from .model import load
+from .metadata import Metadata, column_count, read_metadata
+from .model import load, name_of
 from .trees import node_numbers
 
 
@@ -63,7 +63,10 @@ class StoredTerm:
         return found
 
 
-DAMAGE = (KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, ValidationError)
+DAMAGE = (
+    *(KeyError, IndexError, AttributeError, TypeError, ValueError, OverflowError, RecursionError),
+    ValidationError,
+)
 """Errors raised by files with inconsistent content."""
 READERS: dict[str, Callable[[StoredTerm], Term]] = {}
 """Functions that read terms, by the name of the term's type; custom types can be added."""
@@ -92,7 +95,7 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
         If a term is of a type that is not in ``READERS``.
     """
     proto = load(model)
-    name = str(model) if isinstance(model, str | os.PathLike) else "the model"
+    name = name_of(model)
     metadata = read_metadata(proto, name)
     if not metadata.standalone:
         raise ValueError(
@@ -116,10 +119,10 @@ def one_line(error: Exception) -> str:
 
 def read_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     """The ensemble of a file whose metadata is known, checked to be safe to evaluate."""
-    width = sum(entry.type.tensor_type.shape.dim[1].dim_value for entry in proto.graph.input)
+    width = sum(column_count(entry.type.tensor_type) for entry in proto.graph.input)
     if width != metadata.n_features:
-        raise ValueError(f"the input has {width} columns, the metadata says {metadata.n_features}")
-    constants = {entry.name: numpy_helper.to_array(entry) for entry in proto.graph.initializer}
+        raise ValueError(f"the inputs have {width} columns, the metadata says {metadata.n_features}")
+    constants = {entry.name: read_constant(entry) for entry in proto.graph.initializer}
     nodes = {node.output[0]: node for node in proto.graph.node}
     outer = [scope for scope in metadata.terms if "." not in scope]
     baseline = constants["baseline" if outer else "constant"].astype(np.float64)
@@ -128,6 +131,14 @@ def read_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     for term in terms:
         check_term(term, metadata.n_features, metadata.n_outputs)
     return Ensemble(baseline, terms, np.ones((len(terms), 2)))
+
+
+def read_constant(entry: TensorProto) -> Array:
+    """The array of a constant, or a ValueError if it is not of real numbers or text."""
+    array = numpy_helper.to_array(entry)
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"the constant {entry.name!r} must hold real numbers or text, got {array.dtype}")
+    return array
 
 
 def read_term(parts: StoredTerm) -> Term:
@@ -279,7 +290,10 @@ def target_outputs(scale: Array | None, n_outputs: int) -> tuple[Array, Array]:
 def real_attribute(found: dict[str, Any], name: str) -> Array:
     """A real-valued attribute: a list of float32, or a float64 tensor where thresholds are float64."""
     stored = found.get(f"{name}_as_tensor")
-    return np.array(found[name], dtype=np.float32) if stored is None else numpy_helper.to_array(stored)
+    array = np.array(found[name], dtype=np.float32) if stored is None else numpy_helper.to_array(stored)
+    if array.dtype not in (np.float32, np.float64):
+        raise ValueError(f"{name} must be float32 or float64, got {array.dtype}")
+    return array
 
 
 MODES = {b"LEAF": False, b"BRANCH_LT": True}

@@ -18,7 +18,7 @@ from rffboost_ext.utils.typing import Array
 from .inputs import graph_inputs
 from .links import same_as_raw
 from .metadata import Metadata, read_metadata
-from .model import load
+from .model import load, name_of
 from .predictor import open_session, run_session, with_steps_output
 from .source import ExportSource, export_source
 from .tolerance import EPS, response_tolerance, score_tolerance
@@ -160,7 +160,7 @@ def verify_onnx(
     """
     require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
     source, proto = export_source(estimator), load(model)
-    metadata = read_metadata(proto)
+    metadata = read_metadata(proto, name_of(model))
     feed = graph_inputs(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
     if not len(next(iter(feed.values()))):
         raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")

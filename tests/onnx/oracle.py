@@ -52,9 +52,9 @@ def posed(ensemble: Ensemble, n_features: int, loss: Any = None, classes: Any = 
     return model
 
 
-def classifier(ensemble: Ensemble, n_features: int) -> Any:
+def classifier(ensemble: Ensemble, n_features: int, classes: Any = (0, 1)) -> Any:
     """A fitted classifier that holds a given ensemble of one output."""
-    return posed(ensemble, n_features, LogLoss())
+    return posed(ensemble, n_features, LogLoss(), classes)
 
 
 def ensemble_of(*terms: Term, baseline: Any = 0.0) -> Ensemble:

@@ -39,6 +39,13 @@ def with_metadata(key: str, text: str, **more: str) -> bytes:
     return model.SerializeToString()
 
 
+def with_shape(*dims: int) -> bytes:
+    """One of ours with an array of another shape."""
+    model = to_onnx(fitted(0)[0])
+    model.graph.initializer[0].dims[:] = dims
+    return model.SerializeToString()
+
+
 BAD_FILES = {
     "text": (b"this is no model", "cannot be read as an ONNX model"),
     "empty": (b"", "cannot be read as an ONNX model"),
@@ -65,6 +72,32 @@ BAD_FILES = {
         "has damaged metadata: categories must be a list for each column",
     ),
     "kinds": (with_metadata("terms", '{"t0": ["Cosines"]}'), "has damaged metadata: terms"),
+    "versions": (with_metadata("versions", '["1.0"]'), "has damaged metadata: versions must be text by package"),
+    "dtype": (with_metadata("dtype", '"float16"'), "has damaged metadata: dtype must be 'float32', 'float64' or"),
+    "names": (
+        with_metadata("feature_names", '["a"]'),
+        "has damaged metadata: feature_names must be 3 names",
+    ),
+    "nested": (with_metadata("versions", "[" * 100_000), "has damaged metadata: maximum recursion depth"),
+    "huge": (with_metadata("n_trees", "9" * 100), "has damaged metadata: n_trees must be a number"),
+    "no classes": (with_metadata("classes", "[]"), "has damaged metadata: classes must be different"),
+    "equal classes": (
+        with_metadata("classes", "[1, 1]"),
+        "has damaged metadata: classes must be different",
+    ),
+    "more classes": (
+        with_metadata("classes", "[0, 1, 2]"),
+        "has damaged metadata: classes must be 2 labels",
+    ),
+    "classes of text": (
+        with_metadata("classes", '["a", "b"]', labels='"<U1"'),
+        "has damaged metadata: classes must be numbers, as in the graph",
+    ),
+    "type of labels": (
+        with_metadata("labels", '"<U200000000"'),
+        r"has damaged metadata: labels must be the type of the classes \[0, 1\], got '<U200000000'",
+    ),
+    "shape": (with_shape(0, 10**9), r"cannot be read as an ONNX model: .* has the shape \[0, 1000000000\]"),
 }
 
 
@@ -86,6 +119,31 @@ def test_an_empty_path_is_not_that_of_the_current_folder(reader: Any) -> None:
         reader("")
 
 
+@pytest.mark.parametrize("width", [1, 200_000_000])
+def test_labels_of_a_file_claim_no_memory(width: int) -> None:
+    model = to_onnx(classifier(ensemble_of(random_cosines(0, 3, 2)), 2, ["no", "maybe"]))
+    (entry,) = (prop for prop in model.metadata_props if prop.key == "labels")
+    entry.value = f'"<U{width}"'
+    assert OnnxPredictor(model).predict(np.zeros((1, 2))).dtype == np.dtype("U5")
+
+
+def test_an_output_that_is_missing() -> None:
+    model = to_onnx(fitted(0)[0])
+    del model.graph.output[1]
+    with pytest.raises(ValueError, match=r"the model has no output 'probabilities', but \['label', 'score'\]"):
+        OnnxPredictor(model).predict_proba(np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("reader", [from_onnx, OnnxPredictor, describe_onnx])
+def test_other_files_are_not_read_whole(reader: Any, tmp_path: Path) -> None:
+    with (tmp_path / "big.csv").open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(ValueError, match=r"big\.csv cannot be read as an ONNX model"):
+        reader(tmp_path / "big.csv")
+    with pytest.raises(ValueError, match="path must be a file, got the device"):
+        reader("/dev/zero")
+
+
 def test_a_dimension_whose_name_is_no_text() -> None:
     content = to_onnx(fitted(0)[0]).SerializeToString().replace(b"\x12\x01N", b"\x12\x01\xff")
     with pytest.raises(ValueError, match="damaged"):
@@ -93,7 +151,7 @@ def test_a_dimension_whose_name_is_no_text() -> None:
 
 
 def test_metadata_of_another_width_is_damage() -> None:
-    with pytest.raises(ValueError, match="the model is damaged: the input has 3 columns, the metadata says 4"):
+    with pytest.raises(ValueError, match="damaged metadata: n_features must be 3, as in the graph, got 4"):
         from_onnx(with_metadata("n_features", "4"))
     with pytest.raises(ValueError, match=r"the model is damaged: baseline must have shape \(2,\)"):
         from_onnx(with_metadata("n_outputs", "2"))
