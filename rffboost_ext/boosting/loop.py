@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._signals import raise_dropped
 from ..core import Learner, Loss, Step, Term
 from ..learners.composition import check_composition
 from ..learners.design import Design
@@ -127,6 +128,7 @@ def boost(
             )
             if any([stops_training(callback, progress) for callback in callbacks]):  # noqa: C419 - each is called
                 break
+            raise_dropped()
             # Free the arrays of this round before the next.
             del update, progress
     except KeyboardInterrupt as error:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._signals import defer_signals
 from ..core import Loss, Term
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
@@ -313,6 +314,7 @@ def best_round(booster: Booster, n_rounds: int) -> int:
     return n_rounds if best is None else min(int(best) + 1, n_rounds)
 
 
+@defer_signals()
 def require_equal(ensemble: Ensemble, booster: Booster) -> None:
     """Raise a ValueError unless XGBoost returns the same raw score for one row."""
     row = np.zeros((1, booster.num_features()))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
+from .._signals import defer_signals
 from ..core import Loss
 from ..learners.trees.xgboost_model import parse_model
 from ..losses.registry import LOSSES
@@ -45,7 +46,15 @@ OBJECTIVE_PARAMS = {
 """
 
 
-class XGBEstimator(HostEstimatorMixin):
+class DeferInterrupts:
+    """Builds the matrices of an estimator of XGBoost without interrupts, which would damage memory there."""
+
+    @defer_signals()
+    def _create_dmatrix(self, *args: Any, **kwargs: Any) -> Any:
+        return super()._create_dmatrix(*args, **kwargs)  # type: ignore[misc]
+
+
+class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
     """Base class of classifier and regressor."""
 
     native: str

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numba.types import Array
 
+from .._signals import defer_signals
 from .compile_cache import KernelCache
 from .compile_options import COMMON
 
@@ -67,6 +68,7 @@ class Kernel:
             for arg, one in zip(args, types, strict=True)
         ]
 
+    @defer_signals()
     def compile(self, precision: str) -> Callable[..., Any]:
         """Compile the function for a precision, or load it from the cache."""
         dispatcher = numba.njit(fastmath=self.fastmath, nogil=True, **COMMON)(self.function)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from .._signals import watch_signals
+
 P = ParamSpec("P")
 M = TypeVar("M")
 R = TypeVar("R")
@@ -16,21 +18,25 @@ def atomic_fit(fit: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P
 
     Validation of X sets attributes such as ``n_features_in_`` before the rest of a fit can fail. A fit that has a
     usable model when the user interrupts it stores the interrupt in the attribute ``_interrupt``: it is raised
-    once the model is complete, so that a loop around the fit ends too.
+    once the model is complete, so that a loop around the fit ends too. An interrupt that a library drops, or
+    replaces by an error of its own, is raised at the end.
     """
 
     @wraps(fit)
     def attempt(model: M, *args: P.args, **kwargs: P.kwargs) -> R:
         before: dict[str, Any] = dict(vars(model))
-        try:
-            fitted = fit(model, *args, **kwargs)
-        except BaseException:
-            vars(model).clear()
-            vars(model).update(before)
-            raise
-        interrupt: BaseException | None = vars(model).pop("_interrupt", None)
-        if interrupt is not None:
-            raise interrupt
+        with watch_signals() as raised:
+            try:
+                fitted = fit(model, *args, **kwargs)
+            except BaseException as error:
+                vars(model).clear()
+                vars(model).update(before)
+                if raised and isinstance(error, Exception):
+                    raise raised[0] from error
+                raise
+            interrupts: list[BaseException | None] = [vars(model).pop("_interrupt", None), *raised]
+        if any(interrupts):
+            raise next(filter(None, interrupts))
         return fitted
 
     return attempt

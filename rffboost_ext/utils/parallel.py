@@ -12,6 +12,8 @@ from functools import cache, lru_cache
 from threading import Lock
 from typing import Any
 
+from .._signals import defer_signals
+
 N_JOBS: ContextVar[int] = ContextVar("N_JOBS", default=1)
 """Number of threads of predictions; estimators set it for the duration of a call."""
 
@@ -53,6 +55,7 @@ def use_threads(n_jobs: int | None) -> Iterator[int]:
 
 
 @cache
+@defer_signals()
 def _blas_libraries() -> list[Any]:
     # SciPy has its own BLAS, which must be loaded before the look-up.
     import scipy.linalg  # noqa: F401

@@ -54,7 +54,7 @@ def lightgbm(size: float, seed: int) -> Any:
 
 def xgboost(size: float, seed: int) -> Any:
     """XGBoost of that many rounds on one thread."""
-    from xgboost import XGBClassifier
+    from ..native_xgboost import XGBClassifier
 
     return XGBClassifier(n_estimators=int(size), random_state=seed, n_jobs=1)
 

@@ -231,7 +231,7 @@ class XGBoostLogistic(TreeSystem):
     note = "XGBoost with its own logistic loss"
 
     def build(self, *, rounds: int, learning_rate: float, seed: int, threads: int) -> Any:
-        from xgboost import XGBClassifier
+        from ..native_xgboost import XGBClassifier
 
         shared = {"random_state": seed, "n_jobs": threads, "tree_method": "hist"}
         return XGBClassifier(n_estimators=rounds, learning_rate=learning_rate, max_depth=DEPTH, **shared)

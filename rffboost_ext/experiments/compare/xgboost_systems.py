@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..._signals import defer_signals
 from ...core import Loss
 from ...interop.objectives import MatrixObjective
 from ...losses.registry import LOSSES
@@ -173,7 +174,8 @@ class XGBoostCosine(XGBoostSystem):
 
         shared = {name: getattr(self, name) for name in ("learning_rate", "random_state", "n_jobs")}
         hybrid = CosineObjective(self.loss, "rff_1", **shared)
-        matrix = QuantileDMatrix(X, codes, nthread=self.n_jobs)
+        with defer_signals():
+            matrix = QuantileDMatrix(X, codes, nthread=self.n_jobs)
         hybrid.attach(matrix, X)
         self.model_ = hybrid.bind(train(self._native(), matrix, self.n_estimators, obj=hybrid))
 

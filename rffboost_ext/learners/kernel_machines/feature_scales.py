@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..._signals import defer_signals
 from ...core import Round
 from ...utils.typing import Array
 from ..fourier.second_order import DerivativeSample
@@ -37,14 +38,22 @@ def gain_scale(round: Round, target: Array, rows: Array) -> Array:
     neural networks and backpropagation-free machine learning models, Science 2024), but from trees, which need
     fewer rows.
     """
-    from xgboost import DMatrix, train
-
     if not len(rows):
         return unit_scale(round, target, rows)
     weight = round.weight[rows]
-    matrix = DMatrix(feature_columns(round, rows).T, target[rows], weight=weight / weight.mean(), nthread=1)
-    gains = train(TREE_PARAMS, matrix, N_TREES).get_score(importance_type="total_gain")
+    gains = total_gains(feature_columns(round, rows).T, target[rows], weight / weight.mean())
     return normalise_scale(np.sqrt([gains.get(f"f{k}", 0.0) for k in range(round.design.n_features)]))
+
+
+@defer_signals()
+def total_gains(X: Array, target: Array, weight: Array) -> dict[str, float]:
+    """The total gain of each column of X (n, d) in a few trees, by XGBoost's names "f0", "f1", ..."""
+    from xgboost import DMatrix, train
+
+    found: dict[str, float] = train(TREE_PARAMS, DMatrix(X, target, weight=weight, nthread=1), N_TREES).get_score(
+        importance_type="total_gain"
+    )
+    return found
 
 
 ScaleFunction: TypeAlias = Callable[[Round, Array, Array], Array]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._signals import defer_signals
 from ...core import Term
 from ...terms import Expanded, ImputeAndEncode, Trees, expand, outputs_of_each, restore
 from ...terms.batch_evaluation import BATCHED, map_groups
@@ -52,6 +53,7 @@ class IncrementalForest:
         trees, counts = self._batches[-1]
         return trees.group_outputs(X, np.repeat(np.arange(count), counts), count) if count == len(counts) else None
 
+    @defer_signals()
     def _extract(self) -> None:
         """Extract all new rounds at once, because each call has a fixed cost."""
         from .xgboost_model import parse_model, read_trees

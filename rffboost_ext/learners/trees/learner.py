@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._signals import defer_signals
 from ...core import Learner, Round, Term
 from ...utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE_FRACTION, Integer, OneOf
 from ...utils.signatures import explain_unknown
@@ -168,6 +169,7 @@ class Tree(Learner):
 class TreeGrower:
     """A booster of XGBoost that grows by one tree per output and round, and its training matrix."""
 
+    @defer_signals()
     def __init__(self, learner: Tree, round: Round) -> None:
         from xgboost import Booster
 
@@ -193,6 +195,7 @@ class TreeGrower:
         self.scores = training_scores(self.booster, self.matrix, round.raw.shape)
         self.config_of_seed = seed_configuration(self.booster.save_config()) if learner.draws_in_xgboost else None
 
+    @defer_signals()
     def grow(self, round: Round) -> GrownTree:
         """Grow the trees of a round; their output on the training rows is cached in the design."""
         iteration = self.n_rounds
