@@ -39,32 +39,46 @@ BASE_SCORE_TO_RAW: dict[str, Callable[[Array], Array]] = {
     **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), np.log),
 }
 """From XGBoost's stored ``base_score`` to a raw score, by objective; for others it is a raw score."""
+RAW_TO_BASE_SCORE: dict[str, Callable[[Array], Array]] = {
+    **dict.fromkeys(("binary:logistic", "reg:logistic"), sigmoid),
+    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), np.exp),
+}
+"""The inverse."""
 
 
 class SetObjective(TrainingCallback):
-    """Sets the objective of a booster that is trained with a callable; its link applies to ``base_score``."""
+    """Sets the objective of a booster that is trained with a callable; its link applies to ``base_score``.
 
-    def __init__(self, objective: str) -> None:
-        self.objective = objective
+    Parameters
+    ----------
+    params : dict
+        The objective and its parameters.
+    """
+
+    def __init__(self, params: dict[str, Any]) -> None:
+        self.params = params
 
     def before_training(self, model: Any) -> Any:
         """Set the objective and return the booster."""
-        model.set_param("objective", self.objective)
+        model.set_param(self.params)
         return model
 
 
-def is_representable(log_odds: Array) -> bool:
-    """Whether XGBoost can store log-odds (1,), as a clipped probability in float32."""
-    return bool(np.abs(logit(sigmoid(log_odds)) - log_odds).max() < CLOSE)
+def is_representable(baseline: Array, objective: str) -> bool:
+    """Whether XGBoost can store initial scores (C,) as a ``base_score``, in float32."""
+    if objective not in RAW_TO_BASE_SCORE:
+        return True
+    with np.errstate(over="ignore"):
+        stored = RAW_TO_BASE_SCORE[objective](baseline).astype(np.float32)
+    if not (np.isfinite(stored) & (stored >= np.finfo(np.float32).tiny)).all():
+        return False
+    return bool(np.abs(BASE_SCORE_TO_RAW[objective](stored) - baseline).max() < CLOSE)
 
 
 def base_score_of(baseline: Array, objective: str) -> Any:
     """The ``base_score`` for initial scores `baseline` (C,) with one of XGBoost's objectives."""
-    if len(baseline) == 1:
-        return float((sigmoid(baseline) if objective == "binary:logistic" else baseline)[0])
-    if (baseline == baseline[0]).all():
-        return float(baseline[0])
-    return [float(value) for value in baseline]
+    stored = RAW_TO_BASE_SCORE.get(objective, np.asarray)(baseline)
+    return float(stored[0]) if (stored == stored[0]).all() else [float(value) for value in stored]
 
 
 def initial_score(learner: dict[str, Any]) -> Array:

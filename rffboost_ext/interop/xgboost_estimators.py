@@ -45,6 +45,9 @@ OBJECTIVE_PARAMS = {
 ``max_delta_step`` is missing because trees read it too.
 """
 
+NATIVE = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}
+"""Objectives of XGBoost that equal losses, by the names of these."""
+
 
 class DeferInterrupts:
     """Builds the matrices of an estimator of XGBoost without interrupts, which would damage memory there."""
@@ -57,13 +60,16 @@ class DeferInterrupts:
 class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
     """Base class of classifier and regressor."""
 
-    native: str
-    """The objective whose link XGBoost applies to ``base_score``, unless there are several classes."""
+    natives: tuple[str, ...]
+    """Objectives; the first with the link of the loss is that of the booster, unless there are several classes."""
+    native_scores: str
+    """The objective of the booster if none has the link: XGBoost then predicts scores."""
     predicted: str
     """What the loss's link returns, in messages."""
 
     objective_params = OBJECTIVE_PARAMS
     base_score: Any
+    max_delta_step: Any
     eval_metric: Any
     callbacks: Any
     get_booster: Any
@@ -91,7 +97,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         objective, metric, callbacks = self.objective, self.eval_metric, self.callbacks
         self.objective = ArrayObjective(self.loss_, self.score_conversion())
         self.eval_metric = self._loss_metric() if metric is None else self._wrap_metrics(metric)
-        self.callbacks = [SetObjective(self._host_objective()), *(callbacks or ())]
+        self.callbacks = [SetObjective(self._host_objective_params()), *(callbacks or ())]
         try:
             super().fit(X, y, sample_weight=sample_weight, **kwargs)  # type: ignore[misc]
         finally:
@@ -170,10 +176,20 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
         if self.task == "classification" and len(self.baseline_) > 1:
             return "multi:softprob"
-        if self.native != "binary:logistic":
-            return self.native
         start = self.score_conversion().slope * self.baseline_
-        return self.native if self._has_link_of(self.native) and is_representable(start) else "binary:logitraw"
+        same = NATIVE.get(LOSSES.name_of(self.loss_)), *self.natives
+        fits = (name for name in same if name and self._has_link_of(name) and is_representable(start, name))
+        return next(fits, self.native_scores)
+
+    def _host_objective_params(self) -> dict[str, Any]:
+        """The objective in the booster, and its parameters."""
+        params: dict[str, Any] = {"objective": self._host_objective()}
+        if params["objective"] == "reg:tweedie":
+            params["tweedie_variance_power"] = self.loss_.get_params()["power"]
+        if params["objective"] == "count:poisson" and self.max_delta_step is None:
+            # XGBoost limits steps with this objective by default.
+            params["max_delta_step"] = 0
+        return params
 
     def _has_link_of(self, objective: str) -> bool:
         """Whether an objective of XGBoost's maps margins to the same response as the loss."""
@@ -210,7 +226,8 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
     probabilities. ``predict(output_margin=True)`` returns ``raw``; a base_margin is in log-odds.
 
     The file names the objective ``binary:logitraw``, whose predictions are scores, if a loss of two classes has
-    another link, or its intercept exceeds the log-odds of about 13 that ``binary:logistic`` can store.
+    another link, or its intercept exceeds the log-odds of about 13 that ``binary:logistic`` can store. For several
+    classes it names ``multi:softprob``, whose probabilities are those of log_loss.
 
     The exponential loss benefits more from early stopping than the logistic loss: the weight of a misclassified
     row grows without bound, and probabilities become overconfident.
@@ -229,7 +246,8 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
     True
     """
 
-    task, native, predicted = "classification", "binary:logistic", "probabilities"
+    task, predicted = "classification", "probabilities"
+    natives, native_scores = ("binary:logistic",), "binary:logitraw"
     ranking_metrics = ("auc", "aucpr")
     default_objectives = (None, "binary:logistic", "multi:softprob")
 
@@ -272,11 +290,15 @@ class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):
 
     Notes
     -----
-    XGBoost's own metrics read raw scores and are rejected unless the link is the identity. A callable eval_metric
-    receives what ``predict`` returns.
+    The file names an objective of XGBoost's with the loss's link, so that other programs predict the same:
+    ``count:poisson``, ``reg:gamma`` and ``reg:tweedie`` for the losses of these names, ``reg:gamma`` for another
+    log link, ``reg:logistic`` for a logit link, else ``reg:squarederror``. For a link that XGBoost lacks, or a log
+    link with a baseline beyond the range of float32, other programs predict raw scores, and XGBoost's own metrics
+    are rejected. A callable eval_metric receives what ``predict`` returns.
     """
 
-    task, native, predicted = "regression", "reg:squarederror", "means"
+    task, predicted = "regression", "means"
+    natives, native_scores = ("reg:squarederror", "reg:gamma", "reg:logistic"), "reg:squarederror"
     default_objectives = (None, "reg:squarederror")
 
     def __init__(self, *, loss: str | Loss = "squared_error", **kwargs: Any) -> None:
