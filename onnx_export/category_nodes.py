@@ -11,7 +11,6 @@ from onnx import ModelProto, ValueInfoProto
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.utils.typing import Array
 
-from .expansion_nodes import require_opset
 from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
 from .input_names import input_names
 from .model import value_info
@@ -142,3 +141,9 @@ def encode_number(categories: Array, column: str, graph: Graph) -> str:
     any_of = graph.node("MatMul", same, graph.constant(np.ones((len(keys), 1)), "ones"))
     found = graph.node("Greater", any_of, graph.constant(0.0, "nothing"), dtype=BOOL)
     return graph.node("Where", found, code, gap, dtype=graph.dtype)
+
+
+def require_opset(graph: Graph, lowest: int, what: str) -> None:
+    """Raise a ValueError if the operator set is older than `lowest`."""
+    if graph.opset < lowest:
+        raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")

@@ -11,7 +11,7 @@ from rffboost_ext import Cosines, Ensemble, Term
 from rffboost_ext.terms import ClipAndLog, Standardized
 from rffboost_ext.utils.typing import Array
 
-from .graph import FLOAT32, FLOAT64, Graph
+from .graph import BOOL, FLOAT32, FLOAT64, Graph
 
 FOLDABLE = 1.0
 """A center that shifts every phase by at most this is folded into the phases."""
@@ -72,10 +72,22 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
 
 
 def clip_nodes(clipping: ClipAndLog, graph: Graph, x: str) -> str:
-    """x clipped to a range per feature and log-transformed; the operator Clip has one range for all features."""
-    x = graph.node("Max", x, graph.constant(clipping.low, "low"))
-    x = graph.node("Min", x, graph.constant(clipping.high, "high"))
+    """x imputed, clipped to a range per feature and log-transformed.
+
+    The operator Clip has one range for all features.
+    """
+    if clipping.means is not None:
+        x = where_missing(graph, x, graph.constant(clipping.means, "fill"))
+    if clipping.is_bounded:
+        x = graph.node("Max", x, graph.constant(clipping.low, "low"))
+        x = graph.node("Min", x, graph.constant(clipping.high, "high"))
     return x if clipping.log_scale is None else log_nodes(clipping, clipping.log_scale, graph, x)
+
+
+def where_missing(graph: Graph, x: str, value: str) -> str:
+    """x with `value` in the place of missing values."""
+    gap = graph.node("IsNaN", x, dtype=BOOL)
+    return graph.node("Where", gap, value, x, dtype=graph.types[x])
 
 
 def log_nodes(clipping: ClipAndLog, bend: Array, graph: Graph, x: str) -> str:

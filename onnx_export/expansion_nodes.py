@@ -14,13 +14,9 @@ from rffboost_ext.utils.typing import Array
 from .conversion import center_and_bias, convert_in_scope, convert_term
 from .graph import BOOL, INT64, Graph
 
-LOWEST_OPSET = 9
-"""The first version of the operator set that has IsNaN and Where."""
-
 
 @convert_term.register
 def _(term: Expanded, graph: Graph, x: str) -> str:
-    require_opset(graph, LOWEST_OPSET, "missing values or categories")
     term, origin = relative_to_center(term, graph.dtype)
     return convert_in_scope(term.term, graph, expansion_columns(term.expansion, graph, x, origin), "inner")
 
@@ -39,12 +35,6 @@ def relative_to_center(term: Expanded, dtype: np.dtype[Any]) -> tuple[Expanded, 
     clipping = None if cosines.clipping is None else cosines.clipping.translate(-shift)
     near = replace(expansion, means=expansion.means - origin)
     return Expanded(replace(cosines, center=cosines.center - shift, clipping=clipping), near), origin
-
-
-def require_opset(graph: Graph, lowest: int, what: str) -> None:
-    """Raise a ValueError if the operator set is older than `lowest`."""
-    if graph.opset < lowest:
-        raise ValueError(f"to_onnx: opset must be at least {lowest} for {what}, got {graph.opset}")
 
 
 def expansion_columns(expansion: ImputeAndEncode, graph: Graph, x: str, origin: Array | None = None) -> str:
@@ -98,7 +88,6 @@ def without_category_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str
     subset, members = term.subset, term.members
     if subset is None or members is None or not (subset >= 0).any():
         return replace(term, subset=None, members=None), x
-    require_opset(graph, LOWEST_OPSET, "categories")
     asked = np.flatnonzero(subset >= 0)
     bits = np.unpackbits(members, axis=1, bitorder="little")
     place, parts, start = term.feature.copy(), [], 0

@@ -24,7 +24,7 @@ from .preprocessing_steps import PreprocessingSteps, convert_steps
 from .source import ExportSource, export_source
 
 DTYPES = ("float32", "float64", "mixed")
-OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 8, 26
+OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 9, 26
 
 
 def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int = OPSET) -> ModelProto:
@@ -48,7 +48,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     dtype : {"float32", "float64", "mixed"}, default="float32"
         Type of numbers; "mixed" is float32 at the inputs and outputs and float64 inside.
     opset : int, default=13
-        Version of the operator set, 8 to 26. Every ONNX Runtime from 1.15 on loads the default.
+        Version of the operator set, 9 to 26. Every ONNX Runtime from 1.15 on loads the default.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> model = to_onnx(RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y))
     >>> [node.op_type for node in model.graph.node][:6]
-    ['Sub', 'Max', 'Min', 'MatMul', 'Add', 'Cos']
+    ['IsNaN', 'Where', 'Max', 'Min', 'MatMul', 'Add']
     """
     require("to_onnx", "dtype", dtype, OneOf(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))

@@ -160,9 +160,18 @@ def read_cosines(parts: StoredTerm) -> Cosines:
     omega = parts.array("omega").T
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
-    center, low, high, bend = (parts.array(name) for name in ("center", "low", "high", "bend"))
-    clipping = None if low is None else ClipAndLog(low, high, bend).translate(0.0 if center is None else center)
+    center, clipping = parts.array("center"), read_clipping(parts)
+    if clipping is not None and center is not None:
+        clipping = clipping.translate(center)
     return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, clipping)
+
+
+def read_clipping(parts: StoredTerm) -> ClipAndLog | None:
+    """The inverse of ``clip_nodes``."""
+    low, high, bend, means = (parts.array(name) for name in ("low", "high", "bend", "fill"))
+    if low is None:
+        return None if means is None else ClipAndLog.only_imputing(means)
+    return ClipAndLog(low, high, bend, means)
 
 
 def read_standardized(parts: StoredTerm) -> Standardized:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rffboost_ext import Cosines, Ensemble, Link, RFFBoostClassifier, RFFBoostRegressor, Term
@@ -217,8 +218,15 @@ def _(pipeline: Pipeline) -> ExportSource:
         feature_names=names_of(pipeline),
         steps=Pipeline(steps) if steps else None,
         n_step_columns=source.n_features if inner is None else source.n_step_columns,
+        missing_columns=source.missing_columns if all(takes_missing(step) for _, step in steps) else (),
         raw=lambda X: source.raw(before.transform(X)),
     )
+
+
+def takes_missing(step: Any) -> bool:
+    """Whether a step takes missing values, as far as its tags say; those of steps of several parts say nothing."""
+    is_composite = hasattr(step, "transformers") or hasattr(step, "transformer_list")
+    return is_composite or bool(get_tags(step).input_tags.allow_nan)
 
 
 @export_source.register

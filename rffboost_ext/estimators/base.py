@@ -112,7 +112,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         random_state: Any = None,
         precision: str = "float32",
         categorical_features: Any = "from_dtype",
-        missing: str = "error",
+        missing: str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -81,7 +81,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         random_state: Any = None,
         precision: str = "float32",
         categorical_features: Any = "from_dtype",
-        missing: str = "error",
+        missing: str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
         class_weight: Any = None,

@@ -80,10 +80,11 @@ PARAMETERS = """loss : str or Loss, default="auto"
         XGBoost does; for cosines categories are one-hot encoded, the rarest of more than 64 merged. Unknown
         categories count as missing, with a warning if several rows have no other; text instead of numbers, or 0.1
         in float64 instead of float32, is an error.
-    missing : "error" or "mean", default="error"
-        How predict treats missing values in columns without any in fit: an error that names the column, or
-        imputation by the mean. In the other columns trees send missing values where XGBoost would; for cosines
-        they are imputed by linear regression on the row's other numbers and flagged by an indicator.
+    missing : "auto" or "error", default="auto"
+        How missing values are treated in columns that have none in fit. With "auto" trees send them where XGBoost
+        would, by the default direction of each split, and cosines impute the mean; "error" is an error that names
+        the column. In columns with missing values in fit, trees learn the direction; for cosines they are imputed
+        by linear regression on the row's other numbers and flagged by an indicator.
     n_jobs : int or None, default=None
         Threads: None for one, -1 for all. The result does not depend on it.
     verbose : int, default=0

@@ -17,10 +17,11 @@ from .composition import Parts
 
 
 def clip_features(estimator: Any, parts: Parts, data: Dataset, seed: int) -> ClipAndLog | None:
-    """The range of the columns that learners get, and the log transform of skewed ones."""
-    if estimator.extrapolation != "constant":
-        return None
+    """The range of the columns that learners get, the log transform of skewed ones, and imputation by means."""
     expansion = estimator.encoder_.expansion
+    if estimator.extrapolation != "constant":
+        only_imputes = expansion is not None and expansion.only_imputes_means
+        return ClipAndLog.only_imputing(expansion.means) if only_imputes else None
     clipping = fit_clipping(data.X, expansion)
     if parts.learner.supports_log_transform and is_auto(estimator.standardize):
         clipping = choose_log_transform(clipping, data, parts.loss, expansion, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -18,6 +19,7 @@ from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..preprocessing.column_statistics import mean_and_scale
 from ..preprocessing.scaling import fit_clipping
+from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
@@ -228,9 +230,11 @@ class CosineObjectiveBase(ABC):
                 f"loss {loss!r} has {len(baseline)} outputs here, the host grows {host.shape[1]}: set "
                 f"num_class={len(baseline)}"
             )
-        clipping = fit_clipping(X) if self.extrapolation == "constant" else None
-        threads = count_threads(self.n_jobs)
-        design = Design(X, *mean_and_scale(X, weight, np.inf), threads, clipping=clipping)
+        mean, scale = mean_and_scale(X, weight, np.inf)
+        clipping = ClipAndLog.only_imputing(mean)
+        if self.extrapolation == "constant":
+            clipping = replace(fit_clipping(X), means=mean)
+        design = Design(X, mean, scale, count_threads(self.n_jobs), clipping=clipping)
         step, rows = self._shrunk_step(loss, len(baseline)), evenly_spaced_rows(len(host))
         fitter = RoundFitter(design, y, weight, loss, self.learner, step, self.random_state)
         trace = ScoreTrace(rows, self._tree_inputs(matrix, rows))

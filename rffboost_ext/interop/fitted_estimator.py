@@ -9,8 +9,7 @@ from ..estimators.base import BaseRFFBoost
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.regressor import RFFBoostRegressor
 from ..preprocessing.category_encoding import CategoryEncoding
-from ..preprocessing.feature_encoder import FeatureEncoder
-from ..terms import Trees
+from ..preprocessing.feature_encoder import FeatureEncoder, lacks_scores
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 
@@ -46,9 +45,10 @@ def fitted(
     """
     cls = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
     encoder = FeatureEncoder(cls.__name__)
-    # Trees route missing values; whether there were any in training is not known here.
-    routes_missing = all(isinstance(term, Trees) for term in ensemble.terms)
-    columns = {"categories": categories, "missing_columns": np.full(n_features, routes_missing)}
+    # Whether there were missing values in training is not known here.
+    every = np.ones(n_features, dtype=bool)
+    has_scores = not lacks_scores(ensemble, np.zeros((1, n_features)), every)
+    columns = {"categories": categories, "missing_columns": every & has_scores}
     encoder.__dict__.update(columns, n_features_in_=n_features)
     if names is not None:
         encoder.feature_names_in_ = names

@@ -26,14 +26,15 @@ def rows_per_block(n):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def gather_rows(X, center, low, high, bend, start, stop, x):  # type: ignore[no-untyped-def]
-    """Write rows start .. stop-1 of X, clipped to low .. high, log-transformed and centred, to x (d, B).
+def gather_rows(X, center, low, high, bend, means, start, stop, x):  # type: ignore[no-untyped-def]
+    """Write rows start .. stop-1 of X, imputed, clipped to low .. high, log-transformed and centred, to x (d, B).
 
-    NaN stays NaN, because comparisons with it are false.
+    Without means NaN stays NaN, because comparisons with it are false.
     """
     for i in range(start, stop):
         for f in range(X.shape[1]):
             value = np.float64(X[i, f])
+            value = means[f] if math.isnan(value) else value
             value = low[f] if value < low[f] else value
             value = high[f] if value > high[f] else value
             if bend[f] == 0.0:
@@ -87,13 +88,14 @@ def move_sums(sums, out, start, stop):  # type: ignore[no-untyped-def]
     sums[:] = 0
 
 
-@kernel("T[2] f8[1] f8[1] f8[1] f8[1] T[2] T[1] T[2] i8[1] f8[3]* i8 i8")
-def predict_pass(X, center, low, high, bend, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
+@kernel("T[2] f8[1] f8[1] f8[1] f8[1] f8[1] T[2] T[1] T[2] i8[1] f8[3]* i8 i8")
+def predict_pass(X, center, low, high, bend, means, omega, phase, weight, term, out, first, last):  # type: ignore[no-untyped-def]
     """Add ``weight_m cos(pi (omega_m . (x - center) - phase_m))`` to ``out[term_m]`` of (T, n, C) for all m.
 
-    Blocks first .. last-1 of X (n, d), float32 or float64, which is first clipped to low .. high (d,) and
-    log-transformed if bend (d,) is not 0. omega (M, d), phase (M,) and weight (M, C) are in the precision of the
-    computation; omega and phase are in half turns. M is a multiple of 4, and term (M,) ascends.
+    Blocks first .. last-1 of X (n, d), float32 or float64. NaN is first replaced by means (d,), then X is clipped
+    to low .. high (d,) and log-transformed if bend (d,) is not 0. omega (M, d), phase (M,) and weight (M, C) are
+    in the precision of the computation; omega and phase are in half turns. M is a multiple of 4, and term (M,)
+    ascends.
     """
     n, d = X.shape
     M, C = weight.shape
@@ -105,7 +107,7 @@ def predict_pass(X, center, low, high, bend, omega, phase, weight, term, out, fi
     for b in range(first, last):
         start = b * size
         stop = min(start + size, n)
-        gather_rows(X, center, low, high, bend, start, stop, x)
+        gather_rows(X, center, low, high, bend, means, start, stop, x)
         for m in range(0, M, 4):
             for j in range(4):
                 z[j, :] = -phase[m + j]

@@ -29,14 +29,13 @@ KINDS = {"roots": "iu", "output": "iu", "left": "i", "right": "i", "feature": "i
 
 # Fields of dataclasses with another name in files: names in files do not change.
 COSINES_FIELDS = {"clipping": "extent"}
-CLIPPING_FIELDS = {"log_scale": "bend"}
+CLIPPING_FIELDS = {"log_scale": "bend", "means": "fill"}
 EXPANSION_FIELDS = {
     "numeric": "numbers",
     "means": "fill",
     "indicators": "gaps",
     "categorical": "coded",
     "one_hot": "tables",
-    "imputes_trees": "fills_trees",
     "regressions": "sweeps",
 }
 
@@ -78,8 +77,8 @@ def build_cosines(state: dict[str, Any]) -> Cosines:
 
 
 def build_clipping(state: dict[str, Any]) -> ClipAndLog:
-    """A clipping range, with or without log scales, which files of earlier versions lack."""
-    return ClipAndLog(**fields_from(require_arrays(state, optional=("bend",)), CLIPPING_FIELDS))
+    """A clipping range; files of earlier versions lack log scales or means."""
+    return ClipAndLog(**fields_from(require_arrays(state, optional=("bend", "fill")), CLIPPING_FIELDS))
 
 
 def trees_to_dict(trees: Trees) -> dict[str, Any]:
@@ -110,7 +109,8 @@ def build_expansion(state: dict[str, Any]) -> ImputeAndEncode:
     require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
     if type(state["n_features"]) is not int:
         raise ValueError(f"n_features must be an integer, got {state['n_features']!r}")
-    # Files of earlier versions have no sweeps.
+    # Files of earlier versions have no sweeps, and may say that further trees are to get imputed numbers.
+    state.pop("fills_trees", None)
     for name, arrays in (("tables", state["tables"]), ("sweeps", state.get("sweeps", ()))):
         if not isinstance(arrays, tuple):
             raise ValueError(f"{name} must be a tuple, got {arrays!r}")

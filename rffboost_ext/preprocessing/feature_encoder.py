@@ -37,8 +37,8 @@ class FeatureEncoder(BaseEstimator):
         Name of the estimator, for messages.
     categorical_features : "from_dtype", None, or sequence of bool, int or str, default="from_dtype"
         Which columns hold categories.
-    missing : {"error", "mean"}, default="error"
-        Whether a missing value is an error or imputed in columns that have none in fit.
+    missing : {"auto", "error"}, default="auto"
+        Whether a missing value is allowed in columns that have none in fit.
 
     Attributes
     ----------
@@ -56,12 +56,12 @@ class FeatureEncoder(BaseEstimator):
         Imputation and one-hot encoding for learners that need numbers; None if there is nothing to do.
     """
 
-    constraints: ClassVar[dict[str, Check]] = {"missing": OneOf(("error", "mean"))}
+    constraints: ClassVar[dict[str, Check]] = {"missing": OneOf(("auto", "error"))}
     n_features_in_: int
     feature_names_in_: Array
 
     def __init__(
-        self, owner: str = "FeatureEncoder", categorical_features: Any = "from_dtype", missing: str = "error"
+        self, owner: str = "FeatureEncoder", categorical_features: Any = "from_dtype", missing: str = "auto"
     ) -> None:
         self.owner = owner
         self.categorical_features = categorical_features
@@ -118,7 +118,7 @@ class FeatureEncoder(BaseEstimator):
                 self.categories, X = self.categories.drop_unused(X)
         if self.categories is not None and categories is not None and categories.includes(self.categories):
             self.categories, X = categories, categories.recode(X, self.categories)
-        self.missing_columns, self.imputes_missing = missing, self.missing == "mean"
+        self.missing_columns, self.imputes_missing = missing, self.missing == "auto"
         return in_double_if_any(X, missing), y, weight
 
     def transform_rows(
@@ -145,8 +145,8 @@ class FeatureEncoder(BaseEstimator):
         Raises
         ------
         ValueError, TypeError
-            If names, number or kinds of columns differ from those in fit, or a column has missing values that had
-            none in fit; the message names the column.
+            If names, number or kinds of columns differ from those in fit, or a column has missing values that may
+            have none; the message names the column.
         """
         if self._is_valid(X):
             return np.asarray(X)
@@ -172,16 +172,18 @@ class FeatureEncoder(BaseEstimator):
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
     def require_scores(self, ensemble: Ensemble, X: Array) -> None:
-        """Raise a ValueError unless an ensemble has a score wherever a value may be missing."""
-        may_miss = np.full(X.shape[1], self.imputes_missing)
-        if self.missing_columns is not None:
-            may_miss |= self.missing_columns
-        if np.isnan(ensemble.raw(np.where(may_miss, np.nan, X[:1]))).any():
+        """Raise a ValueError unless an ensemble that a fit continues from has a score for its missing values.
+
+        If it has none for those of other columns, these may have none in later data either.
+        """
+        assert self.missing_columns is not None
+        if lacks_scores(ensemble, X[:1], self.missing_columns):
             raise ValueError(
                 f"{self.owner}: init_model has cosines without a rule for missing values, which "
-                f"{self.column_name(int(np.flatnonzero(may_miss)[0]))} of X may have: fit it to data with missing "
-                f'values, or with missing="mean"'
+                f"{self.column_name(int(self.missing_columns.argmax()))} of X has: fit it with "
+                f'missing="auto", or impute X'
             )
+        self.imputes_missing &= not lacks_scores(ensemble, X[:1], np.ones(X.shape[1], dtype=bool))
 
     def _categories_of(self, X: Any) -> CategoryEncoding | None:
         """The categories of the table of a fit."""
@@ -241,9 +243,10 @@ class FeatureEncoder(BaseEstimator):
             return
         new = missing if self.missing_columns is None else missing & ~self.missing_columns
         if new.any():
+            advice = 'missing="auto" allows them' if self.missing != "auto" else "a part of the model has no rule"
             raise ValueError(
                 f"{self.owner}: X contains NaN in {self.column_name(int(new.argmax()))}, which had no missing "
-                f'values in fit; missing="mean" allows them'
+                f"values in fit; {advice}"
             )
 
 
@@ -254,6 +257,11 @@ def missing_columns(X: Array) -> Array:
             return np.zeros(X.shape[1], dtype=bool)
     assert_all_finite(X, allow_nan=True, input_name="X")
     return np.asarray(np.isnan(X).any(axis=0))
+
+
+def lacks_scores(ensemble: Ensemble, row: Array, missing: Array) -> bool:
+    """Whether an ensemble has no score at a row (1, d) with missing values in some columns, (d,)."""
+    return bool(np.isnan(ensemble.raw(np.where(missing, np.nan, row))).any())
 
 
 def in_double_if_any(X: Array, missing: Array) -> Array:

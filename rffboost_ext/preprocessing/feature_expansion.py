@@ -15,15 +15,15 @@ NO_COLUMNS = np.empty(0, dtype=np.int64)
 
 
 def fit_feature_expansion(
-    X: Array, weight: Array, coded: list[int], missing: Array, imputes_trees: bool
+    X: Array, weight: Array, coded: list[int], missing: Array, imputes_new: bool
 ) -> ImputeAndEncode | None:
     """The imputation and encoding of training data; None if learners are fitted to the data themselves.
 
     Missing numbers are imputed by linear regression on the other numeric columns and flagged by an indicator
-    (:func:`~rffboost_ext.preprocessing.imputation.imputation_regressions`); by the mean in columns without missing
-    values in training. Categories are one-hot encoded by scikit-learn's OneHotEncoder. A missing value is a
-    category of its own if the column has any in training. Otherwise, like an unknown category, it is encoded as
-    the mean of the one-hot columns, which is 0 after standardising.
+    (:func:`~rffboost_ext.preprocessing.imputation.imputation_regressions`). If no number is missing in training,
+    those of other data are imputed by the mean. Categories are one-hot encoded by scikit-learn's OneHotEncoder. A
+    missing value is a category of its own if the column has any in training. Otherwise, like an unknown category,
+    it is encoded as the mean of the one-hot columns, which is 0 after standardising.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ def fit_feature_expansion(
         The columns of codes.
     missing : ndarray of shape (d,), bool
         The columns that have missing values in training.
-    imputes_trees : bool
-        Whether missing numbers are imputed for trees too, in columns that have none in training.
+    imputes_new : bool
+        Whether missing values are allowed in columns that have none in training.
     """
-    if not (coded or imputes_trees or missing.any()):
+    if not (coded or imputes_new or missing.any()):
         return None
     is_number = np.ones(X.shape[1], dtype=bool)
     is_number[coded] = False
@@ -48,7 +48,7 @@ def fit_feature_expansion(
     indicators = np.flatnonzero(is_number & missing)
     codes = np.array(coded, dtype=np.int64)
     regressions = imputation_regressions(X[:, numbers], weight, fill)
-    return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, imputes_trees, regressions)
+    return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, regressions)
 
 
 def one_hot(codes: Array, weight: Array, missing: bool) -> Array:

@@ -39,16 +39,15 @@ def imputation_regressions(numbers: Array, weight: Array, fill: Array) -> tuple[
     Returns
     -------
     tuple of ndarray of shape (p, p)
-        In the units of the columns, 0 for columns without missing values. Empty if no number is missing, or with
-        one column or more than 200.
+        In the units of the columns, also for columns without missing values, which other data may have. Empty if
+        no number is missing, or with one column or more than 200.
 
     References
     ----------
     .. [1] Lauritzen, "Graphical Models", 1996, section 5.1.3.
     """
     missing = np.isnan(numbers)
-    imputed = missing.any(axis=0)
-    if not 1 < len(fill) <= MAX_COLUMNS or not imputed.any():
+    if not 1 < len(fill) <= MAX_COLUMNS or not missing.any():
         return ()
     step = -(-len(numbers) // MAX_ROWS)
     numbers, missing, weight = numbers[::step], missing[::step], weight[::step]
@@ -59,7 +58,7 @@ def imputation_regressions(numbers: Array, weight: Array, fill: Array) -> tuple[
     slopes = regression_coefficients(z, weight) * (weight.sum() / (observed + ROWS_PER_COLUMN * len(fill)))
     regressions = []
     for _ in range(N_REGRESSIONS):
-        regressions.append(np.where(imputed, slopes * scale / scale[:, None], 0.0))
+        regressions.append(slopes * scale / scale[:, None])
         z = np.where(missing, z @ slopes, z)
         slopes = regression_coefficients(z, weight)
     return tuple(regressions)

@@ -47,12 +47,16 @@ def fit_scaling(
 
 
 def fit_clipping(X: Array, expansion: ImputeAndEncode | None = None) -> ClipAndLog:
-    """The training range of each expanded column; one-hot columns are unbounded."""
+    """The training range of each expanded column, and its mean if means are all that is imputed.
+
+    One-hot columns are unbounded.
+    """
     if expansion is None:
         return ClipAndLog(*column_ranges(X))
     low, high = column_ranges(without_categories(expansion)(X))
     unbounded = np.full(expansion.n_expanded - len(low), np.inf)
-    return ClipAndLog(np.append(low, -unbounded), np.append(high, unbounded))
+    low, high = np.append(low, -unbounded), np.append(high, unbounded)
+    return ClipAndLog(low, high, means=expansion.means if expansion.only_imputes_means else None)
 
 
 def without_categories(expansion: ImputeAndEncode) -> ImputeAndEncode:

@@ -1,4 +1,4 @@
-"""Clip features to their training range and log-transform skewed ones, before cosines."""
+"""Impute missing values, clip features to their training range and log-transform skewed ones, before cosines."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..utils.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class ClipAndLog(PickledByFields):
-    r"""Clip each feature, ``x -> min(max(x, low), high)``, then log-transform features with a log scale s:
+    r"""Impute and clip each feature, ``x -> min(max(x, low), high)``, then log-transform those with a log scale s:
 
     .. math:: x \mapsto a + s \log\left(1 + \frac{x - a}{s}\right)
 
     The anchor a is `low` if s > 0 and `high` if s < 0. The slope is 1 at the anchor and 1/2 at the distance
-    ``|s|``. NaN stays NaN.
+    ``|s|``. A missing value (NaN) is replaced by the feature's mean first; without means NaN stays NaN.
 
     A cosine keeps oscillating beyond the range on which it was fitted, without support in the data. With clipped
     features it is constant there, as a tree is. In a skewed feature, frequencies that suit the dense region are
@@ -33,14 +33,27 @@ class ClipAndLog(PickledByFields):
     log_scale : ndarray of shape (d,), float64, optional
         Scale s of each feature, in its units, 0 for features that are not transformed; the anchor must be finite
         elsewhere. None if no feature is transformed.
+    means : ndarray of shape (d,), float64, optional
+        Imputed value of each feature. None leaves missing values as they are.
     """
 
     low: Array
     high: Array
     log_scale: Array | None = None
+    means: Array | None = None
+
+    @classmethod
+    def only_imputing(cls, means: Array) -> ClipAndLog:
+        """Imputation by `means` (d,), without a range and log transforms."""
+        return cls(np.full(len(means), -np.inf), np.full(len(means), np.inf), means=means)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether any feature has a range."""
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
     def __call__(self, X: Array) -> Array:
-        """Clip and log-transform X (n, d), in its own precision or, with a log transform, in float64.
+        """Impute, clip and log-transform X (n, d), in its own precision or, with a log transform, in float64.
 
         Integers become float64.
         """
@@ -52,11 +65,13 @@ class ClipAndLog(PickledByFields):
         return X
 
     def clip_values(self, X: Array) -> Array:
-        """A copy of X (n, d), clipped to the range."""
+        """A copy of X (n, d), imputed and clipped to the range."""
         X = X if X.dtype.kind == "f" else X.astype(np.float64)
         # Bounds beyond the range of float32 become infinite.
         with np.errstate(over="ignore"):
             low, high = (end.astype(X.dtype) for end in (self.low, self.high))
+        if self.means is not None:
+            X = np.where(np.isnan(X), self.means.astype(X.dtype), X)
         return np.clip(X, low, high)
 
     @cached_property
@@ -73,7 +88,10 @@ class ClipAndLog(PickledByFields):
         return np.maximum((X[:, columns].astype(np.float64) - anchor) / scale, 0.0)
 
     def derivative(self, X: Array) -> Array:
-        """The derivative of each feature at X (n, d), (n, d); 0 outside the range, one-sided at its ends."""
+        """The derivative of each feature at X (n, d), (n, d).
+
+        It is 0 outside the range and for missing values, and one-sided at the ends of the range.
+        """
         clipped = self.clip_values(X)
         slopes = np.asarray(clipped == X, dtype=np.float64)
         slopes[:, self.log_columns[0]] /= 1.0 + self._scaled_distance(clipped)
@@ -81,29 +99,30 @@ class ClipAndLog(PickledByFields):
 
     def translate(self, shift: Array | float) -> ClipAndLog:
         """The same for features plus `shift` (d,)."""
-        return ClipAndLog(self.low + shift, self.high + shift, self.log_scale)
+        means = None if self.means is None else self.means + shift
+        return ClipAndLog(self.low + shift, self.high + shift, self.log_scale, means)
 
     def rescale(self, factor: Array) -> ClipAndLog:
         """The same for features times `factor` (d,), positive."""
-        return ClipAndLog(
-            self.low * factor, self.high * factor, None if self.log_scale is None else self.log_scale * factor
-        )
+        log_scale, means = (None if part is None else part * factor for part in (self.log_scale, self.means))
+        return ClipAndLog(self.low * factor, self.high * factor, log_scale, means)
 
     def head(self, size: int) -> ClipAndLog:
         """The same for the first `size` features."""
-        return ClipAndLog(
-            self.low[:size], self.high[:size], None if self.log_scale is None else self.log_scale[:size]
-        )
+        log_scale, means = (None if part is None else part[:size] for part in (self.log_scale, self.means))
+        return ClipAndLog(self.low[:size], self.high[:size], log_scale, means)
 
     def after(self, other: ClipAndLog) -> ClipAndLog:
         """The range that is equivalent to clipping to `other`, then to this one; without log transforms."""
         self._require_no_log(other)
-        return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0])
+        means = self.means if other.means is None else other.means
+        return ClipAndLog(self(other.low[None])[0], self(other.high[None])[0], means=means)
 
     def union(self, other: ClipAndLog) -> ClipAndLog:
-        """The smallest range that contains both ranges; without log transforms."""
+        """The smallest range that contains both, with the means of this one if both impute; without logarithms."""
         self._require_no_log(other)
-        return ClipAndLog(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        means = None if other.means is None else self.means
+        return ClipAndLog(np.minimum(self.low, other.low), np.maximum(self.high, other.high), means=means)
 
     def _require_no_log(self, other: ClipAndLog) -> None:
         """Raise a ValueError if either of two has a log transform."""
@@ -112,12 +131,9 @@ class ClipAndLog(PickledByFields):
 
     @cached_property
     def key(self) -> Hashable:
-        """Equal for equal ranges and log scales."""
-        return (
-            self.low.tobytes(),
-            self.high.tobytes(),
-            None if self.log_scale is None else self.log_scale.tobytes(),
-        )
+        """Equal for equal ranges, log scales and means."""
+        parts = self.low, self.high, self.log_scale, self.means
+        return tuple(None if part is None else part.tobytes() for part in parts)
 
 
 @singledispatch

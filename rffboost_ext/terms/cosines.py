@@ -37,7 +37,7 @@ class Cosines(Term):
         Subtracted from x; the origin by default. In exact arithmetic it is equivalent to a shift of the phases;
         near the data it keeps ``omega . (x - center)``, and so the rounding error, small.
     clipping : ClipAndLog, optional
-        Applied to x first; by default x is neither clipped nor log-transformed.
+        Applied to x first; by default x is neither imputed, nor clipped, nor log-transformed.
 
     Notes
     -----
@@ -75,7 +75,9 @@ class Cosines(Term):
         return {}
 
     def kernel_arrays(self, dtype: str) -> tuple[Array, ...]:
-        """The arguments of the kernels: center, low, high, log scale, frequencies and phases over pi, weights.
+        """The arguments of the kernels.
+
+        They are center, low, high, log scale, means, frequencies and phases over pi, and weights.
 
         Cached, since the conversion takes longer than the prediction of a single row.
 
@@ -89,7 +91,9 @@ class Cosines(Term):
             return cache[dtype]
         center = np.zeros(d) if self.center is None else self.center
         clipping = self.clipping or ClipAndLog(np.array(-np.inf), np.array(np.inf))
-        ends = clipping.low, clipping.high, 0.0 if clipping.log_scale is None else clipping.log_scale
+        log_scale = 0.0 if clipping.log_scale is None else clipping.log_scale
+        means = np.nan if clipping.means is None else clipping.means
+        ends = clipping.low, clipping.high, log_scale, means
         columns = [np.broadcast_to(values, d).astype(np.float64) for values in ends]
         # The kernel computes four cosines at a time.
         arrays = (pad_rows(array, 4) for array in (self.omega / np.pi, self.phase / np.pi, self.weight))
@@ -117,7 +121,7 @@ class Cosines(Term):
         return z
 
     def clip_and_log(self, X: Array) -> Array:
-        """X after ``clipping``, if there is one."""
+        """X after ``clipping``, which may impute it too, if there is one."""
         return X if self.clipping is None else self.clipping(X)
 
     def scaled(self, factor: float) -> Cosines:

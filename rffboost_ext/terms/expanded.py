@@ -13,6 +13,7 @@ from ..core import Term
 from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
+from .cosines import Cosines
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +40,6 @@ class ImputeAndEncode(PickledByFields):
         Indices of the columns of category codes 0 .. K-1.
     one_hot : tuple of ndarray of shape (K + 1, k), float64
         For each categorical column the encoding of each code; the last row is that of a missing or unknown code.
-    imputes_trees : bool, default=False
-        Whether trees get imputed numbers too, in columns without an indicator; by default trees get NaN.
     regressions : tuple of ndarray of shape (p, p), float64, default=()
         Column j of each matrix predicts number j from all numbers, relative to `means`.
     """
@@ -51,12 +50,13 @@ class ImputeAndEncode(PickledByFields):
     indicators: Array
     categorical: Array
     one_hot: tuple[Array, ...]
-    imputes_trees: bool = False
     regressions: tuple[Array, ...] = ()
 
     def __call__(self, X: Array) -> Array:
         """X (n, d) imputed and encoded, (n, e), in its own precision."""
         require_columns(X, self.n_features)
+        if self.only_imputes_means and not has_missing(X):
+            return X
         out = np.empty((len(X), self.n_expanded), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         p, g = len(self.numeric), len(self.indicators)
         out[:, :p] = self.impute(X[:, self.numeric])
@@ -90,15 +90,10 @@ class ImputeAndEncode(PickledByFields):
         return len(self.source)
 
     @cached_property
-    def for_trees(self) -> ImputeAndEncode | None:
-        """Imputation for trees, with the same columns as X; None if trees get X itself."""
-        if not self.imputes_trees:
-            return None
-        means = np.full(self.n_features, np.nan)
-        means[self.numeric] = self.means
-        means[self.indicators] = np.nan
-        columns, none = np.arange(self.n_features), np.empty(0, dtype=np.int64)
-        return ImputeAndEncode(self.n_features, columns, means, none, none, ())
+    def only_imputes_means(self) -> bool:
+        """Whether the result is X, with missing values replaced by means: no other columns, no regressions."""
+        every = np.arange(self.n_features)
+        return np.array_equal(self.numeric, every) and self.n_expanded == len(every) and not self.regressions
 
     @cached_property
     def key(self) -> Hashable:
@@ -113,6 +108,12 @@ class ImputeAndEncode(PickledByFields):
         out = np.zeros((self.n_features, len(flat)))
         np.add.at(out, self.source, flat.T)
         return np.ascontiguousarray(out.T).reshape(*values.shape[:-1], self.n_features)
+
+
+def has_missing(X: Array) -> bool:
+    """Whether X (n, d) has missing values; also true if a sum of its values overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isnan(X.sum()))
 
 
 def one_hot_rows(codes: Array, size: int) -> Array:
@@ -165,7 +166,8 @@ def expand(term: Term, expansion: ImputeAndEncode) -> Term:
     """The function ``x -> term(expansion(x))`` as a term of the original columns.
 
     Types of terms that handle missing values and categories themselves, such as the trees that XGBoost grows,
-    register a rule here. Any other term is wrapped in :class:`Expanded`.
+    register a rule here. Cosines that impute their features remain as they are if means are all that is imputed.
+    Any other term is wrapped in :class:`Expanded`.
 
     Parameters
     ----------
@@ -180,3 +182,9 @@ def expand(term: Term, expansion: ImputeAndEncode) -> Term:
         A function of the original columns, (n, d).
     """
     return Expanded(term, expansion)
+
+
+@expand.register
+def _(term: Cosines, expansion: ImputeAndEncode) -> Term:
+    imputes = term.clipping is not None and term.clipping.means is not None
+    return term if imputes and expansion.only_imputes_means else Expanded(term, expansion)

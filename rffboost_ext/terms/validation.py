@@ -51,6 +51,8 @@ def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     if term.clipping is not None:
         require_shape("low", term.clipping.low, (n_features,))
         require_shape("high", term.clipping.high, (n_features,))
+        if term.clipping.means is not None:
+            require_shape("means", term.clipping.means, (n_features,))
         check_log_scale(term.clipping)
 
 

@@ -45,7 +45,7 @@ def test_folds_in_one_line():
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_gap_is_for_averages_whose_models_all_fill_it(order):
-    models = [clone(BOOSTER).set_params(missing=missing).fit(X, Y) for missing in ("mean", "error")]
+    models = [clone(BOOSTER).set_params(missing=missing).fit(X, Y) for missing in ("auto", "error")]
     holes = np.where(np.arange(3) == 1, np.nan, X)
     with pytest.raises(ValueError, match="X contains NaN in column 1"):
         average(models[::order]).predict(holes)
@@ -59,7 +59,7 @@ def test_a_gap_is_for_averages_whose_models_all_know_it(order):
         np.where((np.arange(3) == column) & (np.arange(90) % 7 == 0)[:, None], np.nan, X) for column in (0, 1)
     ]
     both = np.where(np.isnan(holes[0]), np.nan, holes[1])
-    models = [clone(BOOSTER).fit(rows, Y) for rows in (holes[0], both)]
+    models = [clone(BOOSTER).set_params(missing="error").fit(rows, Y) for rows in (holes[0], both)]
     averaged = average(models[::order])
     expected = np.mean([one.predict(holes[0]) for one in models], axis=0)
     np.testing.assert_allclose(averaged.predict(holes[0]), expected, atol=1e-9)

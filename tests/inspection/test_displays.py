@@ -130,9 +130,7 @@ def test_landmarks_are_where_the_cosines_of_a_round_have_their_crests(moons):
         np.testing.assert_allclose(replace(term, clipping=None).features(point[None]), 1.0, rtol=0, atol=1e-12)
     display = LandmarkDisplay.from_estimator(model, X, grid_resolution=20)
     np.testing.assert_allclose(display.dots_.get_offsets(), points)
-    filling = RFFBoostClassifier("exponential", "rff_k", n_estimators=8, random_state=0, missing="mean").fit(
-        X, moons[1]
-    )
+    filling = RFFBoostClassifier("exponential", "rff_k", n_estimators=8, random_state=0).fit(X, moons[1])
     np.testing.assert_allclose(landmarks(filling.ensemble_), points)
     corner = np.array([[display.grid[0][3], display.grid[1][5]]])
     assert display.score[5, 3] == pytest.approx(model.decision_function(corner)[0])

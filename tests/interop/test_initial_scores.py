@@ -144,15 +144,17 @@ def test_letters_that_xgboost_has_lost_are_told(names, read):
         read(model, table)
 
 
-def test_cosines_that_know_no_gaps_are_refused_where_gaps_may_come():
+def test_cosines_that_know_no_gaps_are_refused_where_gaps_come():
     params = {"learner": "rff_1", "n_estimators": 2, "random_state": 0}
-    plain, ready = (RFFBoostRegressor(missing=missing, **params).fit(X, SIGNAL) for missing in ("error", "mean"))
-    model = RFFBoostRegressor(missing="mean", **params)
+    plain, ready = (RFFBoostRegressor(missing=missing, **params).fit(X, SIGNAL) for missing in ("error", "auto"))
+    model, gaps = RFFBoostRegressor(**params), np.full((1, X.shape[1]), np.nan)
     with pytest.raises(ValueError, match="init_model has cosines without a rule for missing values, which col"):
-        model.fit(X, SIGNAL, init_model=plain)
+        model.fit(np.vstack([X, gaps]), np.append(SIGNAL, 0.0), init_model=plain)
+    with pytest.raises(ValueError, match="NaN in column 0, which had no missing values in fit; a part of the"):
+        model.fit(X, SIGNAL, init_model=plain).predict(gaps)
     given = xgb.XGBRegressor(n_estimators=2, n_jobs=1).fit(X, SIGNAL)
     for init in (ready, given):
-        assert np.isfinite(model.fit(X, SIGNAL, init_model=init).predict(np.full((1, X.shape[1]), np.nan))).all()
+        assert np.isfinite(model.fit(X, SIGNAL, init_model=init).predict(gaps)).all()
 
 
 def ranker():

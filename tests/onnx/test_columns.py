@@ -64,11 +64,11 @@ def test_categories(loss: Any, learner: Any) -> None:
 
 
 @corners
-@pytest.mark.parametrize("missing", ["error", "mean"])
+@pytest.mark.parametrize("missing", ["error", "auto"])
 def test_the_reference_agrees(loss: Any, learner: Any, missing: str) -> None:
     table, y = make_table(loss)
     model, rows = make_estimator(loss, learner, missing=missing).fit(table, y), odd_table(loss)
-    if missing == "mean":
+    if missing == "auto":
         rows.loc[::5, "whole"] = np.nan
     for dtype in DTYPES:
         verify_onnx(model, to_onnx(model, dtype=dtype), rows, runtime="reference", raise_on_mismatch=True)
@@ -78,7 +78,7 @@ def test_the_reference_agrees(loss: Any, learner: Any, missing: str) -> None:
 def test_filled_gaps(loss: Any, learner: Any) -> None:
     X, y = make_gapped(loss)
     X = np.column_stack([X, np.nan_to_num(X[:, 0])])
-    model = make_estimator(loss, learner, missing="mean").fit(X, y)
+    model = make_estimator(loss, learner).fit(X, y)
     rows = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     for runtime in ("onnxruntime", "reference"):
         verify_onnx(model, to_onnx(model), rows, runtime=runtime, raise_on_mismatch=True)
@@ -132,7 +132,7 @@ def test_a_file_is_described_and_read_back(tmp_path: Any) -> None:
 
 def test_categories_that_are_numbers_take_one_matrix() -> None:
     codes = np.column_stack([TABLE["whole"].astype(float), TABLE["number"]])
-    model = RFFBoostClassifier(categorical_features=[0], missing="mean", **BRIEF).fit(codes, Y)
+    model = RFFBoostClassifier(categorical_features=[0], **BRIEF).fit(codes, Y)
     graph = to_onnx(model)
     assert [entry.name for entry in graph.graph.input] == ["X"]
     rows = np.vstack([codes, [[7.0, 0.0], [np.nan, 0.0]]])
@@ -188,8 +188,6 @@ def test_numbers_that_no_input_can_tell_apart(dtype: str) -> None:
 def test_opsets() -> None:
     gaps = RFFBoostClassifier(learner="rff_1", **BRIEF).fit(TABLE[["number"]], Y)
     verify_onnx(gaps, to_onnx(gaps, opset=9), TABLE[["number"]], raise_on_mismatch=True)
-    with pytest.raises(ValueError, match="opset must be at least 9 for missing values"):
-        to_onnx(gaps, opset=8)
     with pytest.raises(ValueError, match="opset must be at least 11 for categories that are numbers"):
         to_onnx(fitted(), opset=10)
     for opset in (11, 21, NEWEST_OPSET):
@@ -286,7 +284,8 @@ def test_gaps_are_refused_where_python_refuses_them(kind: str) -> None:
     else:
         table["c"] = (table["c"] == "u").astype(float)
     X = table.to_numpy() if kind == "array" else table
-    model = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0).fit(X, table["a"] > 0.0)
+    model = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0, missing="error")
+    model.fit(X, table["a"] > 0.0)
     predictor = OnnxPredictor(to_onnx(model))
     np.testing.assert_array_equal(predictor.predict(X), model.predict(X))
     for name in ("a", "c"):
@@ -298,7 +297,7 @@ def test_gaps_are_refused_where_python_refuses_them(kind: str) -> None:
                 ValueError, match=r"X contains NaN in column .*, which had no missing values in fit"
             ):
                 one.predict(worse)
-    filled = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0, missing="mean")
+    filled = RFFBoostClassifier(n_estimators=3, early_stopping=False, random_state=0)
     OnnxPredictor(to_onnx(filled.fit(X, table["a"] > 0.0))).predict(worse)
 
 

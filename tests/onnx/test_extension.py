@@ -103,8 +103,9 @@ def test_a_term_of_a_users_own(monkeypatch: pytest.MonkeyPatch, dtype: str) -> N
     y = X[:, 0] + 0.3 * X[:, 1]
     model = RFFBoostRegressor(learner=LeastSquares(), n_estimators=4, learning_rate=0.5).fit(X, y)
     graph = to_onnx(model, dtype=dtype)
-    assert any(isinstance(term, Standardized) for term in model.ensemble_.compact().terms)
-    verify_onnx(model, graph, X, raise_on_mismatch=True)
+    assert any(isinstance(term.term, Standardized) for term in model.ensemble_.compact().terms)
+    for rows in (X, np.where(np.arange(3) == 1, np.nan, X)):
+        verify_onnx(model, graph, rows, raise_on_mismatch=True)
     back = from_onnx(to_onnx(model, dtype="float64"))
     assert np.allclose(back.raw(X), model.ensemble_.raw(X), rtol=1e-12, atol=1e-12)
 

@@ -101,7 +101,7 @@ def test_the_oldest_runtime(versions: tuple[int, int, int], runtime: str) -> Non
     [
         ({"dtype": "float16"}, ValueError, "dtype must be 'float32' or 'float64' or 'mixed', got 'float16'"),
         ({"dtype": np.float32}, TypeError, "dtype must be"),
-        ({"opset": 7}, ValueError, "opset must be an integer >= 8, got 7"),
+        ({"opset": 7}, ValueError, "opset must be an integer >= 9, got 7"),
         ({"opset": 27}, ValueError, "opset must be at most"),
         ({"opset": "13"}, TypeError, "opset must be an integer"),
     ],

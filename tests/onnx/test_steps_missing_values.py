@@ -53,7 +53,7 @@ STEPS: dict[str, Any] = {
 @pytest.mark.parametrize("learner", ["tree", "rff_newton", "mixture"])
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_gaps_pass_steps_where_fit_saw_some_only(steps: Any, learner: str, rows: np.ndarray) -> None:
-    pipeline = steps(regressor(learner)).fit(rows, Y)
+    pipeline = steps(regressor(learner, missing="error")).fit(rows, Y)
     predictor = OnnxPredictor(to_onnx(pipeline))
     for column in range(3):
         given = with_gap(column)
@@ -76,9 +76,13 @@ def test_gaps_that_a_step_fills_are_allowed(steps: Any) -> None:
     np.testing.assert_allclose(predictor.predict(given), pipeline.predict(given), atol=1e-5)
 
 
-def test_gaps_that_the_estimator_fills_are_allowed() -> None:
-    pipeline = make_pipeline(MinMaxScaler(), regressor(missing="mean")).fit(X, Y)
-    predictor, given = OnnxPredictor(to_onnx(pipeline)), with_gap(0)
+@pytest.mark.parametrize("rows", [X, HOLED], ids=["no gaps", "gaps"])
+@pytest.mark.parametrize("learner", ["tree", "rff_newton", "mixture"])
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_gaps_that_the_estimator_fills_are_allowed(steps: Any, learner: str, rows: np.ndarray) -> None:
+    pipeline = steps(regressor(learner)).fit(rows, Y)
+    predictor = OnnxPredictor(to_onnx(pipeline))
+    given = np.where(np.random.default_rng(1).random(X.shape) < 0.3, np.nan, X)
     np.testing.assert_allclose(predictor.predict(given), pipeline.predict(given), atol=1e-5)
 
 
@@ -92,8 +96,9 @@ def test_gaps_that_a_step_spreads_are_refused() -> None:
 
 def test_every_output_of_a_table_is_watched() -> None:
     table = pd.DataFrame(X, columns=list("abc"))
-    labels = make_pipeline(MinMaxScaler(), RFFBoostClassifier("log_loss", "rff_newton", n_estimators=5))
-    ends = ConformalRegressor(make_pipeline(MinMaxScaler(), regressor()), random_state=0)
+    classifier = RFFBoostClassifier("log_loss", "rff_newton", n_estimators=5, missing="error")
+    labels = make_pipeline(MinMaxScaler(), classifier)
+    ends = ConformalRegressor(make_pipeline(MinMaxScaler(), regressor(missing="error")), random_state=0)
     files: dict[Any, tuple[str, ...]] = {
         labels.fit(table, Y > 0.0): ("predict", "predict_proba", "decision_function"),
         ends.fit(table, Y): ("predict", "predict_interval"),
@@ -108,7 +113,8 @@ def test_every_output_of_a_table_is_watched() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_chunk_is_watched(n_jobs: int) -> None:
-    predictor = OnnxPredictor(to_onnx(make_pipeline(MinMaxScaler(), regressor()).fit(X, Y)), n_jobs=n_jobs)
+    pipeline = make_pipeline(MinMaxScaler(), regressor(missing="error")).fit(X, Y)
+    predictor = OnnxPredictor(to_onnx(pipeline), n_jobs=n_jobs)
     many = np.resize(X, (3 * CHUNK_ELEMENTS // 6, 3))
     assert predictor.predict(many).shape == (len(many),)
     many[-1, 0] = np.nan

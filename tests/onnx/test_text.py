@@ -25,10 +25,10 @@ def table(categories: list[str], gaps: bool = False) -> pd.DataFrame:
     return pd.DataFrame({"x": RNG.standard_normal(len(words)), "t": pd.Series(words, dtype="category")})
 
 
-def pair(rows: pd.DataFrame) -> tuple[Any, Any]:
+def pair(rows: pd.DataFrame, **params: Any) -> tuple[Any, Any]:
     """A model that tells the categories apart, and its file."""
     y = rows["x"] + 3.0 * rows["t"].cat.codes.to_numpy()
-    model = RFFBoostRegressor(n_estimators=30, early_stopping=False, random_state=0).fit(rows, y)
+    model = RFFBoostRegressor(n_estimators=30, early_stopping=False, random_state=0, **params).fit(rows, y)
     return model, to_onnx(model)
 
 
@@ -51,9 +51,10 @@ def test_values_that_are_no_text_are_categories_not_seen(categories: list[str], 
 @pytest.mark.parametrize("categories", [PLAIN, ODD])
 def test_missing_values_beside_others(categories: list[str], gap: Any) -> None:
     rows = given("u", gap, 1)
-    model, file = pair(table(categories, gaps=True))
-    np.testing.assert_allclose(OnnxPredictor(file).predict(rows), model.predict(rows), atol=1e-5)
-    model, file = pair(table(categories))
+    for gaps in (True, False):
+        model, file = pair(table(categories, gaps=gaps))
+        np.testing.assert_allclose(OnnxPredictor(file).predict(rows), model.predict(rows), atol=1e-5)
+    model, file = pair(table(categories), missing="error")
     for one in (model, OnnxPredictor(file)):
         with pytest.raises(ValueError, match="X contains NaN in column 't', which had no missing values in fit"):
             one.predict(rows)

@@ -79,12 +79,12 @@ def test_an_unknown_category_is_a_gap(loss, learner):
     unknown, gap = (table.assign(text=pd.Series([value] * len(table), dtype=object)) for value in ("new", None))
     np.testing.assert_array_equal(scores(model, unknown), scores(model, gap))
     # So it is where training had no gap: no error, and cosines see the mean of the one-hot columns.
-    model = make_estimator(loss, learner).fit(table, y)
+    model = make_estimator(loss, learner, missing="error").fit(table, y)
     unseen = table.assign(whole=99)
     assert np.isfinite(scores(model, unseen)).all()
     with pytest.raises(ValueError, match="NaN in column 'whole'"):
         model.predict(table.assign(whole=None))
-    ready = make_estimator(loss, learner, missing="mean").fit(table, y)
+    ready = make_estimator(loss, learner).fit(table, y)
     np.testing.assert_array_equal(scores(ready, table.assign(whole=None)), scores(ready, unseen))
 
 

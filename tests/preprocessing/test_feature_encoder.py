@@ -43,14 +43,14 @@ def test_columns_are_known_by_name():
         fitted.transform(TABLE[["kind", "size"]])
 
 
-@pytest.mark.parametrize(("missing", "allowed"), [("error", False), ("mean", True)])
+@pytest.mark.parametrize(("missing", "allowed"), [("error", False), ("auto", True)])
 def test_missing_values_where_fit_had_none(missing, allowed):
     fitted = encoder(missing=missing)
     table = TABLE.assign(kind=pd.Categorical(["b", None, "b", "c"]))
     if allowed:
         assert np.isnan(fitted.transform(table)[1, 1])
     else:
-        with pytest.raises(ValueError, match=r"Model: X contains NaN in column 'kind', .*missing=\"mean\""):
+        with pytest.raises(ValueError, match=r"Model: X contains NaN in column 'kind', .*missing=\"auto\""):
             fitted.transform(table)
 
 

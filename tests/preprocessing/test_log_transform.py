@@ -300,7 +300,9 @@ def ranges_or_none(model):
 @pytest.mark.parametrize("make", [presets.gbrff1, presets.gbrff2])
 def test_published_algorithms_bend_nothing(make, skewed):
     X, y = skewed
-    assert ranges_or_none(make(n_estimators=3, random_state=0).fit(X, y > 0.0))[0] is None
+    found = ranges_or_none(make(n_estimators=3, random_state=0).fit(X, y > 0.0))[0]
+    assert found.log_scale is None
+    assert not found.is_bounded
 
 
 @pytest.mark.parametrize("case", LOSS_CASES, ids=lambda case: case.name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Term
-from ...terms import Expanded, ImputeAndEncode, Trees, expand, outputs_of_each, restore
+from ...terms import ImputeAndEncode, Trees, expand, outputs_of_each, restore
 from ...terms.batch_evaluation import BATCHED, map_groups
 from ...utils.typing import Array
 from .centering import shift_thresholds
@@ -103,8 +103,8 @@ def _(term: GrownTree, center: Array, scale: Array) -> Term:
 
 @expand.register
 def _(term: GrownTree, expansion: ImputeAndEncode) -> Term:
-    # Trees handle missing values and codes themselves, unless some values are imputed for trees too.
-    return term if expansion.for_trees is None else Expanded(term, expansion.for_trees)
+    # Trees handle missing values and codes themselves.
+    return term
 
 
 def outputs_by_forest(terms: Sequence[GrownTree], X: Array) -> Sequence[Array]:
