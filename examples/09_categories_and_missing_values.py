@@ -26,7 +26,7 @@ print(f"accuracy: {clf.score(test, y_test):.3f}")
 for name, share in zip(homes.columns, clf.feature_importances_, strict=True):
     print(f"  {name:<9} {share:.0%} of the explained variance")
 
-# An unknown category counts as missing. A missing value in a column that had none in fit is an error.
+# An unknown category counts as missing. So may any value, also in a column that was complete in fit.
 print("unknown district:", clf.predict_proba(test[:1].assign(district="moon")).round(3))
 try:
     clf.predict(test.assign(storey=np.nan))

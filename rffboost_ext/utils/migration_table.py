@@ -142,7 +142,8 @@ TABLE = [
               "categorical_features", "by default the columns of a categorical type",
               differing="enable_categorical feature_types"),
     estimator("missing", "missing", "use_missing", "nan_mode", "",
-              "NaN is always a missing value; this is about columns that had none in fit", differing="*"),
+              "NaN is always a missing value; `\"error\"` refuses it in columns that had none in fit",
+              differing="*"),
     estimator("extrapolation", note="beyond the training range of a feature, trees are constant; by default "
               "cosines are too"),
     estimator("learner", "booster", "boosting_type boosting boost linear_tree linear_trees",

@@ -228,7 +228,7 @@ def test_sums_of_other_columns_share_the_number():
         ({"random_state": "x"}, TypeError, "compress: random_state must be"),
         ({"X": X[:, :2]}, ValueError, "2 features"),
         ({"X": X[:1]}, ValueError, "compress: X must have at least 2 rows, got 1"),
-        ({"X": np.full((4, 3), np.nan)}, ValueError, "NaN"),
+        ({"X": np.full((4, 3), np.inf)}, ValueError, "infinity"),
     ],
 )
 def test_bad_input_is_named(change, error, text, smooth):

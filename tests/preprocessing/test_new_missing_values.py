@@ -1,0 +1,179 @@
+"""Missing values where fit had none: treated as by peers, alike in Python, files and graphs."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingRegressor
+from sklearn.model_selection import cross_val_score
+
+from onnx_export import OnnxPredictor, from_onnx, to_onnx, verify_onnx
+from rffboost_ext import (
+    ConformalRegressor,
+    Cosines,
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+    average,
+    compress,
+    load_model,
+    presets,
+)
+
+from ..cases import above_median
+
+RNG = np.random.default_rng(2)
+X = RNG.standard_normal((160, 3)) + np.array([0.0, 300.0, -5.0])
+SIGNAL = np.sin(2.0 * X[:, 0]) + (X[:, 1] - 300.0) + 0.3 * X[:, 2]
+LABELS = above_median(SIGNAL)
+WEIGHT = RNG.uniform(0.5, 2.0, len(X))
+ROWS = np.where(RNG.random((60, 3)) < 0.4, np.nan, X[:60])
+BRIEF = {"n_estimators": 8, "early_stopping": False, "random_state": 0}
+LEARNERS = ["auto", "mixture", "tree", "rff_1", "rff_newton", "rff_ridge"]
+
+
+@pytest.fixture(scope="module", params=LEARNERS)
+def model(request):
+    """A regressor that is fitted to complete rows."""
+    params = {"random_state": 0} if request.param == "auto" else BRIEF
+    return RFFBoostRegressor(learner=request.param, **params).fit(X, SIGNAL, sample_weight=WEIGHT)
+
+
+def test_cosines_impute_the_weighted_mean(model):
+    filled = np.where(np.isnan(ROWS), np.average(X, axis=0, weights=WEIGHT), ROWS)
+    for term in model.ensemble_.compact().terms:
+        if isinstance(term, Cosines):
+            np.testing.assert_allclose(term(ROWS), term(filled), rtol=0, atol=1e-12)
+            np.testing.assert_allclose(term.features(ROWS), term.features(filled), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("depth", [2, 6])
+def test_trees_send_them_where_xgboost_does(depth):
+    ours = RFFBoostRegressor(learner="tree", n_estimators=20, early_stopping=False, random_state=0)
+    ours.set_params(learner__max_depth=depth).fit(X, SIGNAL)
+    params = {"max_depth": depth, "eta": 0.1, "base_score": SIGNAL.mean(), "nthread": 1, "tree_method": "hist"}
+    theirs = xgboost.train(params, xgboost.DMatrix(X, SIGNAL), 20).predict(xgboost.DMatrix(ROWS))
+    np.testing.assert_allclose(ours.predict(ROWS), theirs, rtol=0, atol=1e-5)
+
+
+def test_stages_files_and_copies(model, tmp_path):
+    found = model.predict(ROWS)
+    assert np.isfinite(found).all()
+    *_, last = model.staged_predict(ROWS)
+    np.testing.assert_allclose(last, found, rtol=0, atol=1e-9)
+    model.save_model(tmp_path / "model")
+    for other in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict(ROWS), found)
+    np.testing.assert_allclose(model.predict(ROWS.astype(np.float32)), found, rtol=0, atol=1e-3)
+    # A row is predicted alone as among others.
+    np.testing.assert_allclose([model.predict(row[None])[0] for row in ROWS[:5]], found[:5], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "mixed"])
+def test_graphs(model, dtype):
+    file = to_onnx(model, dtype=dtype)
+    for runtime in ("onnxruntime", "reference"):
+        verify_onnx(model, file, ROWS, runtime=runtime, raise_on_mismatch=True)
+    tol = 1e-9 if dtype == "float64" else 1e-3
+    np.testing.assert_allclose(OnnxPredictor(file).predict(ROWS), model.predict(ROWS), rtol=0, atol=tol)
+    rows = ROWS if dtype == "float64" else ROWS.astype(np.float32)
+    np.testing.assert_allclose(from_onnx(file).raw(rows), model.raw_scores(rows), rtol=0, atol=tol)
+
+
+@pytest.mark.parametrize("learner", ["mixture", "tree", "rff_newton"])
+@pytest.mark.parametrize("extrapolation", ["constant", "continue"])
+@pytest.mark.parametrize("opset", [9, 13, 21])
+def test_graphs_of_each_opset(learner, extrapolation, opset):
+    given = BRIEF | {"extrapolation": extrapolation}
+    model = RFFBoostClassifier(learner=learner, **given).fit(X, LABELS)
+    for dtype in ("float32", "float64"):
+        verify_onnx(model, to_onnx(model, dtype=dtype, opset=opset), ROWS, raise_on_mismatch=True)
+
+
+def test_explanations(model):
+    values = model.shap_values(ROWS[:8], X[:10])
+    total = model.predict(ROWS[:8]) - model.predict(X[:10]).mean()
+    np.testing.assert_allclose(values.sum(axis=1), total, rtol=0, atol=1e-9)
+    slopes = model.gradient(ROWS)
+    assert np.isfinite(slopes).all()
+    assert (slopes[np.isnan(ROWS)] == 0.0).all()
+    assert np.isfinite(model.transform(ROWS)).all()
+
+
+def test_effects():
+    pytest.importorskip("matplotlib")
+    from rffboost_ext.displays import EffectDisplay, LandmarkDisplay
+
+    landmarks = RFFBoostClassifier("exponential", "rff_k", n_estimators=4, random_state=0).fit(X, LABELS)
+    assert np.isfinite(LandmarkDisplay.from_estimator(landmarks, ROWS, grid_resolution=5).score).all()
+    assert np.isfinite(EffectDisplay.from_estimator(landmarks, ROWS, 1, grid_resolution=5).curves).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_rare_gap_in_a_cross_validation(dtype):
+    rows = X.astype(dtype)
+    rows[17, 1] = np.nan
+    model = RFFBoostRegressor(n_estimators=20, random_state=0)
+    assert np.isfinite(cross_val_score(model, rows, SIGNAL, cv=4)).all()
+    table = pd.DataFrame(X, columns=list("abc")).assign(kind=pd.Categorical(np.where(X[:, 0] > 0.0, "a", "b")))
+    table.loc[9, "kind"] = np.nan
+    scores = cross_val_score(RFFBoostClassifier(**BRIEF), table, LABELS, cv=4, scoring="neg_log_loss")
+    assert np.isfinite(scores).all()
+
+
+WRAPPED = {
+    "quantiles": RFFBoostQuantileRegressor((0.2, 0.8), RFFBoostRegressor(**BRIEF)),
+    "conformal": ConformalRegressor(RFFBoostRegressor(**BRIEF), alpha=0.2, random_state=0),
+    "bagging": BaggingRegressor(RFFBoostRegressor(**BRIEF), 2, random_state=0),
+}
+
+
+@pytest.mark.parametrize("estimator", WRAPPED.values(), ids=WRAPPED)
+def test_estimators_of_estimators(estimator):
+    assert np.isfinite(estimator.fit(X, SIGNAL).predict(ROWS)).all()
+
+
+def test_calibrated_probabilities():
+    found = CalibratedClassifierCV(RFFBoostClassifier(**BRIEF), cv=3).fit(X, LABELS).predict_proba(ROWS)
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("make", [presets.gbrff1, presets.gbrff2])
+def test_presets(make):
+    assert np.isfinite(make(n_estimators=3, random_state=0).fit(X, LABELS).decision_function(ROWS)).all()
+
+
+def test_models_of_models(tmp_path):
+    folds = [RFFBoostRegressor(learner="rff_newton", **BRIEF).fit(X[k::2], SIGNAL[k::2]) for k in range(2)]
+    mean = average(folds)
+    np.testing.assert_allclose(mean.predict(ROWS), np.mean([one.predict(ROWS) for one in folds], axis=0))
+    assert np.isfinite(compress(mean, X, n_cosines=4).predict(ROWS)).all()
+
+
+@pytest.mark.parametrize("learner", ["mixture", "tree", "rff_newton"])
+def test_further_fits(learner):
+    given = BRIEF | {"learner": learner}
+    model = RFFBoostRegressor(**given, warm_start=True).fit(X, SIGNAL)
+    further = RFFBoostRegressor(**given).fit(ROWS, SIGNAL[:60], init_model=model)
+    assert np.isfinite(model.set_params(n_estimators=12).fit(ROWS, SIGNAL[:60]).predict(ROWS)).all()
+    assert np.isfinite(further.predict(ROWS)).all()
+
+
+def test_an_eval_set_may_have_them():
+    model = RFFBoostRegressor(n_estimators=20, random_state=0)
+    model.fit(X[60:], SIGNAL[60:], eval_set=[(ROWS, SIGNAL[:60])])
+    assert np.isfinite(model.evals_result_["validation_0"]["squared_error"]).all()
+
+
+def test_graphs_for_complete_models_grow_by_two_nodes():
+    strict, model = (RFFBoostRegressor(missing=how, **BRIEF).fit(X, SIGNAL) for how in ("error", "auto"))
+    files = [to_onnx(one) for one in (strict, model)]
+    found = [[node.op_type for node in file.graph.node] for file in files]
+    assert sorted(found[1]) == sorted([*found[0], "IsNaN", "Where"])
+    with pytest.raises(ValueError, match="NaN in column 0"):
+        OnnxPredictor(files[0]).predict(np.full((1, 3), np.nan))
