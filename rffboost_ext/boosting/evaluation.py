@@ -147,9 +147,9 @@ def evaluation_of(
 
 
 def evaluation_sets(
-    owner: str, eval_set: Any, features: FeatureEncoder, targets: TargetEncoder, dtype: Any = np.float32
+    owner: str, eval_set: Any, features: FeatureEncoder, targets: TargetEncoder
 ) -> dict[str, Dataset]:
-    """The user's sets, validated and encoded, by name, at least in the precision of the fit, `dtype`.
+    """The user's sets, validated and encoded, by name.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def evaluation_sets(
     sets = {}
     for name, given in named_sets(owner, eval_set).items():
         try:
-            sets[name] = evaluation_set(given, features, targets, dtype)
+            sets[name] = evaluation_set(given, features, targets)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{owner}: eval_set {name!r}: {error}") from error
@@ -190,15 +190,12 @@ def is_set(given: Any) -> bool:
     return isinstance(given, tuple) and len(given) in (2, 3) and not isinstance(given[0], tuple)
 
 
-def evaluation_set(
-    given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder, dtype: Any
-) -> Dataset:
+def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder) -> Dataset:
     """One set, a pair or a triple, as validated rows of positive weight."""
     X, y, weight = rows_of_positive_weight(*given)
     X, y = features.transform(X), targets.transform(np.asarray(y))
     if not np.isfinite(y).all():
         raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
-    X = X.astype(np.promote_types(X.dtype, dtype), copy=False)
     return Dataset(X, y, targets.reweight(y, weight))
 
 

@@ -176,7 +176,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         init = self._read_init_model(init_model)
         data = self._encode(X, y, sample_weight, groups, targets, init)
         self._check_target(parts, data, targets)
-        sets = evaluation_sets(owner, eval_set, self.encoder_, targets, data.X.dtype)
+        sets = evaluation_sets(owner, eval_set, self.encoder_, targets)
         given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets)
         warn_if_light(data.weight)
         start, n_initial = self._start(init, parts.loss, data, targets)

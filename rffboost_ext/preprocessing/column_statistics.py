@@ -47,6 +47,14 @@ def mean_and_scale(X: Array, weight: Array, constant: float = 1.0) -> tuple[Arra
     return mean, np.where(is_constant, np.maximum(constant, lost), np.sqrt(variance))
 
 
+def weighted_means(X: Array, weight: Array) -> Array:
+    """The weighted mean of each column, (d,), in float64; block by block, without a copy of X (n, d)."""
+    share, means = weight / weight.sum(), np.zeros(X.shape[1])
+    for start in range(0, len(X), BLOCK):
+        means += share[start : start + BLOCK] @ X[start : start + BLOCK]
+    return means
+
+
 def observed_means(X: Array, weight: Array) -> Array:
     """The weighted mean of the observed values of each column, (d,); 0 if there are none."""
     observed = ~np.isnan(X)

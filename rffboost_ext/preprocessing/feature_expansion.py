@@ -6,7 +6,7 @@ import numpy as np
 
 from ..terms import ImputeAndEncode
 from ..utils.typing import Array
-from .column_statistics import observed_means
+from .column_statistics import observed_means, weighted_means
 from .imputation import imputation_regressions
 
 # Maximum number of one-hot columns per categorical column: the rarest categories share one.
@@ -38,8 +38,8 @@ def fit_feature_expansion(
     imputes_new : bool
         Whether missing values are allowed in columns that have none in training.
     """
-    if not (coded or imputes_new or missing.any()):
-        return None
+    if not (coded or missing.any()):
+        return mean_imputation(weighted_means(X, weight)) if imputes_new else None
     is_number = np.ones(X.shape[1], dtype=bool)
     is_number[coded] = False
     numbers = np.flatnonzero(is_number)
@@ -49,6 +49,11 @@ def fit_feature_expansion(
     codes = np.array(coded, dtype=np.int64)
     regressions = imputation_regressions(X[:, numbers], weight, fill)
     return ImputeAndEncode(X.shape[1], numbers, fill, indicators, codes, tables, regressions)
+
+
+def mean_imputation(means: Array) -> ImputeAndEncode:
+    """The imputation of each column by its mean (d,)."""
+    return ImputeAndEncode(len(means), np.arange(len(means)), means, NO_COLUMNS, NO_COLUMNS, ())
 
 
 def one_hot(codes: Array, weight: Array, missing: bool) -> Array:

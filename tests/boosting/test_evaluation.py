@@ -243,7 +243,9 @@ def test_what_is_wrong_with_a_set_or_a_metric_is_named():
     X, y, X_other, y_other = halves(BINARY)
     holes = np.where(X_other > X_other[:, :1], np.nan, X_other)
     with pytest.raises(ValueError, match=r"eval_set 'mine': .*X contains NaN in column"):
-        RFFBoostClassifier(**PLAIN).fit(X, y, eval_set={"first": (X, y), "mine": (holes, y_other)})
+        RFFBoostClassifier(missing="error", **PLAIN).fit(
+            X, y, eval_set={"first": (X, y), "mine": (holes, y_other)}
+        )
     unknown = np.where(y_other == 1, np.nan, 0.0)
     with pytest.raises(ValueError, match="eval_set 'validation_0': y must be finite, got nan"):
         RFFBoostRegressor(**PLAIN).fit(X, y, eval_set=[(X_other, unknown)])

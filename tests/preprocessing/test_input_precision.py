@@ -41,8 +41,11 @@ def test_bits_of_a_fit_with_gaps(of_X):
     model = RFFBoostRegressor(n_estimators=30, random_state=0)
     held = gapped(2.0 * X, seed=3, columns=[0, 2])
     found = model.fit(GAPS, Y, sample_weight=WEIGHT, eval_set=[(held, Y)]).predict(GAPS)
-    model.fit(of_X(GAPS), single(Y), sample_weight=single(WEIGHT), eval_set=[(of_X(held), single(Y))])
+    model.fit(of_X(GAPS), single(Y), sample_weight=single(WEIGHT), eval_set=[(held, single(Y))])
     np.testing.assert_array_equal(model.predict(GAPS), found)
+    # Float32 rows of an eval_set are evaluated in float32.
+    model.fit(GAPS, Y, sample_weight=WEIGHT, eval_set=[(of_X(held), Y)])
+    np.testing.assert_allclose(model.predict(GAPS), found, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [X, GAPS], ids=["complete", "gaps"])
