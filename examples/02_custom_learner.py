@@ -69,6 +69,7 @@ model = RFFBoostClassifier(loss="exponential", learner=LinearRidge(), step="line
 search = GridSearchCV(model, {"learner__l2": [0.01, 1.0, 100.0]}, cv=3).fit(X_train, y_train)
 print(f"tuned: {search.best_params_}, test accuracy {search.score(X_test, y_test):.3f}")
 
-# Fifty linear terms are one linear term, of the standardised features.
+# Fifty linear terms are one linear term, of the imputed and standardised features.
 (term,) = search.best_estimator_.ensemble_.compact().terms
-print(f"50 rounds compact to one {type(term.term).__name__} of {len(term.term.slope)} features")
+inner = term.term.term
+print(f"50 rounds compact to one {type(inner).__name__} of {len(inner.slope)} features")

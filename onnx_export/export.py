@@ -70,7 +70,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> model = to_onnx(RFFBoostClassifier(n_estimators=20, random_state=0).fit(X, y))
     >>> [node.op_type for node in model.graph.node][:6]
-    ['IsNaN', 'Where', 'Max', 'Min', 'MatMul', 'Add']
+    ['Sub', 'IsNaN', 'Where', 'Max', 'Min', 'MatMul']
     """
     require("to_onnx", "dtype", dtype, OneOf(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
