@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..terms.ensemble import Ensemble, mean_ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, Progress, stops_training
@@ -53,7 +55,8 @@ class FitState:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore what :meth:`state` returned."""
+        """Restore what :meth:`state` returned; a ValueError if it is of another model or of other callbacks."""
+        require_state(state, self.ensemble, [type(one).__name__ for one in self._stateful()])
         self.ensemble, self.raw, self.finished = (state[name] for name in ("ensemble", "raw", "finished"))
         self.learner_state.clear()
         self.learner_state.update(state["lasting"])
@@ -63,6 +66,24 @@ class FitState:
     def _stateful(self) -> list[Any]:
         """The callbacks that have a state and can restore it."""
         return [one for one in self.callbacks if hasattr(one, "state") and hasattr(one, "restore")]
+
+
+def require_state(state: Any, ensemble: Ensemble, callbacks: list[str]) -> None:
+    """Raise a ValueError unless a state is one of a model with this ensemble and these callbacks with a state."""
+    types = {"ensemble": Ensemble, "lasting": dict, "finished": bool, "callbacks": list, "raw": np.ndarray | None}
+    if not isinstance(state, dict) or set(state) != set(types):
+        raise ValueError(f"holds a model that must have {', '.join(types)}")
+    for name, kind in types.items():
+        if not isinstance(state[name], kind):
+            raise ValueError(f"holds a model whose {name} is {state[name]!r}")
+    if state["ensemble"].n_outputs != ensemble.n_outputs:
+        raise ValueError(f"holds a model of {state['ensemble'].n_outputs} outputs, not {ensemble.n_outputs}")
+    raw = state["raw"]
+    if raw is not None and not (raw.dtype == np.float64 and raw.shape[1:] == (ensemble.n_outputs,)):
+        raise ValueError(f"holds a model whose scores have the type {raw.dtype} and the shape {raw.shape}")
+    stored = [one[0] if isinstance(one, list) and len(one) == 2 else one for one in state["callbacks"]]
+    if stored != callbacks:
+        raise ValueError(f"holds the states of the callbacks {stored}, not of {callbacks}")
 
 
 class FitRecorder:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..core import Loss
 from ..inspection.importance import DeferredImportances
@@ -17,6 +18,7 @@ from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.feature_encoder import restored_encoder
 from ..terms import ImputeAndEncode
 from ..terms.ensemble import Ensemble
+from ..utils.param_validation import THREADS, require_all
 from .base import BaseRFFBoost
 from .classifier import RFFBoostClassifier
 from .conformal import ConformalRegressor
@@ -99,11 +101,10 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     if not fitted:
         # A parameter of another estimator, which fits clones of it.
         return model
+    require_all(model, {"n_jobs": THREADS})
     known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
     wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
-    if cls.task == "classification" and not isinstance(fitted.get("classes_"), np.ndarray):
-        wrong.append("classes_")
-    wrong += wrong_columns(fitted)
+    wrong += wrong_columns(fitted) if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted)
     columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
     columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
     warm_start = {attribute: fitted.pop(name) for name, attribute in WARM_START.items() if name in fitted}
@@ -117,21 +118,36 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     return built
 
 
+def wrong_classes(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
+    """The attribute with the classes, unless it has one for each output, or two for a single output."""
+    classes, number = fitted.get("classes_"), max(2, fitted["ensemble_"].n_outputs)
+    is_right = isinstance(classes, np.ndarray) and classes.shape == (number,)
+    return [] if cls.task != "classification" or is_right else ["classes_"]
+
+
 def wrong_columns(fitted: dict[str, Any]) -> list[str]:
     """The fitted attributes about columns that are wrong; files of earlier versions have none of them."""
     coding, gaps, expansion = (fitted.get(name) for name in ("_coding", "_gaps", "_expansion"))
-    d = fitted.get("n_features_in_")
+    d, names = fitted.get("n_features_in_"), fitted.get("feature_names_in_")
     is_right = {
         "_coding": coding is None or (isinstance(coding, CategoryEncoding) and len(coding.categories) == d),
         "_gaps": gaps is None or (isinstance(gaps, np.ndarray) and gaps.shape == (d,) and gaps.dtype == bool),
+        "feature_names_in_": names is None or is_text(names, d),
         "_expansion": expansion is None or (isinstance(expansion, ImputeAndEncode) and expansion.n_features == d),
     }
     return [name for name, right in is_right.items() if not right]
 
 
+def is_text(names: Any, size: Any) -> bool:
+    """Whether names are an array (size,) of text."""
+    has_size = isinstance(names, np.ndarray) and names.shape == (size,)
+    return has_size and all(isinstance(name, str) for name in names.tolist())
+
+
 def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
     """A regressor of quantiles with a fitted booster for each level."""
     model, fitted = RFFBoostQuantileRegressor(**state["params"]), state["fitted"]
+    require_estimator(model.estimator)
     if not fitted:
         return model
     boosters, width = fitted.get("estimators_"), fitted.get("n_features_in_")
@@ -141,9 +157,16 @@ def built_quantiles(state: dict[str, Any]) -> RFFBoostQuantileRegressor:
     return with_fitted(model, fitted, [] if sound else ["estimators_"])
 
 
+def require_estimator(given: Any) -> None:
+    """Raise a ValueError unless a parameter is an estimator or None."""
+    if given is not None and not isinstance(given, BaseEstimator):
+        raise ValueError(f"estimator must be an estimator or None, got {given!r}")
+
+
 def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
     """A conformal regressor with a fitted regressor and a margin."""
     model, fitted = ConformalRegressor(**state["params"]), state["fitted"]
+    require_estimator(model.estimator)
     if not fitted:
         return model
     wrong = [name for name in ("margin_", "coverage_") if not isinstance(fitted.get(name), float)]

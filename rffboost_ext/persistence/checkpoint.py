@@ -132,6 +132,8 @@ class CheckpointRecorder(FitRecorder):
         from . import document
 
         found = document.read_value(self.path, KIND)
+        with document.naming_file(self.path):
+            require_contents(found)
         differing = sorted(
             name for name in self.fit.keys() | found["fit"] if self.fit.get(name) != found["fit"].get(name)
         )
@@ -150,9 +152,12 @@ class CheckpointRecorder(FitRecorder):
 
     def resume(self, state: FitState) -> None:
         """Restore the next model, if it is in the file."""
+        from . import document
+
         self._begun += 1
         if self._begun <= len(self.models):
-            state.restore(self.models[self._begun - 1])
+            with document.naming_file(self.path):
+                state.restore(self.models[self._begun - 1])
 
     def inspect(self, progress: Progress) -> None:
         """Write a new file after the first round; a TypeError if its term cannot be stored.
@@ -183,6 +188,18 @@ class CheckpointRecorder(FitRecorder):
 
         held = {"fit": self.fit, "seeds": self._seeds, "models": self.models, "finished": self._finished}
         document.write_value(self.path, KIND, held, "the checkpoint")
+
+
+def require_contents(found: Any) -> None:
+    """Raise a ValueError unless a value has the form that :meth:`CheckpointRecorder._write` writes."""
+    types = {"fit": dict, "seeds": tuple, "models": list, "finished": bool}
+    if not isinstance(found, dict) or any(not isinstance(found.get(name), kind) for name, kind in types.items()):
+        raise ValueError(f"holds no checkpoint: it must have {', '.join(types)}")
+    texts, seeds = [text for pair in found["fit"].items() for text in pair], found["seeds"]
+    if any(not isinstance(text, str) for text in texts) or [type(seed) for seed in seeds] != [int, int]:
+        raise ValueError("holds a checkpoint without the names and seeds of its fit")
+    if any(seed < 0 for seed in seeds):
+        raise ValueError(f"holds a checkpoint with negative seeds, {seeds}")
 
 
 def recorder_for(model: Any, rows: Dataset, held: Any, init: Ensemble | None) -> FitRecorder:

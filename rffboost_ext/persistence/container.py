@@ -20,10 +20,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from ..utils.typing import Array
 MAGIC = b"\x93RFFB\r\n\x1a"
 VERSION = 1
 PREFIX = struct.Struct("<8sQQ")
+BLOCK = 1 << 20
 DIGEST = hashlib.sha256().digest_size
 
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -54,12 +56,12 @@ def encode(kind: str, contents: Any, arrays: Sequence[Array]) -> bytes:
 
 
 def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
-    """Contents and arrays of a file.
+    """Contents and arrays of an intact file.
 
     Raises
     ------
     ValueError
-        If the bytes are no such file, incomplete, or of a later version. The message starts with a verb.
+        If the file is of a later version, or of another kind. The message starts with a verb.
     """
     version, text, raw = split_sections(data)
     header = json.loads(text)
@@ -70,12 +72,29 @@ def decode(kind: str, data: bytes) -> tuple[Any, list[Array]]:
     return header["contents"], read_arrays(header["arrays"], raw)
 
 
-def split_sections(data: bytes) -> tuple[int, bytes, memoryview]:
-    """Version, header and arrays of a file, after a check of the checksum."""
-    if data[: len(MAGIC)] != MAGIC:
+def read_intact(file: BinaryIO) -> bytes:
+    """The bytes of a file; a ValueError, in constant memory, unless its beginning and its checksum are right."""
+    if file.read(len(MAGIC)) != MAGIC:
         raise ValueError("was not written by rffboost_ext, or its beginning is damaged")
-    if len(data) < PREFIX.size + DIGEST or hashlib.sha256(data[:-DIGEST]).digest() != data[-DIGEST:]:
+    size = file.seek(0, os.SEEK_END)
+    if size < PREFIX.size + DIGEST or digest_of_contents(file, size - DIGEST) != file.read(DIGEST):
         raise ValueError("is damaged or incomplete: its checksum is not that of its contents")
+    file.seek(0)
+    return file.read(size)
+
+
+def digest_of_contents(file: BinaryIO, size: int) -> bytes:
+    """The checksum of the first `size` bytes of a file, which is left at their end."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    while size > 0 and (block := file.read(min(size, BLOCK))):
+        digest.update(block)
+        size -= len(block)
+    return digest.digest()
+
+
+def split_sections(data: bytes) -> tuple[int, bytes, memoryview]:
+    """Version, header and arrays of an intact file."""
     _, version, length = PREFIX.unpack_from(data)
     if version > VERSION or version not in {VERSION, *UPGRADES}:
         raise ValueError(f"is of version {version} of the format; this release reads up to version {VERSION}")
@@ -100,8 +119,9 @@ def _read(dtype: str, shape: Sequence[int], order: str, raw: memoryview, start: 
     """The array that starts at a byte, and its end."""
     if not DTYPE.fullmatch(dtype) or order not in ("C", "F") or not _is_shape(shape):
         raise ValueError(f"has an invalid array: {dtype!r}, {shape!r}, {order!r}")
-    end = start + np.dtype(dtype).itemsize * math.prod(shape)
-    if end > len(raw):
+    size, count = np.dtype(dtype).itemsize, math.prod(shape)
+    end = start + size * count
+    if end > len(raw) or count > max(size, 1) * len(raw):
         raise ValueError(f"has {len(raw)} bytes of arrays, its header requires more")
     values: Array = np.ndarray(tuple(shape), np.dtype(dtype), raw[start:end], order=order)  # type: ignore[arg-type]
     return values.copy(order), end  # type: ignore[arg-type]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from ..utils.files import check_path, write_atomically
+from ..utils.files import check_path, require_regular, write_atomically
 from . import container
 from .values import Packer, Unpacker
 
@@ -35,11 +37,19 @@ def read_value(path: str | os.PathLike[str], kind: str) -> Any:
     from . import parts  # noqa: F401
 
     path = check_path(path)
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        contents, arrays = container.decode(kind, data)
+    require_regular(path)
+    with open(path, "rb") as file, naming_file(path):
+        contents, arrays = container.decode(kind, container.read_intact(file))
         return Unpacker(arrays).unpack(contents)
+
+
+@contextmanager
+def naming_file(path: str) -> Iterator[None]:
+    """A context in which any error about the contents of a file becomes a ValueError that names it."""
+    try:
+        yield
+    except OSError:
+        raise
     except Exception as error:
         raise ValueError(f"{path!r} {_reason(error)}") from error
 

@@ -124,9 +124,21 @@ def build_expansion(state: dict[str, Any]) -> ImputeAndEncode:
 def build_expanded(state: dict[str, Any]) -> Expanded:
     """A term with as many features as the expansion has columns."""
     term = Expanded(**state)
-    if not isinstance(term.expansion, ImputeAndEncode):
-        raise ValueError(f"expansion must be an ImputeAndEncode, got {term.expansion!r}")
+    if not isinstance(term.expansion, ImputeAndEncode) or not isinstance(term.term, Term):
+        raise ValueError(f"an expanded term must have a term and an expansion, got {term!r}")
     require_features(term.term, term.expansion.n_expanded)
+    return term
+
+
+def build_standardized(state: dict[str, Any]) -> Standardized:
+    """A term with as many features as there are scales."""
+    require_arrays({name: state[name] for name in ("center", "scale")})
+    term = Standardized(**state)
+    if not isinstance(term.term, Term):
+        raise ValueError(f"a standardised term must have a term, got {term.term!r}")
+    require_shape("center", term.center, (np.size(term.scale),))
+    require_shape("scale", term.scale, (np.size(term.scale),))
+    require_features(term.term, len(term.scale))
     return term
 
 
@@ -136,6 +148,10 @@ def build_category_encoding(state: dict[str, Any]) -> CategoryEncoding:
     known = [entry for entry in categories if entry is not None] if isinstance(categories, tuple) else [None]
     if not all(isinstance(entry, np.ndarray) and entry.ndim == 1 for entry in known):
         raise ValueError(f"categories must be a tuple of arrays, got {categories!r}")
+    values = [one for entry in known for one in np.asarray(entry).tolist()]
+    odd = [one for one in values if not isinstance(one, str | bytes | int | float)]
+    if odd:
+        raise ValueError(f"categories must be text or numbers, got {odd[0]!r}")
     return CategoryEncoding(categories)
 
 
@@ -143,9 +159,8 @@ def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dic
     """`state` itself; raise a ValueError unless its values are arrays of the expected kinds of dtype."""
     for name, value in state.items():
         kind = KINDS.get(name, "f")
-        if not (isinstance(value, np.ndarray) and value.dtype.kind in kind) and (
-            name not in optional or value is not None
-        ):
+        is_right = isinstance(value, np.ndarray) and value.dtype.kind in kind and value.dtype != np.float16
+        if not is_right and (name not in optional or value is not None):
             raise ValueError(f"{name} must be an array of kind {kind!r}, got {value!r}")
     return state
 
@@ -153,6 +168,9 @@ def require_arrays(state: dict[str, Any], optional: tuple[str, ...] = ()) -> dic
 def build_ensemble(state: dict[str, Any]) -> Ensemble:
     """An ensemble with one move per term."""
     ensemble = Ensemble(**state)
+    require_arrays({name: state[name] for name in ("baseline", "moves")})
+    if not isinstance(ensemble.terms, tuple):
+        raise ValueError(f"terms must be a tuple, got {ensemble.terms!r}")
     require_shape("baseline", ensemble.baseline, (np.size(ensemble.baseline),))
     require_shape("moves", ensemble.moves, (len(ensemble.terms), 2))
     for term in ensemble.terms:
@@ -220,7 +238,7 @@ for _name, _part in PARTS.items():
 storable("Cosines", state_of(COSINES_FIELDS), build_cosines)(Cosines)
 storable("Extent", state_of(CLIPPING_FIELDS), build_clipping)(ClipAndLog)
 storable("Trees", trees_to_dict, build_trees)(Trees)
-storable("Standardized")(Standardized)
+storable("Standardized", build=build_standardized)(Standardized)
 storable("Expansion", state_of(EXPANSION_FIELDS), build_expansion)(ImputeAndEncode)
 storable("Expanded", build=build_expanded)(Expanded)
 storable("Coding", build=build_category_encoding)(CategoryEncoding)

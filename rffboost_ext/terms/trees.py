@@ -91,7 +91,7 @@ class Trees(Term):
         # Trees are added in their order: one call for consecutive trees of the same kind.
         is_bottom_up = begin[1:] > begin[:-1]
         ends = np.append(np.flatnonzero(np.diff(is_bottom_up)) + 1, number)
-        for first, last in pairwise(np.append(0, ends).tolist()):
+        for first, last in pairwise(np.append(0, ends).tolist() if number else ()):
             self._add_trees(X, group, first, last, bool(is_bottom_up[first]), out)
         return out
 

@@ -116,9 +116,14 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
         raise ValueError("trees must have both subset and members, or neither")
     if term.subset is not None and term.members is not None:
         require_shape("subset", term.subset, (n,))
-        if term.members.ndim != 2:
-            raise ValueError(f"members must have two dimensions, got shape {term.members.shape}")
+        require_kind("subset", term.subset, "iu")
+        if np.ndim(term.members) != 2 or term.members.dtype != np.uint8:
+            raise ValueError(f"members must be of type uint8 with two dimensions, got {term.members!r}")
         require_range("subset", term.subset, -1, len(term.members))
+        if (term.subset[term.left < 0] >= 0).any():
+            raise ValueError("subset must be -1 at leaves, which have no set of categories")
+    if (term.right[term.left < 0] >= 0).any():
+        raise ValueError("a node of trees must have two children or none, got a right child only")
     # Children come after their parent, so every path ends.
     for child in (term.left[inner], term.right[inner]):
         require_range("node ids of children", child, inner + 1, n)

@@ -65,13 +65,13 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(f"path must be a file, got the folder {path!r}")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder, got {path!r}")
-    require_regular(target)
+    require_regular(path)
     return target
 
 
 def require_regular(path: str | os.PathLike[str]) -> None:
-    """Raise a ValueError for a device, pipe or socket, which a renamed file would replace."""
-    if os.path.exists(path) and not os.path.isfile(path):
+    """Raise a ValueError for a device, pipe or socket, whose size is unknown and which cannot be replaced."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise ValueError(f"path must be a file, got the device, pipe or socket {os.fspath(path)!r}")
 
 

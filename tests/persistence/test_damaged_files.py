@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import pickle
 import random
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor, load_model
+from rffboost_ext import Checkpoint, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Trees, load_model
 from rffboost_ext.persistence import container
 from rffboost_ext.persistence.values import Packer
 
@@ -130,8 +132,55 @@ def test_a_forged_file_with_a_right_checksum_does_not_crash(good, place, place_i
     except ValueError:
         return
     # What loads is a model of another content: it answers for each row, or says why it cannot.
-    with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError):
+    with np.errstate(all="ignore"), contextlib.suppress(ValueError):
         assert model.predict(X).shape == (len(X),)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "device", "pipe", "nested"])
+def test_files_of_any_size_are_refused_in_constant_memory(kind, tmp_path):
+    path = tmp_path / "model"
+    if kind == "sparse":
+        with open(path, "wb") as file:
+            file.truncate(1 << 31)
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    if kind == "pipe":
+        os.mkfifo(path)
+    if kind == "nested":
+        depth = 100_000
+        header = '{"kind":"model","arrays":[],"contents":' + "[" * depth + "]" * depth + "}"
+        path.write_bytes(sealed(header.encode(), b""))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="model'"):
+        load_model(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6
+    if kind != "nested":
+        with pytest.raises(ValueError, match="model'"):
+            RFFBoostClassifier(callbacks=[Checkpoint(path)], **FEW).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("subset", np.array([0, 0, -1]), "subset must be -1 at leaves"),
+        ("members", np.array([1], np.uint8), "two dimensions"),
+        ("members", np.array([[1]], np.uint32), "of type uint8"),
+        ("right", np.array([2, 2, -1], np.int32), "two children or none"),
+        ("threshold", np.zeros(3, np.float16), "threshold must be an array"),
+        ("value", np.zeros((3, 2)), "outputs|leaf values"),
+    ],
+)
+def test_trees_that_would_predict_something_else_are_refused(field, value, message, tmp_path):
+    nodes = [np.array(x, np.int32) for x in ([1, -1, -1], [2, -1, -1], [0, 0, 0])]
+    sets = {"subset": np.array([0, -1, -1], np.int32), "members": np.array([[1]], np.uint8)}
+    trees = Trees(np.array([0]), *nodes, np.zeros(3), np.ones(3, bool), np.array([[0.0], [1.0], [2.0]]), **sets)
+    packer = Packer()
+    forged = Ensemble(np.zeros(1), (replace(trees, **{field: value}),), np.ones((1, 2)))
+    (tmp_path / "model").write_bytes(container.encode("model", packer.pack(forged, "e"), packer.arrays))
+    with pytest.raises(ValueError, match=message):
+        load_model(tmp_path / "model")
 
 
 def test_walks_of_forged_trees_end(good, place):
