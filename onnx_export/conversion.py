@@ -64,6 +64,8 @@ def _(term: Cosines, graph: Graph, x: str) -> str:
     if term.clipping is not None:
         # Bounds relative to the center are as precise as the centered features.
         x = clip_nodes(term.clipping if center is None else term.clipping.translate(-center), graph, x)
+    if term.projection is not None:
+        x = graph.node("MatMul", x, graph.constant(term.projection.matrix.T, "projection"))
     z = graph.node("MatMul", x, graph.constant(term.omega.T, "omega"))
     # ONNX Runtime before 1.29 has no float64 Cos, but has Sin.
     wave, quarter = ("Cos", 0.0) if graph.dtype == FLOAT32 else ("Sin", np.pi / 2)
@@ -119,14 +121,23 @@ def center_and_bias(term: Cosines, dtype: np.dtype[Any]) -> tuple[Array | None, 
     phase of ``omega . mean`` would have few digits in float32.
     """
     center, bias = term.center, -term.phase
-    if center is not None and np.abs(term.omega * center).sum(axis=1).max(initial=0.0) <= FOLDABLE:
-        center, bias = None, bias - term.omega @ center
+    if center is not None and largest_shift(term, center) <= FOLDABLE:
+        bias = bias - term.project(center)
+        center = None
     if center is not None:
         rounded = center.astype(dtype)
-        center, bias = rounded, bias - term.omega @ (center - rounded)
+        center, bias = rounded, bias - term.project(center - rounded)
     if dtype == FLOAT32:
         bias = np.remainder(bias + np.pi, 2.0 * np.pi) - np.pi
     return center, bias
+
+
+def largest_shift(term: Cosines, center: Array) -> float:
+    """A bound on the shift of any phase by a center (d,)."""
+    if term.projection is None:
+        return float(np.abs(term.omega * center).sum(axis=1).max(initial=0.0))
+    reach = np.abs(term.projection.matrix) @ np.abs(center)
+    return float((np.abs(term.omega) @ reach).max(initial=0.0))
 
 
 def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:

@@ -13,6 +13,7 @@ from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
 from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardized
+from rffboost_ext.terms.projection import Projection
 from rffboost_ext.terms.tree_outputs import values_by_output
 from rffboost_ext.terms.validation import check_term, require_range, require_shape
 from rffboost_ext.utils.typing import Array
@@ -160,10 +161,11 @@ def read_cosines(parts: StoredTerm) -> Cosines:
     omega = parts.array("omega").T
     sine = f"{parts.scope}.sin" in parts.nodes
     phase = (np.pi / 2 if sine else 0.0) - parts.array("bias")
-    center, clipping = parts.array("center"), read_clipping(parts)
+    center, clipping, matrix = parts.array("center"), read_clipping(parts), parts.array("projection")
     if clipping is not None and center is not None:
         clipping = clipping.translate(center)
-    return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, clipping)
+    projection = None if matrix is None else Projection(np.ascontiguousarray(matrix.T))
+    return Cosines(np.ascontiguousarray(omega), phase, parts.array("weight"), center, clipping, projection)
 
 
 def read_clipping(parts: StoredTerm) -> ClipAndLog | None:

@@ -75,15 +75,15 @@ def largest_argument(term: Cosines, X: Array) -> float:
     """``max|z|`` of the arguments z of the cosines, and of the summands of z, which may cancel."""
     if not X.size or not term.omega.size:
         return 0.0
-    X = term.clip_and_log(X)
-    centered = X if term.center is None else X - term.center
-    arguments = (np.abs(rows @ term.omega.T - term.phase) for rows in row_blocks(centered))
+    clipped = term.clip_and_log(X)
+    centered = clipped if term.center is None else clipped - term.center
+    arguments = (np.abs(term.angles(rows)) for rows in row_blocks(X))
     whole = max(float(np.nanmax(z, initial=0.0)) for z in arguments)
     size = np.nanmax(np.abs(centered), axis=0, initial=0.0)
     if term.clipping is not None and term.clipping.log_scale is not None:
         # Rounding errors of logarithms are relative to the scale of the log transform.
         size = np.maximum(size, np.abs(term.clipping.log_scale))
-    reach = size * np.abs(term.omega).max(axis=0)
+    reach = size * np.abs(term.frequencies).max(axis=0)
     return max(whole, float(reach.max()), float(np.abs(term.phase).max()))
 
 

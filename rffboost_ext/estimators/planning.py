@@ -34,7 +34,8 @@ from .defaults import (
     with_more_frequencies,
 )
 
-# Kernel machines take few full steps, so their patience is short.
+# Kernel machines take few full steps, so their patience is short. On few rows the error of reweighted least
+# squares would fall for thousands of rounds, as scores of separable classes grow.
 RIDGE_LIMIT, IRLS_LIMIT = PatienceLimit(6, 1e-3), PatienceLimit(3, 1e-3)
 
 
@@ -79,7 +80,8 @@ def plan_fit(
     if stops and stacks(estimator, init):
         trained = members(estimator, parts, row, shrink, len(data))
     else:
-        trained = [Member(parts.learner, shrink(parts.step))]
+        is_limited = isinstance(parts.learner, RFFIRLS) and is_auto(estimator.n_iter_no_change)
+        trained = [Member(parts.learner, shrink(parts.step), IRLS_LIMIT if is_limited else None)]
     return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init) if stops else None)
 
 

@@ -144,7 +144,7 @@ def frequencies(ensemble: Ensemble) -> tuple[Array, Array, Array]:
 def merge_frequencies(rounds: Sequence[tuple[int, Term, float]]) -> tuple[Array, Array, Array]:
     """Frequencies, amplitudes and first rounds of (round, term, length) of one family."""
     terms = [without_expansion(term).scaled(length).centered(None) for _, term, length in rounds]
-    omega = np.concatenate([term.omega for term in terms])
+    omega = np.concatenate([term.frequencies for term in terms])
     weights = np.hstack([term.cos_sin_weights for term in terms])
     round = np.repeat([t for t, _, _ in rounds], [len(term.omega) for term in terms])
     distinct, first, inverse = np.unique(omega, axis=0, return_index=True, return_inverse=True)

@@ -9,12 +9,7 @@ scores to their variance. This contribution is divided among the features:
 
   where p is the share of rows in a child and m its mean output. Each split is credited to its feature. For the
   squared error without penalties this is XGBoost's gain, and the sum is its ``total_gain``.
-- The contribution of cosines is divided in proportion to the total effects of the features on their sum f
-  (Saltelli et al., Global sensitivity analysis, 2008, section 4.6),
-
-  .. math:: T_j = \tfrac12 \mathrm{E} \, (f(x) - f(x_1, \dots, x'_j, \dots, x_d))^2,
-
-  where :math:`x'_j` is the value of another row.
+- The contribution of cosines is divided in proportion to the total effects of the features on their sum.
 
 Outputs are summed, each in its own unit. As with all gain-based importances, correlated features share their
 importance, and trees favour features with many distinct values; scikit-learn's ``permutation_importance`` on
@@ -34,6 +29,7 @@ from ..core import Loss, Term
 from ..terms import Cosines, Expanded, Standardized, Trees
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
+from .total_effects import total_effects
 
 if TYPE_CHECKING:
     from ..data.dataset import Dataset
@@ -41,8 +37,6 @@ if TYPE_CHECKING:
 
 # Maximum number of rows for variances.
 MAX_ROWS = 1_000
-# Maximum number of cosines evaluated for total effects, unless rows were fewer than the minimum.
-MAX_COSINES, MIN_ROWS = 50_000_000, 50
 
 
 class NoRuleError(TypeError):
@@ -77,7 +71,7 @@ def variances(term: Term, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Cosines, X: Array, weight: Array) -> Array:
-    require_columns(X, term.omega.shape[1])
+    require_columns(X, term.n_features)
     effects = total_effects(term, X, weight)
     total = effects.sum()
     whole = variance(term(X), weight).sum()
@@ -103,28 +97,6 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 def _(term: Expanded, X: Array, weight: Array) -> Array:
     # A column is credited with its missing indicator and one-hot columns.
     return term.expansion.sum_by_source(variances(term.term, term.expansion(X), weight))
-
-
-def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
-    """Total effect of each feature on a sum of cosines, (d,), over weighted pairs of rows.
-
-    Moving one column adds a multiple of its frequencies to the angles: all effects together take one cosine for
-    each row, frequency and feature.
-    """
-    rng, used = np.random.default_rng(0), term.omega.any(axis=0)
-    size = max(MIN_ROWS, MAX_COSINES // max(1, used.sum() * len(term.omega)))
-    if len(X) > size:
-        rows = rng.choice(len(X), size, replace=False)
-        X, weight = X[rows], weight[rows] / weight[rows].sum()
-    other, X = rng.choice(len(X), len(X), p=weight), X.astype(np.float64)
-    angles, columns = term.angles(X), term.clip_and_log(X)
-    waves, effects = np.cos(angles), np.zeros(X.shape[1])
-    for j in np.flatnonzero(used):
-        chosen = np.flatnonzero(term.omega[:, j])
-        shift = columns[other, j] - columns[:, j]
-        moved = np.cos(angles[:, chosen] + shift[:, None] * term.omega[chosen, j])
-        effects[j] = 0.5 * weight @ np.square((moved - waves[:, chosen]) @ term.weight[chosen]).sum(axis=1)
-    return effects
 
 
 def variance(values: Array, weight: Array) -> Array:

@@ -180,10 +180,12 @@ def without_imputation(term: Term) -> Term:
 def landmark(term: Cosines) -> Array | None:
     """The point x with ``omega (x - center) = phase``, (d,), if there is exactly one."""
     # Scaled, since the rank is determined relative to the largest frequency.
+    if len(term.omega) < term.n_features:
+        return None
     unit = np.maximum(np.abs(term.omega).max(axis=0), np.finfo(np.float64).tiny)
     solution, _, rank, _ = np.linalg.lstsq(term.omega / unit, term.phase, rcond=None)
     solution /= unit
-    if rank < term.omega.shape[1] or np.abs(term.omega @ solution - term.phase).max() > ROUNDING:
+    if rank < term.n_features or np.abs(term.omega @ solution - term.phase).max() > ROUNDING:
         return None
     return np.asarray(solution if term.center is None else solution + term.center)
 

@@ -78,11 +78,11 @@ def grouped_shapley(term: Term, X: Array, background: Array, source: Array, n_fe
 def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int) -> Array:
     from ..kernels.shapley import add_products
 
-    require_columns(X, term.omega.shape[1])
+    require_columns(X, term.n_features)
     center = 0.0 if term.center is None else term.center
     rows, others = (term.clip_and_log(part) - center for part in (X, background))
     out = np.zeros((len(X), term.weight.shape[1], n_features))
-    for omega, phase, weight in zip(term.omega, term.phase, term.weight, strict=True):
+    for omega, phase, weight in zip(term.frequencies, term.phase, term.weight, strict=True):
         columns = np.flatnonzero(omega)
         used, place = np.unique(source[columns], return_inverse=True)
         sums = np.zeros((len(X), len(used)), dtype=np.complex128)

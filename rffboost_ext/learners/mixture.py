@@ -17,6 +17,8 @@ from .trees.learner import Tree
 
 # From this number of features on, fits on fewer than 3,000 rows take shorter steps and coarser trees.
 MANY_FEATURES = 100
+# From this number of features on, bins take most of the time and memory of a tree on few rows: they are halved.
+VERY_MANY_FEATURES = 1_000
 # Leaves of the larger trees with many rows; the most useful number is drawn twice as often.
 LEAVES = 32, 64, 64
 
@@ -42,8 +44,8 @@ class Mixture(SecondOrderLearner):
         The learner for discontinuous structure. "auto" draws a :class:`Tree` in each round. With fewer than 3,000
         rows it has depth 4 and samples 0.6 of the features or all (always 0.6 in classification of fewer than
         1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8. Up to
-        four features are never sampled. With fewer than 3,000 rows and at least 100 features there are 64 bins,
-        and leaves of regression trees have at least ten rows.
+        four features are never sampled. With fewer than 3,000 rows and at least 100 features there are 64 bins
+        (32 from 1,000 features on), and leaves of regression trees have at least ten rows.
     subsample : float, default=0.9
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
@@ -172,7 +174,8 @@ def tree_variants(n_samples: int, n_features: int, task: str, hessian: float = 1
         shares = [0.6]
     wide = few and n_features >= MANY_FEATURES
     min_weight = 10.0 * hessian if wide and task == "regression" else 1.0
-    bins: dict[str, Any] = {"max_bin": 64 if wide else 256}
+    n_bins = 32 if n_features >= VERY_MANY_FEATURES else 64
+    bins: dict[str, Any] = {"max_bin": n_bins if wide else 256}
     shallow = tuple(Tree(4, colsample_bytree=share, min_child_weight=min_weight, **bins) for share in shares)
     if few:
         return shallow

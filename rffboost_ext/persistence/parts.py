@@ -16,6 +16,7 @@ from ..losses import LabelRegression, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, Standardized, Trees
 from ..terms.ensemble import Ensemble
+from ..terms.projection import Projection
 from ..terms.tree_outputs import assign_outputs
 from ..terms.validation import check_expansion, check_term, check_tree_outputs, require_shape
 from .values import params_from_stored, storable
@@ -66,13 +67,18 @@ def part_builder(cls: type[Spec]) -> Callable[[dict[str, Any]], Spec]:
 
 def build_cosines(state: dict[str, Any]) -> Cosines:
     """Cosines from real arrays of matching shapes."""
-    # Files of earlier versions have no extent.
+    # Files of earlier versions have no extent and no projection.
     clipping = state.pop("extent", None)
     if not (clipping is None or isinstance(clipping, ClipAndLog)):
         raise ValueError(f"extent must be a ClipAndLog, got {clipping!r}")
-    term = Cosines(**require_arrays(state, optional=("center",)), clipping=clipping)
+    projection = state.pop("projection", None)
+    if not (projection is None or isinstance(projection, Projection)):
+        raise ValueError(f"projection must be a Projection, got {projection!r}")
+    arrays = require_arrays(state, optional=("center",))
+    term = Cosines(**arrays, clipping=clipping, projection=projection)
     require_shape("weight", term.weight, (len(term.omega), *np.shape(term.weight)[1:2]))
-    check_term(term, *np.shape(term.omega)[1:], *np.shape(term.weight)[1:])
+    columns = term.omega if projection is None else projection.matrix
+    check_term(term, *np.shape(columns)[1:], *np.shape(term.weight)[1:])
     return term
 
 
@@ -197,7 +203,8 @@ def require_features(term: Term, n_features: int) -> None:
     if isinstance(term, Expanded) and term.expansion.n_features != n_features:
         raise ValueError(f"expansion must be of {n_features} columns, got {term.expansion.n_features}")
     if isinstance(term, Cosines):
-        require_shape("omega", term.omega, (len(term.omega), n_features))
+        columns = term.omega if term.projection is None else term.projection.matrix
+        require_shape("omega", columns, (len(columns), n_features))
     if isinstance(term, Trees) and term.feature.max(initial=-1) >= n_features:
         raise ValueError(f"trees must split on {n_features} features, got feature {term.feature.max()}")
 
@@ -236,6 +243,7 @@ PARTS: dict[str, type[Spec]] = {
 for _name, _part in PARTS.items():
     storable(_name, build=part_builder(_part))(_part)
 storable("Cosines", state_of(COSINES_FIELDS), build_cosines)(Cosines)
+storable("Projection", build=lambda state: Projection.of(**require_arrays(state)))(Projection)
 storable("Extent", state_of(CLIPPING_FIELDS), build_clipping)(ClipAndLog)
 storable("Trees", trees_to_dict, build_trees)(Trees)
 storable("Standardized", build=build_standardized)(Standardized)

@@ -227,6 +227,7 @@ class Packer:
     def __init__(self) -> None:
         self.arrays: list[Array] = []
         self._index: dict[Hashable, int] = {}
+        self._known: dict[int, int] = {}
         self._kinds: dict[type, StorageRule] = {}
 
     def pack(self, value: Any, where: str) -> Any:
@@ -273,11 +274,15 @@ class Packer:
         if type(array) is not np.ndarray or not DTYPE.fullmatch(array.dtype.str):
             raise TypeError(f"{where} is a {type(array).__name__} of type {array.dtype}, which cannot be stored")
         # By content: equal frequencies of rounds may be different objects.
+        if id(array) in self._known:
+            return self._known[id(array)]
         order = order_of(array)
         key = array.dtype.str, array.shape, order, hashlib.sha256(array.tobytes(order)).digest()  # type: ignore[arg-type]
         if key not in self._index:
             self._index[key] = len(self.arrays)
             self.arrays.append(array)
+            # Arrays that are kept alive here keep their id.
+            self._known[id(array)] = self._index[key]
         return self._index[key]
 
 

@@ -72,4 +72,6 @@ def skewness(X: Array, weight: Array) -> Array:
         deviation = np.sqrt(share @ np.square(centered))
     usable = (deviation > CONSTANT * np.abs(X).max(axis=0)) & np.isfinite(deviation)
     unit = np.where(usable, deviation, 1.0)
-    return share @ np.where(usable, centered / unit, 0.0) ** 3
+    standard = np.where(usable, centered / unit, 0.0)
+    # Powers of arrays take many times as long as products.
+    return share @ (standard * standard * standard)

@@ -14,6 +14,7 @@ from ..utils.arrays import arrays_equal, require_columns, row_hashes
 from ..utils.parallel import N_JOBS, run_over_tiles
 from ..utils.typing import Array
 from .clipping import ClipAndLog, clip
+from .projection import BLOCK_ENTRIES, Projection
 
 
 @final
@@ -27,8 +28,8 @@ class Cosines(Term):
 
     Parameters
     ----------
-    omega : ndarray of shape (M, d)
-        Frequencies, in radians per unit of each feature.
+    omega : ndarray of shape (M, d) or (M, r)
+        Frequencies, in radians per unit of each feature, or of each coordinate of a projection.
     phase : ndarray of shape (M,)
         Phases, in radians.
     weight : ndarray of shape (M, C)
@@ -38,6 +39,9 @@ class Cosines(Term):
         near the data it keeps ``omega . (x - center)``, and so the rounding error, small.
     clipping : ClipAndLog, optional
         Applied to x first; by default x is neither imputed, nor clipped, nor log-transformed.
+    projection : Projection, optional
+        The r coordinates of ``x - center`` on which the cosines act, for tables with more columns than rows; by
+        default they act on all features.
 
     Notes
     -----
@@ -49,6 +53,7 @@ class Cosines(Term):
     weight: Array
     center: Array | None = None
     clipping: ClipAndLog | None = None
+    projection: Projection | None = None
 
     def __call__(self, X: Array) -> Array:
         return self.group_outputs(X, None, 1)[0]
@@ -60,9 +65,10 @@ class Cosines(Term):
         """
         from ..kernels.cosine_prediction import BLOCK, predict_pass
 
-        require_columns(X, self.omega.shape[1])
-        X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        out, arrays = np.zeros((n_groups, len(X), self.weight.shape[1])), self.kernel_arrays(X.dtype.char)
+        require_columns(X, self.n_features)
+        dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        X = np.ascontiguousarray(X if self.projection is None else self.coordinates(X), dtype=dtype)
+        out, arrays = np.zeros((n_groups, len(X), self.weight.shape[1])), self.kernel_arrays(dtype.char)
         if not len(self.phase):
             return out
         padding = len(arrays[-1]) - len(self.phase)
@@ -89,8 +95,10 @@ class Cosines(Term):
         cache, d = self._kernel_arrays, self.omega.shape[1]
         if dtype in cache:
             return cache[dtype]
-        center = np.zeros(d) if self.center is None else self.center
-        clipping = self.clipping or ClipAndLog(np.array(-np.inf), np.array(np.inf))
+        # Coordinates of a projection are centred and clipped before.
+        own_center, own_clipping = (self.center, self.clipping) if self.projection is None else (None, None)
+        center = np.zeros(d) if own_center is None else own_center
+        clipping = own_clipping or ClipAndLog(np.array(-np.inf), np.array(np.inf))
         log_scale = 0.0 if clipping.log_scale is None else clipping.log_scale
         means = np.nan if clipping.means is None else clipping.means
         ends = clipping.low, clipping.high, log_scale, means
@@ -104,21 +112,46 @@ class Cosines(Term):
 
     @property
     def family(self) -> Hashable:
-        """Cosines with the same clipping can be stacked."""
+        """Cosines with the same clipping and projection can be stacked."""
+        if self.projection is not None:
+            return Cosines, self.clipping and self.clipping.key, self.projection.key
         return Cosines if self.clipping is None else (Cosines, self.clipping.key)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, d."""
+        return int(self.omega.shape[1]) if self.projection is None else self.projection.n_features
+
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies of all features, (M, d): ``omega`` if there is no projection."""
+        return self.column_frequencies(slice(None))
+
+    def column_frequencies(self, columns: slice | Array) -> Array:
+        """Frequencies of some of the features, (M, k)."""
+        if self.projection is None:
+            return self.omega[:, columns]
+        return self.omega @ self.projection.matrix[:, columns]
 
     def features(self, X: Array) -> Array:
         """The unweighted cosines, (n, M)."""
-        require_columns(X, self.omega.shape[1])
+        require_columns(X, self.n_features)
         z = self.angles(X)
         return np.cos(z, out=z)
 
     def angles(self, X: Array) -> Array:
         """The arguments of the cosines, ``omega[m] . (x - center) - phase[m]``: (n, M)."""
-        X = self.clip_and_log(X)
-        z = (X if self.center is None else X - self.center) @ self.omega.T
+        z = self.coordinates(X) @ self.omega.T
         z -= self.phase
         return z
+
+    def coordinates(self, X: Array) -> Array:
+        """What the frequencies multiply: X after ``clipping``, centred and projected, (n, d) or (n, r)."""
+        if self.projection is not None and len(X) > (size := max(1, BLOCK_ENTRIES // self.n_features)):
+            return np.concatenate([self.coordinates(X[start : start + size]) for start in range(0, len(X), size)])
+        X = self.clip_and_log(X)
+        X = X if self.center is None else X - self.center
+        return X if self.projection is None else self.projection(X)
 
     def clip_and_log(self, X: Array) -> Array:
         """X after ``clipping``, which may impute it too, if there is one."""
@@ -134,7 +167,7 @@ class Cosines(Term):
         omega, phase, weight = (
             np.concatenate([getattr(t, name) for t in terms]) for name in ("omega", "phase", "weight")
         )
-        return cls(omega, phase, weight, center, terms[0].clipping)
+        return replace(terms[0], omega=omega, phase=phase, weight=weight)
 
     def merged(self) -> Cosines:
         """Merge cosines of equal frequency: into one for a single output, else into a cosine and a sine."""
@@ -165,14 +198,20 @@ class Cosines(Term):
             return self
         shift = (0.0 if center is None else center) - (0.0 if self.center is None else self.center)
         return replace(
-            self, phase=self.phase - self.omega @ np.broadcast_to(shift, self.omega.shape[1]), center=center
+            self, phase=self.phase - self.project(np.broadcast_to(shift, self.n_features)), center=center
         )
+
+    def project(self, shift: Array) -> Array:
+        """The change of the arguments if x changes by `shift` (d,): (M,)."""
+        return np.asarray(self.omega @ (shift if self.projection is None else self.projection(shift)))
 
     def standardized(self, center: Array, scale: Array) -> Cosines:
         """This function of ``(x - center) / scale`` as a function of x."""
         local = self.centered(None)
         clipping = None if self.clipping is None else self.clipping.rescale(scale).translate(center)
-        return Cosines(local.omega / scale, local.phase, local.weight, center, clipping)
+        if local.projection is None:
+            return Cosines(local.omega / scale, local.phase, local.weight, center, clipping)
+        return replace(local, center=center, clipping=clipping, projection=local.projection.divided(scale))
 
 
 @clip.register

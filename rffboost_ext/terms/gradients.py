@@ -41,7 +41,7 @@ def gradient(term: Term, X: Array) -> Array:
 @gradient.register
 def _(term: Cosines, X: Array) -> Array:
     # d/dx of w cos(omega . x - phi) is -w sin(omega . x - phi) omega.
-    require_columns(X, term.omega.shape[1])
+    require_columns(X, term.n_features)
     n_cosines, n_outputs = term.weight.shape
     out = np.empty((len(X), n_outputs, X.shape[1]))
     step = max(1, CHUNK_ENTRIES // max(1, n_cosines))
@@ -49,12 +49,13 @@ def _(term: Cosines, X: Array) -> Array:
         rows = slice(start, start + step)
         sine = np.sin(term.angles(X[rows]))
         for c in range(n_outputs):
-            out[rows, c] = (sine * -term.weight[:, c]) @ term.omega
+            slopes = (sine * -term.weight[:, c]) @ term.omega
+            out[rows, c] = slopes if term.projection is None else slopes @ term.projection.matrix
     if term.clipping is None:
         return out
-    slopes = term.clipping.derivative(X)[:, None, :]
+    factors = term.clipping.derivative(X)[:, None, :]
     # The output is NaN for missing values, the derivative 0.
-    return np.where(slopes > 0.0, slopes * out, 0.0)
+    return np.where(factors > 0.0, factors * out, 0.0)
 
 
 @gradient.register

@@ -43,7 +43,12 @@ def check_term(term: Term, n_features: int, n_outputs: int) -> None:
 @check_term.register
 def _(term: Cosines, n_features: int, n_outputs: int) -> None:
     m = len(term.omega)
-    require_shape("omega", term.omega, (m, n_features))
+    if term.projection is None:
+        require_shape("omega", term.omega, (m, n_features))
+    else:
+        n_coordinates = np.shape(term.projection.matrix)[0] if np.ndim(term.projection.matrix) else 0
+        require_shape("matrix", term.projection.matrix, (n_coordinates, n_features))
+        require_shape("omega", term.omega, (m, n_coordinates))
     require_shape("phase", term.phase, (m,))
     require_shape("weight", term.weight, (m, n_outputs))
     if term.center is not None:

@@ -95,14 +95,14 @@ def test_a_large_penalty_asks_for_few_frequencies() -> None:
 
 
 def test_what_is_drawn_is_the_kernel() -> None:
-    many = select_frequencies(search_of(), KERNEL, FrequencyBudget(20_000, 1, None))
+    many, _ = select_frequencies(search_of(), KERNEL, FrequencyBudget(20_000, 1, None))
     np.testing.assert_allclose(np.cov(many.T), 2.0 * 0.8 / 3 * np.eye(3), atol=0.03)
 
 
 def test_the_best_of_several_directions_is_kept() -> None:
     search = search_of()
     x, solved = search.round.design.X[search.scored].T, machine_of(search)
-    kept = select_frequencies(search, KERNEL, FrequencyBudget(15, 4, None))
+    kept, _ = select_frequencies(search, KERNEL, FrequencyBudget(15, 4, None))
     drawn = equalise_lengths(search_of().round.rng.standard_normal((15, 4, 3)))
     drawn *= np.sqrt(2.0 * 0.8 / 3)
     for one, several in zip(kept, drawn, strict=True):
@@ -122,13 +122,13 @@ def test_without_a_target_the_first_is_kept() -> None:
     search = search_of()
     still = replace(search, target=np.zeros_like(search.target))
     drawn = search_of().round.rng.standard_normal((15, 4, 3))[:, 0]
-    found = select_frequencies(still, KERNEL, FrequencyBudget(15, 4, None))
+    found, _ = select_frequencies(still, KERNEL, FrequencyBudget(15, 4, None))
     np.testing.assert_allclose(found, np.sqrt(2.0 * 0.8 / 3) * drawn)
 
 
 def test_lengths_are_those_of_the_kernel() -> None:
     """Whatever is chosen: a smooth function does not make frequencies short, nor a rough one long."""
-    chosen = select_frequencies(search_of(), KERNEL, FrequencyBudget(4_000, 8, None))
+    chosen, _ = select_frequencies(search_of(), KERNEL, FrequencyBudget(4_000, 8, None))
     assert np.square(chosen).mean() == pytest.approx(2.0 * 0.8 / 3, rel=0.05)
 
 

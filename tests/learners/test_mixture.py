@@ -68,6 +68,7 @@ def test_default_trees_of_many_rows_are_those_that_are_documented(d: int, share:
     [
         (2_999, 100, "regression", 64, 20.0),
         (2_999, 100, "classification", 64, 1.0),
+        (2_999, 1_000, "classification", 32, 1.0),
         (2_999, 99, "regression", 256, 1.0),
         (3_000, 100, "regression", 256, 1.0),
     ],

@@ -6,10 +6,12 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 from ...core import Round
+from ...terms.projection import Projection
+from ...utils.kernel_ridge import SelectedKernel
 from ...utils.param_validation import BOOL, OPTIONAL, POSITIVE, Integer, Range
 from ...utils.typing import Array
 from ..base import SecondOrderLearner
-from .frequency_selection import FrequencyBudget
+from .frequency_selection import FrequencyBudget, select_frequencies
 from .kernel_selection import KernelSelection
 
 S = TypeVar("S")
@@ -66,12 +68,19 @@ class KernelMachine(SecondOrderLearner):
         kernel = *self.gamma, *self.l2, self.n_values, self.n_scored, self.compare_scales, self.max_samples
         return type(self), *frequencies, *kernel
 
-    @property
-    def _frequency_budget(self) -> FrequencyBudget:
-        return FrequencyBudget(self.n_components, self.n_directions, self.per_degree)
-
     def _kernel_selection(self, round: Round, target: Array) -> KernelSelection:
         return KernelSelection.from_round(round, target, self.max_samples, self.n_scored, self.compare_scales)
+
+    def _select_frequencies(self, selection: KernelSelection, kernel: SelectedKernel) -> Array:
+        """Frequencies (K, d), or (K, r) of coordinates whose projection is kept beside them."""
+        budget = FrequencyBudget(self.n_components, self.n_directions, self.per_degree)
+        omega, projection = select_frequencies(selection, kernel, budget)
+        selection.round.design.learner_state((*self._cache_key, "projection"), lambda: projection)
+        return omega
+
+    def _projection(self, round: Round) -> Projection | None:
+        """The projection of the selected frequencies; learner states of earlier versions have none."""
+        return round.design.learner_state((*self._cache_key, "projection"), lambda: None)
 
     def _reuse_system(self, round: Round, sample: Round, state: bytes, build: Callable[[], S]) -> S:
         """Return the system of the previous round if it had the same `state`, else build one.

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._signals import defer_signals
 from ...core import Round
+from ...terms.projection import Projection
 from ...utils.typing import Array
 from ..fourier.second_order import DerivativeSample
 
@@ -70,6 +71,10 @@ def normalise_scale(scale: Array) -> Array:
     return np.asarray(scale / np.sqrt(np.mean(np.square(scale))))
 
 
-def feature_columns(round: Round, rows: Array) -> Array:
-    """Standardised features (d, m) of ascending `rows`, in the precision of the compiled passes."""
-    return DerivativeSample.from_rows(round, rows, np.arange(round.design.n_features)).x
+def feature_columns(round: Round, rows: Array, projection: Projection | None = None) -> Array:
+    """Standardised features (d, m) of ascending `rows`, or their coordinates (r, m), in the passes' precision."""
+    design = round.design
+    if projection is None:
+        return DerivativeSample.from_rows(round, rows, np.arange(design.n_features)).x
+    coordinates = design.cache(projection.key, lambda: projection(design.X).T.astype(design.tiles.dtype))
+    return np.ascontiguousarray(coordinates[:, rows])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...kernels import compiled
+from ...terms.projection import Projection
 from ...utils.kernel_ridge import (
     KernelRidgeFit,
     SelectedKernel,
@@ -18,9 +19,12 @@ from ...utils.kernel_ridge import (
 from ...utils.typing import Array
 from .feature_scales import feature_columns
 from .kernel_selection import KernelSelection
+from .row_space import row_space
 
 # Fewer frequencies than this hardly save time.
 MIN_FREQUENCIES = 64
+# Entries of a block of draws.
+BLOCK_ENTRIES = 2**20
 
 
 @dataclass(frozen=True)
@@ -49,21 +53,39 @@ class FrequencyBudget:
         return min(self.n_components, max(MIN_FREQUENCIES, n_frequencies))
 
 
-def select_frequencies(selection: KernelSelection, kernel: SelectedKernel, budget: FrequencyBudget) -> Array:
-    """Frequencies (K, d) of the selected kernel, whose scale is learned again from all fitted rows."""
+def select_frequencies(
+    selection: KernelSelection, kernel: SelectedKernel, budget: FrequencyBudget
+) -> tuple[Array, Projection | None]:
+    """Frequencies of the selected kernel, whose scale is learned again from all fitted rows, and their projection.
+
+    They are (K, r) with a projection to r coordinates, and (K, d) without one.
+    """
     round, rows = selection.round, selection.scored
     x = feature_columns(round, rows)
     scale = selection.scales[kernel.scale](round, selection.target, selection.fitted)
     products = gaussian_kernel(squared_distances(scale * x.T.astype(np.float64)), kernel.gamma)
     machine = fit_kernel_ridge(products, selection.target[rows], round.weight[rows], kernel.l2)
     n_components = budget.n_components if machine is None else budget.count(machine)
-    shape = n_components, budget.n_directions, round.design.n_features
-    draws = equalise_lengths(round.rng.standard_normal(shape))
-    candidates = np.sqrt(2.0 * kernel.gamma / shape[2]) * scale * draws
-    if machine is None or budget.n_directions == 1:
+    projection = row_space(round, selection.fitted, scale, n_components)
+    if projection is not None:
+        x, scale = feature_columns(round, rows, projection), np.ones(len(projection.matrix))
+    scale = np.sqrt(2.0 * kernel.gamma / round.design.n_features) * scale
+    dual, omega = None if machine is None else machine.dual, np.empty((n_components, len(scale)))
+    size = max(1, BLOCK_ENTRIES // (budget.n_directions * len(scale)))
+    for start in range(0, n_components, size):
+        block = omega[start : start + size]
+        draws = round.rng.standard_normal((len(block), budget.n_directions, len(scale)))
+        block[:] = best_directions(scale * equalise_lengths(draws), dual, x)
+    return omega, projection
+
+
+def best_directions(candidates: Array, dual: Array | None, x: Array) -> Array:
+    """The directions of largest amplitude, (K, d), of candidates (K, r, d); the first ones without `dual`."""
+    n_frequencies, n_directions, d = candidates.shape
+    if dual is None or n_directions == 1:
         return np.asarray(candidates[:, 0])
-    power = squared_amplitudes(machine.dual, x, candidates.reshape(-1, shape[2])).reshape(shape[:2])
-    return np.asarray(candidates[np.arange(n_components), power.argmax(axis=1)])
+    power = squared_amplitudes(dual, x, candidates.reshape(-1, d)).reshape(n_frequencies, n_directions)
+    return np.asarray(candidates[np.arange(n_frequencies), power.argmax(axis=1)])
 
 
 def equalise_lengths(draws: Array) -> Array:

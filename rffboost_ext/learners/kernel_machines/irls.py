@@ -12,7 +12,6 @@ from ..fourier.second_order import cap_relative_rate
 from ..registry import LEARNERS
 from ..subsampling import sample_by_gradient
 from .base import KernelMachine
-from .frequency_selection import select_frequencies
 from .least_squares import ReweightedLeastSquares
 from .random_features import (
     cosine_term_with_intercept,
@@ -46,7 +45,8 @@ class RFFIRLS(KernelMachine):
     times the mean step of the first round.
 
     :class:`RFFRidge` has one curvature for all rows, which makes its rounds cheaper. This learner needs far fewer
-    rounds and is more accurate if the classes are nearly separable, so that rows near the boundary dominate.
+    rounds and is more accurate if the classes are nearly separable, so that rows near the boundary dominate. By
+    default early stopping therefore waits three rounds for a decrease by a thousandth of the initial error.
 
     The first round chooses the kernel parameter gamma by the leave-one-out loss along such a path, and the scales
     of the features and the frequencies as :class:`RFFRidge` does. All rounds share them.
@@ -92,11 +92,12 @@ class RFFIRLS(KernelMachine):
             omega, mean, max_step, first_round = round.design.learner_state(
                 (*self._cache_key, "kernel"), lambda: self._select_kernel(round)
             )
+            projection = self._projection(round)
             bounds, norms = CurvatureBounds(mean, max_step), feature_norms(omega)
             sample, rows = sample_by_gradient(round, self.max_samples)
 
             def build() -> ReweightedLeastSquares:
-                features = random_features(sample, rows, omega).astype(np.float64)
+                features = random_features(sample, rows, omega, projection).astype(np.float64)
                 features *= norms[:, None]
                 return ReweightedLeastSquares(features)
 
@@ -105,9 +106,9 @@ class RFFIRLS(KernelMachine):
             if len(rows) == len(round.raw):
                 output = system.predict(coefficients)
             else:
-                output = predict_rows(round, omega, coefficients * norms)
+                output = predict_rows(round, omega, coefficients * norms, projection)
         rate = cap_relative_rate(self.relative_rate, round)
-        term = cosine_term_with_intercept(omega, rate * coefficients * norms)
+        term = cosine_term_with_intercept(omega, rate * coefficients * norms, projection)
         round.design.cache_output(term, rate * output)
         return term
 
@@ -123,7 +124,7 @@ class RFFIRLS(KernelMachine):
         penalties = high * PENALTY_DECAY ** (2 * steps)
         path = RegularizationPath.from_round(round, selection.scored, bounds, penalties)
         best = selection.best_kernel(gammas, path.best_penalty)
-        omega = select_frequencies(selection, best, self._frequency_budget)
+        omega = self._select_frequencies(selection, best)
         return omega, bounds.mean, bounds.max_step, round.index
 
     def _solve(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...core import Round
 from ...kernels import compiled
 from ...terms import Cosines
+from ...terms.projection import Projection
 from ...utils.typing import Array
 from ..fourier.second_order import MIN_HESSIAN_UNIT, cosine_term
 from .feature_scales import feature_columns
@@ -26,9 +29,9 @@ def newton_target(round: Round) -> tuple[Array, float]:
     return (target / size, size) if size > 0.0 else (target, 1.0)
 
 
-def random_features(round: Round, rows: Array, omega: Array) -> Array:
-    """An intercept, cosines and sines of frequencies (K, d), on ascending `rows`: (1 + 2K, m)."""
-    x = feature_columns(round, rows)
+def random_features(round: Round, rows: Array, omega: Array, projection: Projection | None = None) -> Array:
+    """An intercept, cosines and sines of frequencies (K, d) or (K, r), on ascending `rows`: (1 + 2K, m)."""
+    x = feature_columns(round, rows, projection)
     features = np.empty((1 + 2 * len(omega), len(rows)), x.dtype)
     features[0] = 1.0
     compiled("random_features").features_pass(x, omega.astype(x.dtype), features[1:], 0, len(omega))
@@ -43,8 +46,11 @@ def feature_norms(omega: Array) -> Array:
     return np.concatenate([[1.0], np.full(2 * len(omega), len(omega) ** -0.5)])
 
 
-def predict_rows(round: Round, omega: Array, amplitudes: Array) -> Array:
-    """Outputs (n, C) of frequencies (K, d) with amplitudes (C, 1 + 2K) on all rows of the design."""
+def predict_rows(round: Round, omega: Array, amplitudes: Array, projection: Projection | None = None) -> Array:
+    """Outputs (n, C) of frequencies (K, d) or (K, r) with amplitudes (C, 1 + 2K) on all rows of the design."""
+    if projection is not None:
+        features = random_features(round, np.arange(len(round.raw)), omega, projection)
+        return np.asarray(features.T @ amplitudes.T)
     output, tiles = np.empty_like(round.raw), round.design.tiles
     intercept, pairs = amplitudes[:, 0], np.ascontiguousarray(amplitudes[:, 1:])
     kernel = compiled("random_features").random_features_output_pass
@@ -52,7 +58,7 @@ def predict_rows(round: Round, omega: Array, amplitudes: Array) -> Array:
     return output + intercept
 
 
-def cosine_term_with_intercept(omega: Array, amplitudes: Array) -> Cosines:
-    """The term of frequencies (K, d) with amplitudes (C, 1 + 2K); the intercept is a cosine of frequency 0."""
+def cosine_term_with_intercept(omega: Array, amplitudes: Array, projection: Projection | None = None) -> Cosines:
+    """The term of K frequencies with amplitudes (C, 1 + 2K); the intercept is a cosine of frequency 0."""
     constant = Cosines(np.zeros((1, omega.shape[1])), np.zeros(1), amplitudes[:, :1].T)
-    return Cosines.stack([constant, cosine_term(omega, amplitudes[:, 1:])])
+    return replace(Cosines.stack([constant, cosine_term(omega, amplitudes[:, 1:])]), projection=projection)

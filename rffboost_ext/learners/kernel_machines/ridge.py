@@ -12,7 +12,6 @@ from ..fourier.second_order import cap_relative_rate
 from ..registry import LEARNERS
 from ..subsampling import sample_by_gradient
 from .base import KernelMachine
-from .frequency_selection import select_frequencies
 from .least_squares import LeastSquares
 from .random_features import (
     cosine_term_with_intercept,
@@ -86,15 +85,15 @@ class RFFRidge(KernelMachine):
             kernel = round.design.learner_state(
                 (*self._cache_key, "kernel"), lambda: self._select_kernel(round, target)
             )
-            omega, l2 = kernel
+            (omega, l2), projection = kernel, self._projection(round)
             system = self._system(round, omega, l2)
             amplitudes = system.solve(target[system.rows])
             if len(system.rows) == len(round.raw):
                 output = system.predict(amplitudes)
             else:
-                output = predict_rows(round, omega, amplitudes)
+                output = predict_rows(round, omega, amplitudes, projection)
         rate = size * cap_relative_rate(self.relative_rate, round)
-        term = cosine_term_with_intercept(omega, rate * amplitudes)
+        term = cosine_term_with_intercept(omega, rate * amplitudes, projection)
         round.design.cache_output(term, rate * output)
         return term
 
@@ -105,14 +104,14 @@ class RFFRidge(KernelMachine):
         best = selection.best_ridge(
             np.geomspace(*self.gamma, self.n_values), np.geomspace(*self.l2, self.n_values)
         )
-        return select_frequencies(selection, best, self._frequency_budget), best.l2
+        return self._select_frequencies(selection, best), best.l2
 
     def _system(self, round: Round, omega: Array, l2: float) -> LeastSquares:
         """The factorised system of the rows that this round is fitted to."""
         sample, rows = sample_by_gradient(round, self.max_samples)
 
         def build() -> LeastSquares:
-            features = random_features(sample, rows, omega)
+            features = random_features(sample, rows, omega, self._projection(round))
             return LeastSquares.factorised(rows, features, sample.weight[rows], feature_norms(omega), l2)
 
         return self._reuse_system(round, sample, round.weight.tobytes(), build)

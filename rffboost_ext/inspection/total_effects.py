@@ -1,0 +1,96 @@
+r"""Total effects of features on sums of cosines.
+
+.. math:: T_j = \tfrac12 \mathrm{E} \, (f(x) - f(x_1, \dots, x'_j, \dots, x_d))^2,
+
+where :math:`x'_j` is the value of another row (Saltelli et al., Global sensitivity analysis, 2008, section 4.6).
+Replacing one value adds a multiple of the frequencies of its column to the angles. A cosine of few features is
+evaluated at the new angle. A cosine of many features has small frequencies, so its change is the Taylor series
+
+.. math:: \cos(z + h \omega_j) - \cos z = \sum_{p \ge 1} \frac{(h \omega_j)^p}{p!} \cos^{(p)} z,
+
+which takes one matrix product for each order p, for all rows and features together.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..terms import Cosines
+from ..utils.typing import Array
+
+# Maximum number of cosines evaluated, unless rows were fewer than the minimum.
+MAX_COSINES, MIN_ROWS = 50_000_000, 50
+# A cosine of more features than this changes by its series where its angle changes by at most this.
+MANY_FEATURES, MAX_CHANGE = 256, 2.0
+# Upper bound on the first omitted term of a series.
+TOLERANCE = 1e-3
+# Features whose frequencies are in memory at a time.
+BLOCK_SIZE = 1024
+
+
+def total_effects(term: Cosines, X: Array, weight: Array) -> Array:
+    """Total effect of each feature on a sum of M cosines, (d,), over weighted pairs of rows.
+
+    Parameters
+    ----------
+    term : Cosines
+    X : ndarray of shape (n, d)
+        Rows, of which a sample is used if n M d is large.
+    weight : ndarray of shape (n,)
+        Weights of the rows, with sum 1.
+    """
+    rng, columns = np.random.default_rng(0), term.omega if term.projection is None else term.projection.matrix
+    n_used = int(np.count_nonzero(columns.any(axis=0)))
+    size = max(MIN_ROWS, MAX_COSINES // max(1, n_used * len(term.omega)))
+    if len(X) > size:
+        rows = rng.choice(len(X), size, replace=False)
+        X, weight = X[rows], weight[rows] / weight[rows].sum()
+    other, X = rng.choice(len(X), len(X), p=weight), X.astype(np.float64)
+    angles, clipped, effects = term.angles(X), term.clip_and_log(X), np.zeros(X.shape[1])
+    counts = np.count_nonzero(columns, axis=1) if term.projection is None else np.full(len(term.omega), n_used)
+    waves, is_wide = np.cos(angles), counts[:, None] > MANY_FEATURES
+    for start in range(0, len(effects), BLOCK_SIZE):
+        block = slice(start, start + BLOCK_SIZE)
+        shift, omega = clipped[other, block] - clipped[:, block], term.column_frequencies(block)
+        by_series = is_wide & (np.abs(omega) * np.abs(shift).max(axis=0, initial=0.0) <= MAX_CHANGE)
+        change = series_changes(term.weight, angles, shift, np.where(by_series, omega, 0.0))
+        exactly = (omega != 0.0) & ~by_series
+        for j in np.flatnonzero(exactly.any(axis=0)):
+            chosen = np.flatnonzero(exactly[:, j])
+            moved = np.cos(angles[:, chosen] + shift[:, j, None] * omega[chosen, j])
+            change[j] += (moved - waves[:, chosen]) @ term.weight[chosen]
+        effects[block] = [0.5 * weight @ np.square(one).sum(axis=1) for one in change]
+    return effects
+
+
+def series_changes(weight: Array, angles: Array, shift: Array, omega: Array) -> Array:
+    """Changes of the outputs if each of k features is shifted alone, (k, n, C).
+
+    Parameters
+    ----------
+    weight : ndarray of shape (M, C)
+    angles : ndarray of shape (n, M)
+    shift : ndarray of shape (n, k)
+        Changes of the features.
+    omega : ndarray of shape (M, k)
+        Frequencies of these features, 0 for cosines that are left out.
+    """
+    change = np.zeros((shift.shape[1], len(angles), weight.shape[1]))
+    used = omega.any(axis=1)
+    # Single precision: sums over rows have far larger errors.
+    angles, omega, power = angles[:, used], omega[used].astype(np.float32), np.ones((), np.float32)
+    reach = float(
+        (np.abs(omega).max(axis=0, initial=0.0) * np.abs(shift).max(axis=0, initial=0.0)).max(initial=0.0)
+    )
+    order, first_omitted = 0, reach
+    while first_omitted > TOLERANCE or order == 0 < reach:
+        order += 1
+        first_omitted *= reach / (order + 1)
+        power = power * omega
+        factor = np.power(shift, order) / math.factorial(order)
+        derivative = np.cos(angles + 0.5 * order * np.pi)
+        for c, amplitudes in enumerate(weight[used].T):
+            change[:, :, c] += (factor * ((derivative * amplitudes).astype(np.float32) @ power)).T
+    return change
