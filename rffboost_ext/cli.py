@@ -28,7 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
-    return execute(application(), "rffboost", argv)
+    try:
+        app = application()
+    except KeyboardInterrupt:
+        return fail("interrupted", code=130)
+    return execute(app, "rffboost", argv)
 
 
 def warmup(argv: Sequence[str]) -> int:
