@@ -11,6 +11,7 @@ import pytest
 from onnx_export import from_onnx, to_onnx
 from rffboost_ext import Cosines, RFFBoostClassifier, RFFBoostRegressor, load_model
 from rffboost_ext.inspection.importance import importances
+from rffboost_ext.inspection.shapley import shapley
 from rffboost_ext.inspection.total_effects import total_effects
 from rffboost_ext.learners.kernel_machines.row_space import row_space
 from rffboost_ext.terms.projection import Projection
@@ -97,6 +98,17 @@ def test_series_give_the_total_effects_of_moved_columns(n_columns, monkeypatch) 
     found = total_effects(term, X, np.full(40, 1 / 40))
     monkeypatch.setattr("rffboost_ext.inspection.total_effects.MANY_FEATURES", n_columns)
     np.testing.assert_allclose(found, total_effects(term, X, np.full(40, 1 / 40)), rtol=5e-3)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 30.0])
+def test_shapley_values_of_many_features_need_few_nodes(gamma, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    omega = np.sqrt(2.0 * gamma / 300) * rng.normal(size=(2, 300))
+    term, X = Cosines(omega, np.array([0.0, 1.0]), np.ones((2, 1))), rng.normal(size=(3, 300))
+    found = shapley(term, X[:2], X[2:])
+    np.testing.assert_allclose(found.sum(axis=2), term(X[:2]) - term(X[2:]), atol=1e-10)
+    monkeypatch.setattr("rffboost_ext.inspection.shapley.MAX_NODES", 150)
+    np.testing.assert_allclose(found, shapley(term, X[:2], X[2:]), rtol=1e-8, atol=1e-12)
 
 
 def test_importances_of_a_wide_model_find_its_columns(model) -> None:
