@@ -1,12 +1,22 @@
-"""Links of models that XGBoost or LightGBM trained with objectives of their own."""
+"""Links of models that XGBoost or LightGBM trained with objectives of their own, and their categories."""
 
 from __future__ import annotations
 
-from rffboost_ext import Link
-from rffboost_ext.interop.links import RankingLink
-from rffboost_ext.losses import BinaryLogitLink, IdentityLink, LogitLink, MultinomialLogitLink
+from collections.abc import Sequence
+from typing import Any
 
-BY_LABEL = ("multi:softmax",)
+import numpy as np
+
+from rffboost_ext import Link
+from rffboost_ext.interop.links import HingeLink, OneVsRestLink, RankingLink, SignedSquareLink, SoftplusLink
+from rffboost_ext.losses import BinaryLogitLink, IdentityLink, LogitLink, MultinomialLogitLink
+from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
+from rffboost_ext.utils.typing import Array
+
+from .graph import BOOL, Graph
+from .links import convert_link
+
+BY_LABEL = ("multi:softmax", "binary:hinge")
 """Objectives with which a regressor of XGBoost predicts labels."""
 
 
@@ -17,7 +27,9 @@ def prediction_links(objectives: dict[str, Link]) -> dict[str, Link]:
 
 def n_classes_of(link: Link, n_outputs: int) -> int | None:
     """The number of classes whose probabilities are the response; None for means."""
-    return {BinaryLogitLink: 2, MultinomialLogitLink: n_outputs}.get(type(link))
+    if isinstance(link, BinaryLogitLink | HingeLink):
+        return 2
+    return n_outputs if isinstance(link, MultinomialLogitLink | OneVsRestLink) else None
 
 
 def estimator_link(link: Link, is_classifier: bool, objective: str, owner: str) -> Link:
@@ -41,10 +53,49 @@ def estimator_link(link: Link, is_classifier: bool, objective: str, owner: str) 
         return BinaryLogitLink(link.slope)
     if not is_classifier and isinstance(link, BinaryLogitLink):
         return IdentityLink() if objective == "binary:logitraw" else LogitLink(link.slope)
-    of_classes = isinstance(link, BinaryLogitLink | MultinomialLogitLink)
-    if (is_classifier and not of_classes) or (not is_classifier and objective in BY_LABEL):
+    of_classes = n_classes_of(link, 1) is not None
+    if is_classifier != of_classes and (is_classifier or objective in BY_LABEL):
         raise ValueError(
             f"objective {objective!r} of a {owner} has no ONNX form here: it is for a "
             f"{'regressor' if is_classifier else 'classifier'}; fit one of those, or export the Booster"
         )
     return link
+
+
+@convert_link.register
+def _(link: HingeLink, graph: Graph, raw: str) -> str:
+    second = graph.cast(graph.node("Greater", raw, graph.constant(0.0, "boundary"), dtype=BOOL), graph.dtype)
+    first = graph.node("Sub", graph.constant(1.0, "one"), second)
+    return graph.node("Concat", first, second, axis=1)
+
+
+@convert_link.register
+def _(link: OneVsRestLink, graph: Graph, raw: str) -> str:
+    return convert_link(LogitLink(link.slope), graph, raw)
+
+
+@convert_link.register
+def _(link: SoftplusLink, graph: Graph, raw: str) -> str:
+    # ONNX Runtime's Softplus is of single precision.
+    tail = graph.node("Exp", graph.node("Neg", graph.node("Abs", raw)))
+    tail = graph.node("Log", graph.node("Add", tail, graph.constant(1.0, "one")))
+    return graph.node("Add", graph.node("Relu", raw), tail)
+
+
+@convert_link.register
+def _(link: SignedSquareLink, graph: Graph, raw: str) -> str:
+    return graph.node("Mul", graph.node("Abs", raw), raw)
+
+
+def host_codes(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> Array:
+    """X as numbers, with a host's codes in place of categories: their order in `known`."""
+    if encoding is None:
+        return np.asarray(X)
+    codes = encoding.transform(X)[0]
+    for j, categories in enumerate(known):
+        if categories is None:
+            continue
+        # Our codes follow the sorted categories.
+        order, found = np.argsort(categories), np.isfinite(codes[:, j])
+        codes[found, j] = order[codes[found, j].astype(int)]
+    return codes

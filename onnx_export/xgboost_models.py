@@ -20,7 +20,7 @@ from rffboost_ext.preprocessing.category_recoding import sorted_codes
 from rffboost_ext.preprocessing.tables import categorical_columns, is_table
 from rffboost_ext.utils.typing import Array
 
-from .host_links import estimator_link, n_classes_of, prediction_links
+from .host_links import estimator_link, host_codes, n_classes_of, prediction_links
 from .links import checked_link
 from .source import ExportSource, export_source, names_of
 
@@ -121,12 +121,5 @@ def to_dmatrix(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding
         return DMatrix(np.asarray(X))
     if is_table(X) and set(encoding.coded) <= set(categorical_columns(X)):
         return DMatrix(X, enable_categorical=True)
-    codes = encoding.transform(X)[0]
-    for j, categories in enumerate(known):
-        if categories is None:
-            continue
-        # Our codes follow the sorted categories, XGBoost's codes their order in the table.
-        order, found = np.argsort(categories), np.isfinite(codes[:, j])
-        codes[found, j] = order[codes[found, j].astype(int)]
     kinds = ["q" if entry is None else "c" for entry in known]
-    return DMatrix(codes, feature_types=kinds, enable_categorical=True)
+    return DMatrix(host_codes(X, known, encoding), feature_types=kinds, enable_categorical=True)

@@ -14,6 +14,7 @@ from ..core import Loss, Term
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..losses.registry import LOSSES
+from ..preprocessing.category_recoding import sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
@@ -22,7 +23,7 @@ from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
 from .cosine_training import CosineTraining, assign_trees
 from .fitted_estimator import fitted
 from .initial_scores import warn_if_objective_differs
-from .lightgbm_model import parse_model, read_rounds
+from .lightgbm_model import model_categories, parse_model, read_rounds
 from .links import LIGHTGBM
 from .objectives import (
     MatrixMetric,
@@ -42,7 +43,7 @@ except ImportError as error:
         "rffboost_ext.interop.lightgbm needs LightGBM, which is not installed: pip install 'rffboost-ext[peers]'"
     ) from error
 
-from .lightgbm_estimators import LGBMClassifier, LGBMRegressor, recorded_response
+from .lightgbm_estimators import LGBMClassifier, LGBMRegressor, recorded_link
 
 __all__ = [
     "CosineObjective",
@@ -160,7 +161,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     Parameters
     ----------
     model : lightgbm.Booster, LGBMClassifier, LGBMRegressor or another of its estimators
-        Trees with numeric splits: gbdt, dart or rf.
+        Trees: gbdt, dart or rf. For categorical splits the ensemble acts on codes, as LightGBM does on arrays.
     n_rounds : int, optional
         Rounds to take; by default up to the best after early stopping, else all.
 
@@ -173,8 +174,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     Raises
     ------
     ValueError
-        If the model was trained with linear_tree, categorical features or zero_as_missing, or has fewer rounds
-        than asked for.
+        If the model was trained with linear_tree or zero_as_missing, or has fewer rounds than asked for.
     TypeError
         If it is not a LightGBM model.
     """
@@ -215,15 +215,15 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
     """
     n_outputs = booster_of(booster).num_model_per_iteration()
     loss, start = prepare_for_outputs(LOSSES.create(loss), n_outputs), check_bound_baseline(baseline, n_outputs)
-    ensemble = to_ensemble(booster)
+    ensemble, coding = sorted_codes(to_ensemble(booster), categories_of(booster))
     whole = Ensemble(ensemble.baseline + start, ensemble.terms, ensemble.moves)
     text = parse_model(booster.model_to_string(num_iteration=1))
     if text.objective != "custom":
         known = text.objective in LIGHTGBM
         warn_if_objective_differs(
-            text.header["objective"], recorded_response(text) if known else None, loss, n_outputs
+            text.header["objective"], recorded_link(text).inverse if known else None, loss, n_outputs
         )
-    return fitted(whole, loss, booster.num_feature(), names=certain_names_of(booster))
+    return fitted(whole, loss, booster.num_feature(), names=certain_names_of(booster), categories=coding)
 
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
@@ -327,6 +327,11 @@ def booster_of(model: Any) -> Booster:
     return model
 
 
+def categories_of(booster: Booster) -> list[Array | None]:
+    """The categories of each column in the order of LightGBM's codes; empty without any."""
+    return model_categories(parse_model(booster.model_to_string(num_iteration=1)))
+
+
 def names_of(booster: Booster) -> Array | None:
     """Names of the columns, with underscores for spaces; None if all are LightGBM's defaults or indices."""
     names = booster.feature_name()
@@ -347,14 +352,12 @@ def response_of(model: Booster | LGBMModel) -> Any:
     text = parse_model(booster_of(model).model_to_string(num_iteration=1))
     if text.objective == "custom":
         return None
-    if text.squares:
-        raise ValueError("reg_sqrt: the response of the LightGBM model is the square of its raw score")
-    return recorded_response(text)
+    return recorded_link(text).inverse
 
 
 def init_model(model: Any) -> InitModel:
     """A LightGBM model as an initial model; a Booster has no classes."""
     booster, classes = booster_of(model), getattr(model, "classes_", None)
-    ensemble, response = to_ensemble(model), response_of(model)
-    names = names_of(booster)
-    return InitModel(ensemble, response, booster.num_feature(), classes, names=names, description=repr(model))
+    ensemble, coding = sorted_codes(to_ensemble(model), categories_of(booster))
+    d, names = booster.num_feature(), names_of(booster)
+    return InitModel(ensemble, response_of(model), d, classes, coding, names=names, description=repr(model))

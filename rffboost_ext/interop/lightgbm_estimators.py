@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,14 +10,15 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from ..core import Loss
+from ..core import Link, Loss
+from ..losses.links import BinaryLogitLink
 from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
 from .initial_scores import PreviousModel, response_on_host_scores
 from .lightgbm_model import TextModel, parse_model
-from .links import LIGHTGBM, link_of
+from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink, link_of
 from .objectives import ArrayMetric, ArrayObjective
 from .score_conversion import ScoreConversion, slope_of
 
@@ -206,15 +206,15 @@ def previous_lightgbm_model(model: Any) -> PreviousModel:
         raise TypeError(f"init_model must be a model of LightGBM or the path of its file, got {model!r}")
     text = parse_model(booster.model_to_string(num_iteration=1))
     start = np.zeros(booster.num_model_per_iteration())
-    return PreviousModel("init_model", start, None if text.objective == "custom" else recorded_response(text))
+    return PreviousModel("init_model", start, None if text.objective == "custom" else recorded_link(text).inverse)
 
 
-def recorded_response(text: TextModel) -> Callable[[Array], Array]:
-    """The function from the scores of a LightGBM model to its predictions."""
-    link, slope = link_of(LIGHTGBM, text.objective, "LightGBM"), text.slope
+def recorded_link(text: TextModel) -> Link:
+    """The link of the objective that a LightGBM model records."""
     if text.squares:
-        return lambda scores: np.sign(scores) * scores**2
-    return lambda scores: link.inverse(slope * scores)
+        return SignedSquareLink()
+    link = link_of(LIGHTGBM, text.objective, "LightGBM")
+    return replace(link, slope=text.slope) if isinstance(link, BinaryLogitLink | OneVsRestLink) else link
 
 
 def is_explanation(options: dict[str, Any]) -> bool:

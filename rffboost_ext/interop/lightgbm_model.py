@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..preprocessing.category_encoding import category_array
 from ..terms import Trees
 from ..utils.typing import Array
 
@@ -15,13 +18,24 @@ from ..utils.typing import Array
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_SHIFT, MISSING_ZERO, MISSING_NAN = 2, 1, 2
 
+NODE_FIELDS = {"decision_type": np.int64, "threshold": np.float64}
+NODE_TYPES = {
+    "left": np.int32,
+    "right": np.int32,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "missing_left": bool,
+}
+"""Types of the arrays of :class:`Trees`."""
+
 
 @dataclass(frozen=True)
 class TextModel:
-    """A model in LightGBM's format: the fields of its header and of each tree, as text."""
+    """A model in LightGBM's format: the fields of its header and of each tree, and what follows, as text."""
 
     header: dict[str, str]
     trees: list[dict[str, str]]
+    rest: str = ""
 
     @property
     def n_outputs(self) -> int:
@@ -47,9 +61,35 @@ class TextModel:
 
 def parse_model(text: str) -> TextModel:
     """Split ``Booster.model_to_string()`` into header and trees."""
-    body = text.partition("end of trees")[0]
+    body, _, rest = text.partition("end of trees")
     head, *trees = body.split("\nTree=")
-    return TextModel(dict(read_fields(head)), [dict(read_fields(tree)) for tree in trees])
+    return TextModel(dict(read_fields(head)), [dict(read_fields(tree)) for tree in trees], rest)
+
+
+def model_categories(model: TextModel) -> list[Array | None]:
+    """The categories of each column of a table in the order of their codes, None for numbers; empty without any.
+
+    Raises
+    ------
+    ValueError
+        If the model does not say which columns of the table had which categories.
+    """
+    stored = re.search(r"^pandas_categorical:(.*)$", model.rest, re.MULTILINE)
+    known = (json.loads(stored[1]) if stored else None) or []
+    if not known:
+        return []
+    listed = re.search(r"^\[categorical_feature: ([\d,]+)\]$", model.rest, re.MULTILINE)
+    columns = [int(column) for column in listed[1].split(",")] if listed else []
+    if len(columns) != len(known):
+        raise ValueError(
+            f"the table of the LightGBM model must have no categories but those of its categorical features, got "
+            f"{len(known)} columns of categories and {len(columns)} categorical features: encode ordered "
+            f"categories as numbers"
+        )
+    found: list[Array | None] = [None] * (int(model.header["max_feature_idx"]) + 1)
+    for column, values in zip(columns, known, strict=True):
+        found[column] = category_array(values)
+    return found
 
 
 def read_fields(text: str) -> Iterator[tuple[str, str]]:
@@ -65,7 +105,7 @@ def read_rounds(model: TextModel) -> list[Trees]:
     Raises
     ------
     ValueError
-        If the model has linear leaves, categorical splits, or treats zeros as missing.
+        If the model has linear leaves, or treats zeros as missing.
     """
     outputs = model.n_outputs
     factor = outputs / len(model.trees) if "average_output" in model.header and model.trees else 1.0
@@ -79,16 +119,29 @@ def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:
         raise ValueError("linear_tree: leaves are linear models, which Trees do not support")
     leaves = read_array(tree, "leaf_value", np.float64)
     inner = len(leaves) - 1
-    none = np.full(len(leaves), -1)
-    value = np.concatenate([np.zeros(inner), leaves])[:, None]
-    links = (read_children(tree, name, inner) for name in ("left_child", "right_child"))
-    left, right = (np.concatenate([link, none]).astype(np.int32) for link in links)
-    feature, threshold, missing_left = (
-        np.concatenate([part, np.zeros(len(leaves), dtype=part.dtype)]) for part in read_splits(tree, inner)
+    kind, threshold = (read_array(tree, name, dtype)[:inner] for name, dtype in NODE_FIELDS.items())
+    is_set = (kind & CATEGORICAL) > 0
+    left, right = (read_children(tree, name, inner) for name in ("left_child", "right_child"))
+    nodes = {
+        # LightGBM's members go left.
+        "left": np.where(is_set, right, left),
+        "right": np.where(is_set, left, right),
+        "feature": read_array(tree, "split_feature", np.int32)[:inner],
+        # LightGBM's x <= t becomes x < the next number.
+        "threshold": np.where(is_set, 0.0, np.nextafter(threshold, np.inf)),
+        "missing_left": is_set | missing_goes_left(kind, threshold),
+    }
+    padding = dict.fromkeys(nodes, np.zeros(len(leaves))) | dict.fromkeys(
+        ("left", "right"), np.full(len(leaves), -1)
     )
-    place = None if n_outputs == 1 else np.array([output])
-    nodes = left, right, feature, threshold, missing_left, value
-    return Trees(np.zeros(1, dtype=np.int64), *nodes, output=place, n_outputs=n_outputs)
+    return Trees(
+        roots=np.zeros(1, dtype=np.int64),
+        **{name: np.append(part, padding[name]).astype(NODE_TYPES[name]) for name, part in nodes.items()},
+        value=np.append(np.zeros(inner), leaves)[:, None],
+        output=None if n_outputs == 1 else np.array([output]),
+        n_outputs=n_outputs,
+        **read_category_sets(tree, np.flatnonzero(is_set), threshold, inner + len(leaves)),
+    )
 
 
 def read_children(tree: dict[str, str], name: str, inner: int) -> Array:
@@ -97,20 +150,26 @@ def read_children(tree: dict[str, str], name: str, inner: int) -> Array:
     return np.where(child >= 0, child, inner - child - 1)
 
 
-def read_splits(tree: dict[str, str], inner: int) -> tuple[Array, Array, Array]:
-    """Feature, threshold and side of missing values of each inner node."""
-    kind = read_array(tree, "decision_type", np.int64)[:inner]
-    threshold = read_array(tree, "threshold", np.float64)[:inner]
-    missing = (kind >> MISSING_SHIFT) & 3
-    if (kind & CATEGORICAL).any():
-        raise ValueError("the LightGBM model splits on categorical features, which are not supported")
-    if (missing == MISSING_ZERO).any():
+def missing_goes_left(kind: Array, threshold: Array) -> Array:
+    """The side of missing values at inner nodes with a threshold."""
+    missing, by_default, zero_is_left = (kind >> MISSING_SHIFT) & 3, (kind & DEFAULT_LEFT) > 0, threshold >= 0.0
+    if ((missing == MISSING_ZERO) & (by_default != zero_is_left)).any():
         raise ValueError("zero_as_missing: the LightGBM model takes zeros for missing, which Trees do not support")
     # NaN is treated as 0 in a feature without missing values in training.
-    left = np.where(missing == MISSING_NAN, (kind & DEFAULT_LEFT) > 0, threshold >= 0.0)
-    feature = read_array(tree, "split_feature", np.int32)[:inner]
-    # LightGBM's x <= t becomes x < the next number.
-    return feature, np.nextafter(threshold, np.inf), left
+    return np.where(missing == MISSING_NAN, by_default, zero_is_left)
+
+
+def read_category_sets(tree: dict[str, str], nodes: Array, threshold: Array, n_nodes: int) -> dict[str, Array]:
+    """The category sets of some nodes, as fields of :class:`Trees`; the threshold of a node is their number."""
+    if not len(nodes):
+        return {}
+    words, ends = (read_array(tree, name, np.int64) for name in ("cat_threshold", "cat_boundaries"))
+    subset = np.full(n_nodes, -1, dtype=np.int32)
+    subset[nodes] = np.arange(len(nodes))
+    members = np.zeros((len(nodes), int(np.diff(ends).max())), dtype="<u4")
+    for row, number in enumerate(threshold[nodes].astype(np.int64)):
+        members[row, : ends[number + 1] - ends[number]] = words[ends[number] : ends[number + 1]]
+    return {"subset": subset, "members": members.view(np.uint8)}
 
 
 def read_array(tree: dict[str, str], name: str, dtype: Any) -> Array:

@@ -134,7 +134,8 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Parameters
     ----------
     model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
-        Trees of any objective with a known link; gbtree or dart, with scalar leaves. For categorical splits the
+        Trees of any objective with a known link; gbtree or dart, with leaves of one or several outputs. For
+        categorical splits the
         ensemble acts on codes, as XGBoost does on arrays.
     n_rounds : int, optional
         Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
@@ -148,7 +149,7 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Raises
     ------
     ValueError
-        If the model is linear (gblinear), has vector leaves, fewer rounds than asked for, an unknown objective, or
+        If the model is linear (gblinear), has fewer rounds than asked for, an unknown objective, or
         treats values other than NaN as missing.
     TypeError
         If it is not an XGBoost model.

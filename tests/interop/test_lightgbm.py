@@ -184,7 +184,6 @@ def test_models_are_read(boosting, objective, missing):
     [
         ({"linear_tree": True}, {}, "linear_tree"),
         ({"zero_as_missing": True}, {}, "zero_as_missing"),
-        ({}, {"categorical_feature": [0]}, "categorical"),
     ],
 )
 def test_what_cannot_be_read_is_named(params, data, words):

@@ -139,20 +139,11 @@ def test_a_base_score_that_was_misread_is_found(unit, error, monkeypatch):
     [
         ({"booster": "gblinear"}, "gblinear"),
         ({"missing": -1.0}, "missing must be NaN"),
-        ({"objective": "binary:hinge"}, "binary:hinge"),
     ],
 )
 def test_what_cannot_be_read_is_named(params, words):
     with pytest.raises(ValueError, match=words):
         rxgb.to_ensemble(xgb.XGBRegressor(n_estimators=2, **params).fit(X, BINARY))
-
-
-@pytest.mark.parametrize("n_targets", [2, 3])
-def test_leaves_of_several_targets_are_refused(n_targets):
-    params = {"multi_strategy": "multi_output_tree", "tree_method": "hist", "n_jobs": 1}
-    model = xgb.XGBRegressor(n_estimators=2, **params).fit(X, np.column_stack([SIGNAL] * n_targets))
-    with pytest.raises(ValueError, match="one_output_per_tree"):
-        rxgb.to_ensemble(model)
 
 
 @pytest.mark.parametrize("text", ["plain", "é and ü", "日本", ""])

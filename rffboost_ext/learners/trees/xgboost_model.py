@@ -98,7 +98,7 @@ def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: 
     Raises
     ------
     ValueError
-        If the model is not a sum of scalar trees, because it has a linear booster or vector leaves.
+        If the model is not a sum of trees, because it has a linear booster.
     """
     booster = learner["gradient_booster"]
     model = booster.get("gbtree", booster)["model"]
@@ -109,38 +109,47 @@ def read_trees(learner: dict[str, Any], kinds: Sequence[str] = BOOSTERS, first: 
         raise ValueError(f"booster must be one of {', '.join(kinds)}, got {name!r}")
     ends = model["iteration_indptr"][first:]
     trees, outputs = (model[part][ends[0] :] for part in ("trees", "tree_info"))
-    for tree in trees:
-        require_readable(tree)
     factors = np.ones(len(trees)) if dropped is None else np.array(dropped[ends[0] :], dtype=np.float64)
     return join_trees(trees, outputs, count_outputs(learner), factors), np.diff(ends)
 
 
-def require_readable(tree: dict[str, Any]) -> None:
-    """Raise a ValueError unless a tree has scalar leaves."""
-    if int(tree["tree_param"]["size_leaf_vector"]) > 1:
-        raise ValueError("multi_strategy must be 'one_output_per_tree', got trees with vector leaves")
-
-
 def join_trees(trees: Sequence[dict[str, Any]], outputs: Sequence[int], n_outputs: int, factors: Array) -> Trees:
-    """Join trees of the format into one term; each is multiplied by a factor and added to one output."""
+    """Join trees of the format into one term; each is multiplied by a factor.
+
+    A tree is added to one output, or has leaves of one value for each output.
+    """
     sizes = np.array([len(tree["left_children"]) for tree in trees], dtype=np.int64)
     roots = np.cumsum(sizes) - sizes
     left, right = (concatenate_field(trees, f"{side}_children", np.int32) for side in ("left", "right"))
     leaf, shift = left < 0, np.repeat(roots, sizes).astype(np.int32)
-    condition = concatenate_field(trees, "split_conditions", np.float32)
+    condition, values = concatenate_field(trees, "split_conditions", np.float32), leaf_vectors(trees, n_outputs)
+    is_vector = len(values) > 0
+    value = np.zeros((len(left), n_outputs if is_vector else 1))
+    value[leaf] = np.repeat(factors, sizes)[leaf, None] * (values if is_vector else condition[leaf, None])
     return Trees(
         roots=roots,
         left=np.where(leaf, left, left + shift),
-        right=np.where(leaf, right, right + shift),
+        # A leaf with a vector has its number in place of a child.
+        right=np.where(leaf, -1, right + shift).astype(np.int32),
         # Pruned nodes have an invalid feature.
         feature=np.where(leaf, 0, concatenate_field(trees, "split_indices", np.int32)),
         threshold=condition,
         missing_left=concatenate_field(trees, "default_left", np.bool_),
-        value=np.where(leaf, np.repeat(factors, sizes) * condition, 0.0)[:, None],
-        output=None if n_outputs == 1 else np.array(outputs, dtype=np.int64),
+        value=value,
+        output=None if is_vector or n_outputs == 1 else np.array(outputs, dtype=np.int64),
         n_outputs=n_outputs,
         **read_category_sets(trees, roots, len(left)),
     )
+
+
+def leaf_vectors(trees: Sequence[dict[str, Any]], n_outputs: int) -> Array:
+    """The values of all leaves in the order of the nodes, (leaves, C); empty if leaves have one value."""
+    parts = [np.empty((0, n_outputs))]
+    for tree in trees:
+        if int(tree["tree_param"]["size_leaf_vector"]) > 1:
+            left, number = np.asarray(tree["left_children"]), np.asarray(tree["right_children"])
+            parts.append(np.reshape(tree["leaf_weights"], (-1, n_outputs))[number[left < 0]])
+    return np.concatenate(parts)
 
 
 def concatenate_field(trees: Sequence[dict[str, Any]], name: str, dtype: type) -> Array:
