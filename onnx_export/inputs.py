@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from rffboost_ext.data.columns import is_missing
 from rffboost_ext.preprocessing.tables import (
+    as_numbers,
+    column_names,
     column_values,
-    is_missing,
+    is_table,
+    read_table,
     replace_missing,
-    require_no_dates,
     require_unmasked,
     with_underscores,
 )
@@ -43,7 +46,8 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
         If X has other columns or types than the file, or is a masked array.
     """
     require_unmasked(X=X)
-    columns = None if not hasattr(X, "columns") else [str(name) for name in X.columns]
+    X = read_table(X)
+    columns = [str(name) for name in column_names(X)] if is_table(X) else None
     if metadata.categories and columns is not None and metadata.feature_names:
         require_names(columns, metadata)
     if metadata.categories and list(inputs) != ["X"]:
@@ -86,14 +90,13 @@ def matrix(X: Any, kind: int, n_features: int) -> Array:
     """X as a row-major matrix of an element type, its shape checked."""
     from onnx import helper
 
-    require_no_dates(X)
-    given = replace_missing(X)
+    given = as_numbers(X, in_fit=False)
     try:
         array = numeric(given, helper.tensor_dtype_to_np_dtype(kind))
     except (TypeError, ValueError) as error:
         raise TypeError(f"X must be numeric, got {type(X).__name__}: {error}") from error
-    if np.ndim(X) != 2:
-        raise ValueError(f"X must be two-dimensional, (n, {n_features}), got shape {np.shape(X)}")
+    if array.ndim != 2:
+        raise ValueError(f"X must be two-dimensional, (n, {n_features}), got shape {array.shape}")
     if array.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, as at the fit, got {array.shape[1]}")
     require_finite(given, array, "X")
@@ -132,7 +135,7 @@ def category_columns(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict
     """Each column of a table or an array as a separate input, (n, 1), in order."""
     from onnx import TensorProto
 
-    if np.ndim(X) != 2 or np.shape(X)[1] != len(inputs):
+    if len(np.shape(X)) != 2 or np.shape(X)[1] != len(inputs):
         raise ValueError(f"X must have the {len(inputs)} columns {list(inputs)}, got shape {np.shape(X)}")
     made = {}
     for column, (name, kind) in enumerate(inputs.items()):
@@ -140,7 +143,7 @@ def category_columns(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict
         if kind == TensorProto.STRING:
             require_text(values, name)
             values = text_values(values, metadata.categories[column])
-        made[name] = column_input(values if kind == TensorProto.STRING else replace_missing(values), name, kind)
+        made[name] = column_input(values, name, kind)
     return made
 
 
@@ -199,7 +202,7 @@ def column_input(column: Any, name: str, kind: int) -> Array:
     if kind == TensorProto.STRING:
         require_text(given, name)
         return given.astype(object)[:, None]
-    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    dtype, given = helper.tensor_dtype_to_np_dtype(kind), replace_missing(given)
     try:
         with np.errstate(invalid="ignore"):
             cast = numeric(given, dtype)

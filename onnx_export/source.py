@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from rffboost_ext import Cosines, Ensemble, Link, RFFBoostClassifier, RFFBoostRegressor, Term
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
-from rffboost_ext.preprocessing.tables import replace_missing
+from rffboost_ext.preprocessing.tables import as_numbers, read_table
 from rffboost_ext.terms import Standardized
 from rffboost_ext.utils.typing import Array
 
@@ -112,8 +112,7 @@ class ExportSource:
             return self.encoding.transform(X)[0]
         if self.steps is not None:
             return np.asarray(self.steps.transform(X))
-        found = np.asarray(replace_missing(X))
-        return found.astype(np.float64) if found.dtype == object else found
+        return np.asarray(as_numbers(read_table(X), in_fit=False))
 
 
 @singledispatch

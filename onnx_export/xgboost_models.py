@@ -17,7 +17,7 @@ from rffboost_ext.learners.trees.xgboost_model import count_outputs, model_categ
 from rffboost_ext.losses import BinaryLogitLink
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.category_recoding import sorted_codes
-from rffboost_ext.preprocessing.tables import categorical_columns, is_table
+from rffboost_ext.preprocessing.tables import categorical_columns, is_table, native_table, read_table
 from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, host_codes, n_classes_of, prediction_links
@@ -119,7 +119,8 @@ def to_dmatrix(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding
     """X for XGBoost: a table of categorical columns unchanged, else with XGBoost's codes for categories."""
     if encoding is None:
         return DMatrix(np.asarray(X))
+    X = read_table(X)
     if is_table(X) and set(encoding.coded) <= set(categorical_columns(X)):
-        return DMatrix(X, enable_categorical=True)
+        return DMatrix(native_table(X), enable_categorical=True)
     kinds = ["q" if entry is None else "c" for entry in known]
     return DMatrix(host_codes(X, known, encoding), feature_types=kinds, enable_categorical=True)

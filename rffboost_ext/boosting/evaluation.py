@@ -19,7 +19,8 @@ from ..losses.registry import LOSSES
 from ..losses.validation import prepare_loss, require_accepted_target
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.input_types import require_arrays
-from ..preprocessing.targets import TargetEncoder
+from ..preprocessing.tables import native_table, read_table
+from ..preprocessing.targets import TargetEncoder, target_array
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -193,7 +194,7 @@ def is_set(given: Any) -> bool:
 def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder) -> Dataset:
     """One set, a pair or a triple, as validated rows of positive weight."""
     X, y, weight = rows_of_positive_weight(*given)
-    X, y = features.transform(X), targets.transform(np.asarray(y))
+    X, y = features.transform(X), targets.transform(y)
     if not np.isfinite(y).all():
         raise ValueError(f"y must be finite, got {y[~np.isfinite(y)][0]}")
     return Dataset(X, y, targets.reweight(y, weight))
@@ -202,6 +203,7 @@ def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: Ta
 def rows_of_positive_weight(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Array]:
     """Rows of a table without those of weight 0, which may hold anything, their targets and weights."""
     require_arrays(X=X, y=y, sample_weight=sample_weight)
+    X, y = native_table(read_table(X)), target_array(y)
     n_samples = _num_samples(X)
     if np.ndim(y) == 0:
         raise TypeError(f"y must have an entry for each of the {n_samples} rows of X, got {y!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..utils.arrays import first_of_equal_rows, row_hashes
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
+from .columns import column_array, real_numbers
 
 # Mean weight below which fit warns: penalties act as on far fewer rows.
 SMALL_MEAN_WEIGHT = 0.1
@@ -57,17 +57,15 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
     """Sample weights, (n,), float64; ones for None. Invalid ones raise a ValueError or TypeError."""
     if sample_weight is None:
         return np.ones(n_samples)
-    given = np.asarray(sample_weight)
-    of_numbers = given.dtype == object and all(isinstance(value, Real) for value in given.ravel())
-    if given.dtype.kind not in "biuf" and not of_numbers:
-        raise TypeError(f"sample_weight must be real numbers, got an array of type {given.dtype}")
-    weight = given.astype(np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {weight.shape}")
+    given = column_array(sample_weight)
+    if given.shape not in ((), (n_samples,)):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({n_samples},), got {given.shape}")
+    weight = real_numbers(np.atleast_1d(given), "sample_weight must be finite real numbers").astype(np.float64)
+    if given.ndim == 0:
+        weight = np.full(n_samples, weight[0])
     if not np.isfinite(weight).all():
-        raise ValueError("sample_weight must be finite, got NaN or infinity")
+        row = int(np.isinf(weight).argmax())
+        raise ValueError(f"sample_weight must be finite real numbers, got {weight[row]} as entry {row}")
     if (weight < 0.0).any():
         raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
     with np.errstate(over="ignore"):

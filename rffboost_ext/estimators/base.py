@@ -209,7 +209,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
     ) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
         given = X, sample_weight
-        known = {"multi_output": targets.multi_output}
+        known, y = {"multi_output": targets.multi_output}, y if y is None else targets.read(y)
         if self._is_warm_start():
             X, y, weight = self.encoder_.transform_rows(X, y, sample_weight, **known)
         else:

@@ -32,8 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.columns import is_missing
 from ..data.copies import find_copies
-from ..preprocessing.tables import is_missing
 from ..utils.typing import Array
 
 # Tolerance for rounding errors of products such as 10 * 0.1.

@@ -13,7 +13,7 @@ from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.targets import LabelEncoder, TargetEncoder, decode_labels, require_labels, squeeze
+from ..preprocessing.targets import LabelEncoder, TargetEncoder, decode_labels, squeeze
 from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
 from ..utils.signatures import explain_unknown, parameters_of
@@ -137,7 +137,6 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        require_labels(y)
         targets = LabelEncoder(type(self).__name__, self.class_weight)
         self._fit(X, y, sample_weight, init_model, eval_set, groups, targets)
         self.classes_ = targets.classes

@@ -16,7 +16,8 @@ from ..data.sample_weight import check_sample_weight
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.groups import encode_groups
 from ..preprocessing.input_types import require_arrays
-from ..preprocessing.tables import categorical_columns, column_values, is_table
+from ..preprocessing.tables import column_values, is_table, native_table, read_table, replace_missing
+from ..preprocessing.targets import number_array
 from ..utils.atomic_fit import atomic_fit
 from ..utils.migration_hints import MigrationHintsMixin
 from ..utils.param_validation import SEED, OpenInterval, require_all
@@ -160,7 +161,9 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         random = check_random_state(self.random_state)
         regressor = self._regressor(random)
         # The regressor gets the original X, with the columns of a DataFrame.
-        values, y = self._validate_fit(X, y)
+        require_arrays(X=X, y=y)
+        table = read_table(X)
+        X, (values, y) = native_table(table), self._validate_fit(table, y)
         weight = check_sample_weight(sample_weight, len(y))
         params = self._route(regressor, sample_weight, groups, fit_params)
         group = encode_groups(type(self).__name__, groups, X)
@@ -218,15 +221,16 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
 
     def _validate_fit(self, X: Any, y: Any) -> tuple[Array, Array]:
         """X as one array, of objects if its columns have several types, and y."""
-        require_arrays(X=X, y=y)
+        y = y if y is None else number_array(y)
         known: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan", "y_numeric": True}
-        if not (is_table(X) and has_non_numeric_columns(X)):
+        if not is_table(X):
+            X = replace_missing(X) if isinstance(X, np.ndarray) else X
             validated: tuple[Array, Array] = validate_data(self, X, y, **known)
             return validated
         # scikit-learn's check would convert categories next to truth values to numbers.
-        validate_data(self, X, skip_check_array=True)
-        values, y = check_X_y(np.asarray(X), y, estimator=self, **known)
-        return values, y
+        validate_data(self, native_table(X), skip_check_array=True)
+        columns = [replace_missing(column_values(X, column)) for column in range(X.shape[1])]
+        return check_X_y(np.column_stack(columns), y, estimator=self, **known)
 
     def _calibration_size(self, n_samples: int) -> int:
         """The number of calibration rows; a ValueError unless there are more rows."""
@@ -324,9 +328,3 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         given = get_tags(self._given()).input_tags
         tags.input_tags.allow_nan, tags.input_tags.categorical = given.allow_nan, given.categorical
         return tags
-
-
-def has_non_numeric_columns(X: Any) -> bool:
-    """Whether a table has columns of categories or objects, such as text."""
-    n_features = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
-    return bool(categorical_columns(X)) or any(column_values(X, j).dtype.kind == "O" for j in range(n_features))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..preprocessing.tables import categorical_columns, column_values, is_missing, is_table
+from ..data.columns import is_missing
+from ..preprocessing.tables import categorical_columns, column_values, is_table, read_table
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
 from . import plot_style as style
@@ -121,7 +122,7 @@ class EffectDisplay:
         require(cls.__name__, "grid_resolution", grid_resolution, Integer(2))
         X, observed = drop_missing_rows(cls.__name__, X, index, names)
         of_categories = not all_numbers(observed) or index in encoded_columns(estimator)
-        coded = [index] if of_categories or index in categorical_columns(X) else None
+        coded = [index] if of_categories or index in categorical_columns(read_table(X)) else None
         X = X if coded else with_float_feature(X, index)
         values = None if coded else {index: feature_grid(observed.astype(np.float64), grid_resolution)}
         found = partial_dependence(
@@ -184,12 +185,13 @@ class EffectDisplay:
 
 def drop_missing_rows(owner: str, X: Any, index: int, names: Sequence[str]) -> tuple[Any, Array]:
     """The rows with a value of a feature, and these values."""
-    if is_table(X) and not hasattr(X, "iloc"):
+    table = read_table(X)
+    if is_table(table) and not hasattr(X, "iloc"):
         raise TypeError(f"{owner}: X must be an array or a DataFrame of pandas, got a {type(X).__module__} table")
-    X, name = X if is_table(X) else np.asarray(X), names[index]
+    X, name = X if is_table(table) else np.asarray(X), names[index]
     if X.ndim != 2 or X.shape[1] != len(names) or not len(X):
         raise ValueError(f"{owner}: X must have shape (n, {len(names)}) with n >= 1, got {X.shape}")
-    values = column_values(X, index)
+    values = column_values(table, index)
     there = np.flatnonzero([not is_missing(value) for value in values.tolist()])
     if not len(there):
         raise ValueError(f"{owner}: X must have a value of feature {name!r} in some row, got missing values only")
@@ -219,7 +221,7 @@ def all_numbers(values: Array) -> bool:
 
 def with_float_feature(X: Any, index: int) -> Any:
     """X with an integer, boolean or object feature as float, for a grid of non-integers."""
-    if not is_table(X):
+    if isinstance(X, np.ndarray):
         return X.astype(np.float64) if X.dtype.kind in "biu" else X
     if X.dtypes.iloc[index].kind not in "biuO":
         return X

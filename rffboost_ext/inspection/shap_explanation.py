@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.tables import column_values
+from ..preprocessing.tables import column_values, read_table
 from ..utils.typing import Array
 
 
@@ -63,5 +63,5 @@ def feature_names(encoder: FeatureEncoder) -> list[str]:
 
 def original_values(X: Any) -> Array:
     """A table of any types as an array of objects, (n, d)."""
-    n_features = np.shape(X)[1]
-    return np.column_stack([column_values(X, j).astype(object) for j in range(n_features)])
+    table, n_features = read_table(X), np.shape(X)[1]
+    return np.column_stack([column_values(table, j).astype(object) for j in range(n_features)])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import Loss
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
-from ..preprocessing.targets import encode_targets, squeeze
+from ..preprocessing.targets import encode_targets, squeeze, target_array
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
 from .objectives import ArrayMetric, metric_on_predictions, prepare_with_baseline
@@ -144,7 +143,7 @@ def check_target_array(owner: str, task: str, y: Any) -> Array:
     """A target, (n,) or (n, C), as finite float64 of shape (n, C), or a ValueError."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-    values = np.asarray(y)
+    values = target_array(y)
     if values.ndim not in (1, 2) or len(values) == 0:
         raise ValueError(f"{owner}: y must have shape (n,) or (n, C) and at least one row, got {values.shape}")
     if values.dtype.kind == "c":

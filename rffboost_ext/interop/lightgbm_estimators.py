@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import Link, Loss
 from ..losses.links import BinaryLogitLink
-from ..preprocessing.targets import decode_labels, squeeze
+from ..preprocessing.targets import decode_labels, squeeze, target_array
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
@@ -135,7 +135,7 @@ class LGBMEstimator(HostEstimatorMixin):
 
     def _prepare(self, y: Any, sample_weight: Any, model: Any, init_score: Any) -> None:
         """Set the loss and the baseline."""
-        name, y = type(self).__name__, y if y is None else np.asarray(y)
+        name, y = type(self).__name__, y if y is None else target_array(y)
         if getattr(self, "class_weight", None) is not None:
             raise ValueError(f"{name}: the baseline ignores class_weight; use sample_weight")
         if y is not None and y.ndim == 2 and y.shape[1] > 1:

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ..data.columns import is_missing
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .tables import (
     categorical_columns,
     column_names,
+    column_numbers,
+    column_values,
     describe_column,
-    exact_column_values,
-    is_missing,
     is_table,
     mixed_array,
-    numeric_array,
-    select_columns,
+    read_table,
 )
 from .unknown_categories import require_category_kind, require_category_precision, warn_of_unknown
 
@@ -50,15 +50,15 @@ class CategoryEncoding(PickledByFields):
 
         Missing values and unknown categories are NaN.
         """
-        if not is_table(X):
-            X = mixed_array(X)
-        out = np.empty((len(X), len(self.categories)))
-        numeric = [j for j, known in enumerate(self.categories) if known is None]
-        if numeric:
-            out[:, numeric] = numeric_array(select_columns(X, numeric))
-        missing = np.isnan(out.min(axis=0, initial=np.inf))
-        for j in self.coded:
-            out[:, j], missing[j] = self._encode_column(X, j)
+        X = read_table(X)
+        X = X if is_table(X) else mixed_array(X)
+        out, missing = np.empty((len(X), len(self.categories))), np.zeros(len(self.categories), dtype=bool)
+        for j, known in enumerate(self.categories):
+            if known is None:
+                out[:, j] = column_numbers(X, j)
+                missing[j] = np.isnan(out[:, j].min(initial=np.inf))
+            else:
+                out[:, j], missing[j] = self._encode_column(X, j)
         return out, missing
 
     def drop_unused(self, X: Array) -> tuple[CategoryEncoding, Array]:
@@ -89,7 +89,7 @@ class CategoryEncoding(PickledByFields):
 
     def _encode_column(self, X: Any, column: int) -> tuple[Array, bool]:
         """The codes of a column, (n,), and whether it has missing values."""
-        known, values, name = self._codes[column], exact_column_values(X, column), describe_column(X, column)
+        known, values, name = self._codes[column], column_values(X, column), describe_column(X, column)
         try:
             codes = np.fromiter((known.get(value, np.nan) for value in values.tolist()), np.float64, len(values))
         except TypeError as error:
@@ -132,6 +132,7 @@ def fit_category_encoding(owner: str, categorical_features: Any, X: Any) -> Cate
         If `categorical_features` is none of these, names a column that does not exist, or the categories of a
         column cannot be sorted.
     """
+    X = read_table(X)
     chosen = resolve_categorical_features(owner, categorical_features, X)
     if not chosen:
         return None
@@ -175,7 +176,7 @@ def resolve_categorical_features(owner: str, given: Any, X: Any) -> list[int]:
 def distinct_values(X: Any, column: int) -> Array:
     """The distinct values of a column, sorted, without missing ones."""
     try:
-        values = sorted(v for v in set(exact_column_values(X, column).tolist()) if not is_missing(v))
+        values = sorted(v for v in set(column_values(X, column).tolist()) if not is_missing(v))
     except TypeError as error:
         raise TypeError(
             f"column {describe_column(X, column)} of X must hold categories of one kind, all text or all numbers: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..utils.typing import Array
 from .category_encoding import CategoryEncoding, fit_category_encoding
 from .feature_expansion import fit_feature_expansion
 from .input_types import require_arrays
-from .tables import FLOAT_TYPES, is_table, mixed_array, raise_for_column, require_no_dates
+from .tables import FLOAT_TYPES, as_numbers, is_table, mixed_array, native_table, read_table
 
 # Infinities are found by missing_columns, in a pass that is needed anyway.
 NO_FINITE_CHECK = {"ensure_all_finite": False}
@@ -108,6 +109,7 @@ class FeatureEncoder(BaseEstimator):
         X, y, weight : ndarray of shape (m, d), (m,) or (m, C), (m,)
         """
         require_arrays(X=X, y=y, sample_weight=sample_weight)
+        X = read_table(X)
         self.categories = self._categories_of(X)
         X, y, missing = self._checked_rows(X, y, reset=True, multi_output=multi_output)
         n_given = len(X)
@@ -126,7 +128,7 @@ class FeatureEncoder(BaseEstimator):
     ) -> tuple[Array, Array, Array]:
         """Rows of positive weight of a table with the columns of fit, for a further fit."""
         require_arrays(X=X, y=y, sample_weight=sample_weight)
-        X, y, missing = self._checked_rows(X, y, reset=False, multi_output=multi_output)
+        X, y, missing = self._checked_rows(read_table(X), y, reset=False, multi_output=multi_output)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
         missing = missing & missing_columns(X) if len(X) < n_given else missing
@@ -151,19 +153,7 @@ class FeatureEncoder(BaseEstimator):
         if self._is_valid(X):
             return np.asarray(X)
         require_arrays(X=X)
-        if self.categories is None:
-            require_no_dates(X)
-            try:
-                X = np.asarray(self._validate(X, reset=False, dtype=FLOAT_TYPES, **NO_FINITE_CHECK))
-            except (ValueError, TypeError):
-                raise_for_column(X, in_fit=False)
-                raise
-            missing = missing_columns(X)
-        else:
-            X = X if is_table(X) else mixed_array(X)
-            self._validate(X, reset=False, skip_check_array=True)
-            X, missing = self.categories.transform(X)
-            X = check_array(X, ensure_all_finite="allow-nan", estimator=self.owner)
+        X, missing = self._checked(read_table(X), reset=False)
         self._require_known(missing)
         return np.asarray(X)
 
@@ -198,19 +188,22 @@ class FeatureEncoder(BaseEstimator):
         """X as a matrix, y, and which columns have missing values."""
         if y is None:
             raise ValueError(f"{self.owner} requires y to be passed, but the target y is None")
-        options = {"dtype": FLOAT_TYPES, "ensure_all_finite": "allow-nan", "multi_output": multi_output}
-        if self.categories is None:
-            require_no_dates(X)
-            try:
-                X, y = self._validate(X, y, reset=reset, **options | NO_FINITE_CHECK)
-            except (ValueError, TypeError):
-                raise_for_column(X)
-                raise
-            return X, y, missing_columns(X)
-        self._validate(X, reset=reset, skip_check_array=True)
-        X, missing = self.categories.transform(X)
-        X, y = check_X_y(X, y, estimator=self.owner, **options)
+        (X, y), missing = self._checked(X, y, reset=reset, multi_output=multi_output)
         return X, y, missing
+
+    def _checked(self, X: Any, *y: Any, reset: bool, **options: Any) -> tuple[Any, Array]:
+        """X as a matrix, or X and y, checked by scikit-learn; and which columns have missing values."""
+        options |= {"dtype": FLOAT_TYPES}
+        check = partial(self._validate, reset=reset)
+        if is_table(X) or self.categories is not None:
+            X = X if is_table(X) else mixed_array(X)
+            self._validate(native_table(X), reset=reset, skip_check_array=True)
+            check = partial(check_X_y if y else check_array, estimator=self.owner)
+        if self.categories is not None:
+            X, missing = self.categories.transform(X)
+            return check(X, *y, ensure_all_finite="allow-nan", **options), missing
+        checked = check(as_numbers(X, in_fit=reset), *y, **options | NO_FINITE_CHECK)
+        return checked, missing_columns(checked[0] if y else checked)
 
     def _validate(self, *arrays: Any, reset: bool, **options: Any) -> Any:
         """scikit-learn's check of names, number and values of columns, whose messages name the owner."""

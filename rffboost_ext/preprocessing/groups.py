@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from ..data.columns import is_missing
 from ..data.sample_weight import check_sample_weight
 from ..utils.typing import Array
-from .tables import is_missing
 
 
 def encode_groups(owner: str, groups: Any, X: Any, sample_weight: Any = None) -> Array | None:

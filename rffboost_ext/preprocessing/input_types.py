@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .tables import column_types, is_table, require_unmasked
+from .tables import require_unmasked
 
 # What to pass instead of objects of other packages; {name} stands for the argument.
 INSTEAD = {
@@ -40,7 +40,8 @@ def require_arrays(**arrays: Any) -> None:
     """
     for name, values in arrays.items():
         require_unmasked(**{name: values})
-        if values is None or isinstance(values, np.ndarray | list | tuple | numbers.Number):
+        structured = isinstance(values, np.ndarray) and values.dtype.names
+        if values is None or (isinstance(values, np.ndarray | list | tuple | numbers.Number) and not structured):
             continue
         advice = replacement(values)
         if advice is not None:
@@ -67,9 +68,11 @@ def replacement(values: Any) -> str | None:
         return "pandas.DataFrame({name})"
     if isinstance(values, Iterator):
         return "list({name})"
-    if is_table(values):
-        sparse = any(kind.startswith("Sparse") for kind in column_types(values))
-        return "{name}.sparse.to_dense()" if sparse else None
+    kinds = getattr(values, "dtypes", ()) if hasattr(type(values), "columns") else ()
+    if any(str(kind).startswith("Sparse") for kind in kinds):
+        return "{name}.sparse.to_dense()"
+    if isinstance(values, np.ndarray) and values.dtype.names:
+        return "pandas.DataFrame({name})"
     known_as_array = any(hasattr(values, name) for name in ("__array__", "__array_interface__", "__len__"))
     return None if known_as_array else "numpy.asarray of its values"
 

@@ -1,49 +1,61 @@
-"""Columns of tables (pandas, polars, Arrow and others with named columns) and of arrays."""
+"""Columns of tables (pandas, polars, Arrow and others that narwhals reads) and of arrays."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from sklearn.utils.validation import check_array
 
+from ..data.columns import ADVICE_FOR_TIMES, REAL_KINDS, column_array, column_series, is_missing, real_numbers
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
-# Prefixes of the names of categorical types: pandas, polars, Arrow.
-CATEGORICAL_TYPES = ("category", "categorical", "enum", "dictionary<")
-# Prefixes of the names of types of dates, times and durations.
-DATE_TYPES = ("date", "time", "duration")
-# Integers below have an exact float64.
-EXACT_INTEGERS = 2.0**53
+
+
+def read_table(X: Any) -> Any:
+    """A table as narwhals reads it, collected if it is lazy; an array as it is.
+
+    Raises
+    ------
+    ValueError
+        If two columns have the same name.
+    """
+    # The type is asked: a lazy table would compute its columns, with a warning.
+    if not hasattr(type(X), "columns") or is_table(X):
+        return X
+    try:
+        table = nw.from_native(X, pass_through=True)
+        if not isinstance(table, nw.DataFrame | nw.LazyFrame) and hasattr(X, "__arrow_c_stream__"):
+            # A record batch, or a table of another package in Arrow's memory.
+            table = nw.from_arrow(X, backend="pyarrow")
+    except DuplicateError as error:
+        name, count = Counter(getattr(X, "column_names", X.columns)).most_common(1)[0]
+        raise ValueError(f"X must have distinct names of columns, got {name!r} {count} times") from error
+    return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
 def is_table(X: Any) -> bool:
-    """Whether X has named columns."""
-    # The type is asked: a lazy table would compute its columns, with a warning.
-    return hasattr(type(X), "columns")
+    """Whether X is a table as :func:`read_table` returns it."""
+    return isinstance(X, nw.DataFrame)
+
+
+def native_table(X: Any) -> Any:
+    """A table of :func:`read_table` in the type of its package; an array as it is."""
+    return X.to_native() if is_table(X) else X
 
 
 def column_names(X: Any) -> list[Any]:
     """The names of the columns of a table; empty for an array."""
-    if not is_table(X):
-        return []
-    return list(getattr(X, "column_names", X.columns))
+    return list(X.columns) if is_table(X) else []
 
 
 def describe_column(X: Any, column: int) -> str:
     """The name of a column of a table in quotes, or the index of a column of an array, for messages."""
     return f"{column_names(X)[column]!r}" if is_table(X) else f"{column}"
-
-
-def column_types(X: Any) -> list[str]:
-    """The names of the types of a table's columns; of an array the name of its single type."""
-    if not is_table(X):
-        return [str(getattr(X, "dtype", ""))]
-    if hasattr(X, "dtypes"):
-        return [str(kind) for kind in X.dtypes]
-    columns = (X[name] for name in column_names(X))
-    return [str(getattr(column, "dtype", getattr(column, "type", ""))) for column in columns]
 
 
 def with_underscores(name: Any) -> str:
@@ -53,56 +65,49 @@ def with_underscores(name: Any) -> str:
 
 def categorical_columns(X: Any) -> list[int]:
     """The indices of the columns of a table whose type is categorical; empty for an array."""
-    if not is_table(X):
-        return []
-    return [j for j, kind in enumerate(column_types(X)) if kind.lower().startswith(CATEGORICAL_TYPES)]
-
-
-def select_columns(X: Any, columns: list[int]) -> Any:
-    """Columns of a table, as a table, or of an array."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, columns]
-    if hasattr(X, "select") and is_table(X):
-        return X.select([column_names(X)[column] for column in columns])
-    return np.asarray(X)[:, columns]
+    kinds = X.schema.values() if is_table(X) else ()
+    return [j for j, kind in enumerate(kinds) if kind in (nw.Categorical, nw.Enum)]
 
 
 def get_column(X: Any, column: int) -> Any:
-    """One column of a table, in the table's own type, or of an array."""
+    """One column of a table, in the type of its package, or of an array."""
     if not is_table(X):
         return np.asarray(X)[:, column]
-    return X.iloc[:, column] if hasattr(X, "iloc") else X[column_names(X)[column]]
+    native = X.to_native()
+    return native.iloc[:, column] if hasattr(native, "iloc") else X[:, column].to_native()
 
 
 def column_values(X: Any, column: int) -> Array:
-    """One column of a table or an array, (n,), as numbers or Python objects."""
-    values = np.asarray(get_column(X, column))
+    """One column of a table or an array, (n,), as exact numbers or Python objects."""
+    values = column_array(get_column(X, column))
     # As objects, times are equal whatever their unit, and missing ones are None.
     return values.astype(f"{values.dtype.kind}8[us]").astype(object) if values.dtype.kind in "mM" else values
 
 
-def exact_column_values(X: Any, column: int) -> Array:
-    """As :func:`column_values`, but large integers beside missing values are not rounded to floats."""
-    values = column_values(X, column)
-    if not is_table(X) or values.dtype.kind != "f" or not (np.abs(values) >= EXACT_INTEGERS).any():
-        return values
-    series = get_column(X, column)
-    entries = (series.to_list if hasattr(series, "to_list") else series.to_pylist)()
-    return np.fromiter(entries, dtype=object, count=len(entries))
+def column_numbers(X: Any, column: int, in_fit: bool = True) -> Array:
+    """One column of a table or an array, (n,), of a type of real numbers; missing values are NaN.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value is no real number; the message names the column, and says what it may hold.
+    """
+    name, values = f"column {describe_column(X, column)} of X", get_column(X, column)
+    series = column_series(values)
+    if series is not None and series.dtype.is_temporal():
+        kind = getattr(values, "dtype", getattr(values, "type", ""))
+        raise ValueError(f"{name} must hold numbers, got {kind}: {ADVICE_FOR_TIMES}")
+    array = column_array(values)
+    or_else = "" if array.dtype.kind in "mM" else ", as in fit" if not in_fit else or_be_categorical(X, column)
+    return real_numbers(array, f"{name} must hold numbers{or_else}", text=True, missing=True)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value is a missing one: None, NaN, NaT or pandas' NA."""
-    return value is None or not isinstance(value == value, bool | np.bool_) or value != value
-
-
-def replace_missing(X: Any) -> Any:
-    """X; if it converts to an array of objects, that array with NaN for missing values such as pandas' NA."""
-    values = np.asarray(X) if is_table(X) else X
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "O":
-        return X
-    entries = [np.nan if is_missing(value) else value for value in values.ravel()]
-    return np.array(entries, dtype=object).reshape(values.shape)
+def or_be_categorical(X: Any, column: int) -> str:
+    """How a column of no numbers would be accepted in fit."""
+    # A column of a categorical type was excluded by categorical_features.
+    typed = not is_table(X) or column in categorical_columns(X)
+    advice = "" if typed else "give it the data type category, or "
+    return f", or be categorical: {advice}name it in categorical_features"
 
 
 def mixed_array(X: Any) -> Array:
@@ -111,24 +116,41 @@ def mixed_array(X: Any) -> Array:
     return np.asarray(check_array(X, dtype=None, ensure_all_finite=False, input_name="X"))
 
 
-def numeric_array(X: Any) -> Array:
-    """Columns of numbers as an array of floats (n, d); a ValueError names a column that holds something else."""
-    require_no_dates(X)
-    try:
-        return np.asarray(check_array(X, dtype=FLOAT_TYPES, ensure_all_finite="allow-nan", input_name="X"))
-    except (ValueError, TypeError):
-        raise_for_column(X)
-        raise
+def as_numbers(X: Any, in_fit: bool = True) -> Any:
+    """A table or an array as scikit-learn's checks read it right, which do not know all types of missing values.
+
+    Returns
+    -------
+    array-like of shape (n, d)
+        X itself, if it is an array of numbers, or a table of NumPy's types of numbers; else an array of floats,
+        single ones if all columns are exact in them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value is no real number; the message names the column.
+    """
+    if is_table(X):
+        native = X.to_native()
+        kinds = getattr(native, "dtypes", [None])
+        if all(isinstance(kind, np.dtype) and kind.kind in REAL_KINDS for kind in kinds):
+            return native
+    else:
+        array = np.asarray(X)
+        if array.ndim != 2 or not array.size or array.dtype.kind in REAL_KINDS + "c":
+            return array if isinstance(X, list | tuple) else X
+        X = mixed_array(X)
+    columns = [column_numbers(X, column, in_fit) for column in range(X.shape[1])]
+    single = np.result_type(*columns) == np.float32
+    return np.column_stack(columns).astype(np.float32 if single else np.float64, copy=False)
 
 
-def require_no_dates(X: Any) -> None:
-    """Raise a ValueError that names a column of dates, times or durations: a missing one would become a number."""
-    for column, kind in enumerate(column_types(X)):
-        if kind.lower().startswith(DATE_TYPES):
-            raise ValueError(
-                f"column {describe_column(X, column)} of X must hold numbers, got {kind}: derive numbers from it, "
-                f"such as the days since a date, the month, or the hour"
-            )
+def replace_missing(values: Array) -> Array:
+    """An array; if it is of objects, with NaN for missing values such as pandas' NA."""
+    if values.dtype.kind != "O":
+        return values
+    entries = [np.nan if is_missing(value) else value for value in values.ravel()]
+    return np.array(entries, dtype=object).reshape(values.shape)
 
 
 def require_unmasked(**arrays: Any) -> None:
@@ -139,22 +161,3 @@ def require_unmasked(**arrays: Any) -> None:
                 f"{name} must not be masked, got {np.ma.count_masked(values)} masked values; missing values of "
                 f"features are NaN: X.filled(np.nan)"
             )
-
-
-def raise_for_column(X: Any, in_fit: bool = True) -> None:
-    """Raise an error that names the column of a table, or of an array of objects, that holds no numbers."""
-    if not is_table(X) and (not isinstance(X, np.ndarray) or X.dtype != object or X.ndim != 2):
-        return
-    for column in range(np.shape(X)[1]):
-        try:
-            values = np.asarray(replace_missing(column_values(X, column)))[:, None]
-            check_array(values, dtype=FLOAT_TYPES, ensure_all_finite=False, ensure_min_samples=0)
-        except (ValueError, TypeError) as reason:
-            # A column of a categorical type was excluded by categorical_features.
-            typed = not is_table(X) or column in categorical_columns(X)
-            advice = "" if typed else "give it the data type category, or "
-            kind = TypeError if isinstance(reason, TypeError) else ValueError
-            or_else = f", or be categorical: {advice}name it in categorical_features" if in_fit else ", as in fit"
-            raise kind(
-                f"column {describe_column(X, column)} of X must hold numbers{or_else} ({reason})"
-            ) from reason

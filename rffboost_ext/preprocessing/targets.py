@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ..data.columns import column_array, exact_array, is_missing, real_numbers
 from ..utils.typing import Array
 from .class_weight import class_factors
 from .input_types import require_arrays
-from .tables import is_missing
+from .tables import get_column, is_table, read_table
 
 # Integer labels within a range of this length are counted rather than sorted.
 MAX_COUNTED_RANGE = 1024
@@ -30,36 +30,64 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
             place = y.astype(np.int64) - low
             occurs = np.bincount(place) > 0
             return (np.flatnonzero(occurs) + low).astype(y.dtype), (np.cumsum(occurs) - 1)[place]
-    text = [isinstance(label, str) for label in y.ravel()] if y.dtype == object else []
-    if any(text) and not all(text):
-        kinds = sorted({type(label).__name__ for label in y.ravel().tolist()})
-        raise TypeError(f"y must hold labels of one type, got {' and '.join(kinds)}")
+    if y.dtype == object:
+        require_text(y.ravel().tolist())
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
 
 
-def require_labels(y: Any) -> None:
-    """Raise a ValueError if a label is missing: None, NaN, NaT or pandas' NA."""
+def require_text(labels: list[Any]) -> None:
+    """Raise a TypeError unless labels that are Python objects, not numbers or truth values, are text."""
+    kinds = {type(label): label for label in labels}
+    if any(issubclass(kind, str) for kind in kinds) and not all(issubclass(kind, str) for kind in kinds):
+        names = sorted(kind.__name__ for kind in kinds)
+        raise TypeError(f"y must hold labels of one type, got {' and '.join(names)}")
+    for kind, label in kinds.items():
+        if not issubclass(kind, str):
+            raise TypeError(
+                f"y must hold labels that are text, truth values, or numbers of a type of NumPy, got "
+                f"{label!r:.60}, of type {kind.__name__}"
+            )
+
+
+def target_array(y: Any) -> Array:
+    """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
     require_arrays(y=y)
+    y = read_table(y)
+    if is_table(y):
+        return np.column_stack([column_array(get_column(y, column)) for column in range(y.shape[1])])
     try:
-        labels = np.asarray(y)
-    except ValueError:
-        # Ragged lists: scikit-learn's check of y refuses them.
-        return
+        return column_array(y)
+    except ValueError as error:
+        raise ValueError(f"y must have shape (n,) or (n, C), got rows of several shapes: {error}") from error
+
+
+def label_array(y: Any) -> Array:
+    """Labels of any container as an array; a ValueError if one is missing: None, NaN, NaT or pandas' NA."""
+    labels = target_array(y)
     if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
-        return
-    labels = labels.ravel()
-    missing = np.array(list(map(is_missing, labels)), dtype=bool) if labels.dtype == object else labels != labels
+        return labels
+    found = labels.ravel()
+    missing = np.array(list(map(is_missing, found)), dtype=bool) if found.dtype == object else found != found
     if missing.any():
         place = int(missing.argmax())
-        raise ValueError(f"y must hold labels, got {labels[place]!r} as entry {place}, a missing value")
+        raise ValueError(f"y must hold labels, got {found[place]!r} as entry {place}, a missing value")
+    return exact_array(labels.tolist()) if labels.dtype == object and labels.ndim == 1 else labels
+
+
+def number_array(y: Any) -> Array:
+    """Targets of any container as an array of real numbers; an error names the first that is none, or missing."""
+    y = target_array(y)
+    if y.ndim not in (1, 2):
+        return y
+    columns = [real_numbers(column, "y must be real numbers") for column in y.reshape(len(y), -1).T]
+    return np.stack(columns, axis=-1).reshape(y.shape) if columns else y
 
 
 def codes_of_labels(classes: Array, y: Array) -> Array:
     """The class index of each label, (n, 1), float64; a ValueError for a label that is not among the classes."""
-    require_labels(y)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(label_array(y), warn=True)
     try:
         codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
         unknown = np.flatnonzero(classes[codes] != y)
@@ -75,17 +103,12 @@ def codes_of_labels(classes: Array, y: Array) -> Array:
     return codes.astype(np.float64)[:, None]
 
 
-def encode_targets(y: Array) -> Array:
+def encode_targets(y: Any) -> Array:
     """Targets of a regression, (n, C), float64; a ValueError unless they are real numbers with finite squares."""
-    odd = y.dtype == object and any(isinstance(value, str | complex) for value in y.ravel())
-    if odd or y.dtype.kind not in "biufO":
-        raise ValueError(f"y must be real numbers, got {y.ravel()[:1].tolist()[0]!r} of type {y.dtype}")
+    y = number_array(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     targets = y.astype(np.float64).reshape(len(y), -1)
-    if y.dtype == object:
-        # scikit-learn's check of y covers numeric types only.
-        assert_all_finite(targets, input_name="y")
     for size in np.abs(targets).max(axis=0, initial=0.0):
         # Infinite targets have an error of their own.
         if 0.0 < size < 1.0 / MAX_MAGNITUDE or MAX_MAGNITUDE < size < np.inf:
@@ -135,12 +158,16 @@ class TargetEncoder(ABC):
         return None if self.classes is None else len(self.classes)
 
     @abstractmethod
+    def read(self, y: Any) -> Array:
+        """Labels or targets of any container as an array, (n,) or (n, C); an error names one that is missing."""
+
+    @abstractmethod
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         """Learn the classes; encoded targets, (n, C), and sample weights, (n,)."""
 
     @abstractmethod
-    def transform(self, y: Array) -> Array:
-        """Encoded targets, (n, C)."""
+    def transform(self, y: Any) -> Array:
+        """Encoded targets, (n, C), of any container."""
 
     def reweight(self, y: Array, weight: Array) -> Array:
         """Sample weights of encoded targets, (n,), times their class weights."""
@@ -165,6 +192,9 @@ class LabelEncoder(TargetEncoder):
         self.class_weight = class_weight
         self.factors: Array | None = None
 
+    def read(self, y: Any) -> Array:
+        return label_array(y)
+
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         self.classes, codes = encode_labels(y)
         if len(self.classes) < 2:
@@ -177,7 +207,7 @@ class LabelEncoder(TargetEncoder):
         targets = codes.astype(np.float64)[:, None]
         return targets, self.reweight(targets, weight)
 
-    def transform(self, y: Array) -> Array:
+    def transform(self, y: Any) -> Array:
         return codes_of_labels(self.classes, y)
 
     def reweight(self, y: Array, weight: Array) -> Array:
@@ -189,8 +219,11 @@ class RealTargets(TargetEncoder):
 
     multi_output = True
 
+    def read(self, y: Any) -> Array:
+        return number_array(y)
+
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         return self.transform(y), weight
 
-    def transform(self, y: Array) -> Array:
+    def transform(self, y: Any) -> Array:
         return encode_targets(y)

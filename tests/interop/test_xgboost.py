@@ -174,7 +174,7 @@ def test_metrics_without_a_name_are_called_by_their_kind():
         ({"objective": "reg:squarederror"}, BINARY, "objective must be unset"),
         ({"base_score": 0.3}, BINARY, "base_score must be unset"),
         ({"scale_pos_weight": 3.0}, BINARY, "the loss ignores scale_pos_weight; use sample_weight"),
-        ({}, np.where(BINARY, np.nan, 0.0), "Input y contains NaN"),
+        ({}, np.where(BINARY, np.nan, 0.0), "y must be real numbers, got .*nan"),
         ({}, np.where(BINARY, "a", "b"), "XGBClassifier: y must be class indices 0 .. K-1, got 'b'"),
         ({}, None, "XGBClassifier requires y to be passed"),
         ({}, 1, r"XGBClassifier: y must have shape .*, got \(\)"),

@@ -71,7 +71,7 @@ def test_categories_that_a_file_cannot_hold_are_named(wrapped, tmp_path):
     dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(150) % 3, unit="D")
     for values, kind in (
         (pd.cut(TABLE["number"], 3), "Interval"),
-        (pd.Series(dates).astype("category"), "datetime"),
+        (pd.Series(dates).astype("category"), "Timestamp"),
     ):
         model = wrapped(RFFBoostRegressor(learner="tree", **BRIEF)).fit(TABLE.assign(text=values), Y)
         with pytest.raises(TypeError, match=f"column 'text' has categories of type {kind}, which a model file"):
