@@ -20,10 +20,13 @@ from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .links import class_scores, convert_link
 from .metadata import metadata_for, write_metadata
 from .model import assemble, check_target_path, save, value_info
+from .predictor import OnnxPredictor
 from .preprocessing_steps import PreprocessingSteps, convert_steps
 from .source import ExportSource, export_source
 
 DTYPES = ("float32", "float64", "mixed")
+ROWS = 100
+"""Rows of X on which an exported file is tried."""
 OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 9, 26
 
 
@@ -80,10 +83,27 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
             f"to_onnx: opset must be at most {newest}, the newest that is tested and that onnx {onnx.__version__} "
             f"has, got {opset}"
         )
-    source = export_source(estimator)
+    source = export_source(estimator).with_scaling(dtype)
     model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset))
     onnx.checker.check_model(model, full_check=True)
+    if X is not None and source.steps is not None:
+        require_running(model, X)
     return model
+
+
+def require_running(model: ModelProto, X: Any) -> None:
+    """Raise a ValueError unless ONNX Runtime, where it is installed, runs a model with steps on some rows of X."""
+    try:
+        predictor = OnnxPredictor(model, n_jobs=1)
+    except ImportError:
+        return
+    rows = X.head(ROWS) if hasattr(X, "head") else X[:ROWS]
+    try:
+        predictor.decision_function(rows)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"to_onnx: the steps before the ensemble have no graph that runs on X: {error}"
+        ) from error
 
 
 def save_onnx(
@@ -124,7 +144,8 @@ def preprocessing_of(
     """What comes before the ensemble: steps of a pipeline, or the encoding of categories."""
     if source.encoding is not None:
         return CategoryInputs(source.encoding, source.feature_names, dtype)
-    return None if source.steps is None else convert_steps(source, X, dtype, opset)
+    by_column = source.by_column and hasattr(X, "columns")
+    return convert_steps(source, X, dtype, opset) if source.steps is not None or by_column else None
 
 
 def build(

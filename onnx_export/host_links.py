@@ -15,6 +15,7 @@ from rffboost_ext.utils.typing import Array
 
 from .graph import BOOL, Graph
 from .links import convert_link
+from .sparse_steps import dense
 
 BY_LABEL = ("multi:softmax", "binary:hinge")
 """Objectives with which a regressor of XGBoost predicts labels."""
@@ -90,7 +91,7 @@ def _(link: SignedSquareLink, graph: Graph, raw: str) -> str:
 def host_codes(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> Array:
     """X as numbers, with a host's codes in place of categories: their order in `known`."""
     if encoding is None:
-        return np.asarray(X)
+        return dense(X)
     codes = encoding.transform(X)[0]
     for j, categories in enumerate(known):
         if categories is None:

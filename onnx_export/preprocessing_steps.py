@@ -11,10 +11,15 @@ from onnx import GraphProto, ModelProto, ValueInfoProto, helper
 from onnx.checker import ValidationError, check_model
 from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
-from .graph import ML, Graph
+from rffboost_ext.utils.typing import Array
+
+from .graph import BOOL, FLOAT32, INT64, ML, Graph
 from .input_names import input_names, rename_inputs
-from .model import ML_OPSET
+from .model import ML_OPSET, assemble, value_info
 from .precision import single_precision
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
@@ -25,6 +30,8 @@ class PreprocessingSteps:
     """The steps before an ensemble as a separate model that a graph can continue."""
 
     model: ModelProto
+    absent: Array | None = None
+    """The number in each column, (p,), that is a missing value to the ensemble."""
 
     @property
     def inputs(self) -> list[ValueInfoProto]:
@@ -43,13 +50,23 @@ class PreprocessingSteps:
         taken = [entry.name for entry in self.inputs]
         names = [*taken, *graph.constants, *(name for node in graph.nodes for name in node.output)]
         graph.types.update(dict.fromkeys(names, np.dtype(object)))
-        return graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
+        x = graph.input(end.name, helper.tensor_dtype_to_np_dtype(end.type.tensor_type.elem_type))
+        return x if self.absent is None else with_missing(graph, graph.cast(x, graph.dtype), self.absent)
 
     def merge_opsets(self, model: ModelProto) -> None:
         """Add to `model` the operator sets that only these steps use, and their functions."""
         known = {entry.domain for entry in model.opset_import}
         model.functions.extend(self.model.functions)
         model.opset_import.extend(entry for entry in self.model.opset_import if entry.domain not in known)
+
+
+def with_missing(graph: Graph, x: str, absent: Array) -> str:
+    """`x` with NaN for numbers equal to those of `absent`, (p,)."""
+    with graph.scope("front"):
+        # In float32: where scalers moved zeros, these numbers have rounding errors.
+        numbers = graph.constant(absent, "absent", FLOAT32)
+        is_absent = graph.node("Equal", graph.cast(x, FLOAT32), numbers, dtype=BOOL)
+        return graph.node("Where", is_absent, graph.constant(np.nan, "gap"), x, dtype=graph.types[x])
 
 
 def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> PreprocessingSteps:
@@ -60,36 +77,80 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
     ValueError
         If `dtype` is "mixed", skl2onnx cannot convert a step, or it can in float32 only.
     """
-    import skl2onnx
-    from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
-
     if dtype == "mixed":
         raise ValueError(
             "to_onnx: dtype must be 'float32' or 'float64' where steps other than StandardScaler come before the "
             "ensemble, got 'mixed'"
         )
-    if source.steps is not None:
-        require_no_terms([step for _, step in source.steps.steps])
     X = columns_of_fit(source, X)
-    types = initial_types(source, X, dtype)
+    types = initial_types(X, dtype) if hasattr(X, "columns") else {}
+    as_matrix = all(kind.kind != "O" for kind in types.values()) and takes_matrix(source.steps)
+    if source.steps is None:
+        model = identity(source.n_features, dtype, opset)
+    else:
+        require_no_terms([step for _, step in source.steps.steps])
+        model = converted(source, {} if as_matrix else types, dtype, opset)
+        check_steps(model, dtype)
+        check_width(model, source)
+    # Names of steps may equal ours.
+    model = add_prefix(model, "front.", rename_inputs=bool(types), rename_functions=False)
+    if types and as_matrix:
+        merge_columns(model.graph, types, dtype)
+    elif types:
+        name_inputs(model.graph, list(types))
+    return PreprocessingSteps(model, source.absent)
+
+
+def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str, opset: int) -> ModelProto:
+    """The steps by skl2onnx, with one input for each of some columns, or a matrix if there are none."""
+    import skl2onnx
+    from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
+
+    inputs = [(name, tensor_type(kind, 1)) for name, kind in types.items()]
+    inputs = inputs or [("X", tensor_type(np.dtype(dtype), source.n_features))]
     try:
-        model = skl2onnx.to_onnx(source.steps, initial_types=types, target_opset={"": opset, ML: ML_OPSET})
+        return skl2onnx.to_onnx(source.steps, initial_types=inputs, target_opset={"": opset, ML: ML_OPSET})
     # skl2onnx's errors have no common base class.
     except Exception as error:
         known = not isinstance(error, MissingConverter | MissingShapeCalculator)
-        needed = X is None and source.feature_names and known
+        needed = not types and source.feature_names and known
         advice = "; pass X, a few rows, where steps take columns by name" if needed else ""
         reason = str(error).strip().splitlines()[0]
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
-    check_steps(model, dtype)
-    check_width(model, source)
-    # Names of steps may equal ours.
-    model = add_prefix(model, "front.", rename_inputs=hasattr(X, "columns"), rename_functions=False)
-    if hasattr(X, "columns"):
-        name_inputs(model.graph, [str(name) for name in X.columns])
-    return PreprocessingSteps(model)
+
+
+def takes_matrix(step: Any) -> bool:
+    """Whether a step takes all columns of a table together, not one by one as encoders and ColumnTransformer."""
+    if isinstance(step, Pipeline):
+        return takes_matrix(step[0])
+    if isinstance(step, FeatureUnion):
+        return all(takes_matrix(part) for _, part in step.transformer_list)
+    return not isinstance(step, ColumnTransformer | OneHotEncoder | OrdinalEncoder | TargetEncoder)
+
+
+def identity(n_features: int, dtype: str, opset: int) -> ModelProto:
+    """A model that passes on its input."""
+    graph = Graph(dtype, opset)
+    graph.finish(graph.input("X", dtype), "matrix", dtype)
+    shape = ["N", n_features]
+    return assemble(graph, [value_info("X", dtype, shape)], [value_info("matrix", dtype, shape)])
+
+
+def merge_columns(graph: GraphProto, types: dict[str, np.dtype[Any]], dtype: str) -> None:
+    """Replace the input of a graph, a matrix, by its columns."""
+    (whole,) = [entry.name for entry in graph.input]
+    names = input_names(list(types), {name for node in graph.node for name in node.output})
+    to = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    nodes = [helper.make_node("Cast", [name], [f"front.column{k}"], to=to) for k, name in enumerate(names)]
+    nodes.append(helper.make_node("Concat", [node.output[0] for node in nodes], [whole], axis=1))
+    nodes += graph.node
+    for node in nodes[: len(names) + 1]:
+        node.name = node.output[0]
+    del graph.input[:], graph.node[:]
+    graph.input.extend(value_info(name, kind, ["N", 1]) for name, kind in zip(names, types.values(), strict=True))
+    graph.node.extend(nodes)
 
 
 def columns_of_fit(source: ExportSource, X: Any) -> Any:
@@ -143,20 +204,25 @@ def check_width(model: ModelProto, source: ExportSource) -> None:
         )
 
 
-def initial_types(source: ExportSource, X: Any, dtype: str) -> list[tuple[str, Any]]:
-    """Names and types of the inputs: one matrix, or one column each where X is a table."""
+def initial_types(X: Any, dtype: str) -> dict[str, np.dtype[Any]]:
+    """The type of input for each column of a table: real numbers in `dtype`, int64, bool, or object for text."""
+    kinds = {"f": np.dtype(dtype), "i": INT64, "u": INT64, "b": BOOL}
+    return {str(name): kinds.get(column_dtype(X[name]).kind, np.dtype(object)) for name in X.columns}
+
+
+def column_dtype(column: Any) -> np.dtype[Any]:
+    """The NumPy type of a table's column; object for text and other types that NumPy lacks."""
+    return column.dtype if isinstance(column.dtype, np.dtype) else np.asarray(column).dtype
+
+
+def tensor_type(kind: np.dtype[Any], width: int) -> Any:
+    """skl2onnx's type of an input, (n, width)."""
     from skl2onnx.common import data_types as types
 
-    real = types.DoubleTensorType if dtype == "float64" else types.FloatTensorType
-    if not hasattr(X, "columns"):
-        return [("X", real([None, source.n_features]))]
-    kinds = {"f": real, "i": types.Int64TensorType, "u": types.Int64TensorType, "b": types.BooleanTensorType}
-    return [
-        (str(name), kinds.get(np.dtype(column_dtype(X[name])).kind, types.StringTensorType)([None, 1]))
-        for name in X.columns
-    ]
-
-
-def column_dtype(column: Any) -> Any:
-    """The NumPy type of a table's column; object for text and other types that NumPy lacks."""
-    return column.dtype if isinstance(column.dtype, np.dtype) else object
+    known = {
+        np.dtype(np.float64): types.DoubleTensorType,
+        np.dtype(np.float32): types.FloatTensorType,
+        INT64: types.Int64TensorType,
+        BOOL: types.BooleanTensorType,
+    }
+    return known.get(kind, types.StringTensorType)([None, width])

@@ -16,14 +16,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import Cosines, Ensemble, Link, RFFBoostClassifier, RFFBoostRegressor, Term
+from rffboost_ext import Ensemble, Link, RFFBoostClassifier, RFFBoostRegressor
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.tables import as_numbers, read_table
-from rffboost_ext.terms import Standardized
 from rffboost_ext.utils.typing import Array
 
 from .links import checked_link
+from .scaling import Scaling, behind_scaling, center_and_scale, split_scaling
+from .sparse_steps import all_output_sparse, dense
 
 ADAPTERS = {"xgboost": "onnx_export.xgboost_models", "lightgbm": "onnx_export.lightgbm_models"}
 """Modules that register models of other packages with ``export_source``, imported on first use."""
@@ -60,7 +61,7 @@ class ExportSource:
     estimator, loss : str
         Type of the estimator and its loss, for the metadata.
     ensemble : Ensemble
-        Raw scores as a function of the features, or of the output of `steps` if there is one.
+        Raw scores as a function of the features, or of the scaled output of `steps` if there are any.
     link : Link
         From raw scores to the response.
     n_features : int
@@ -87,6 +88,15 @@ class ExportSource:
         The categories of the columns; `ensemble` acts on their codes. None if all columns are numeric.
     missing_columns : tuple of int, optional
         The columns that may have missing values, of X or of the output of `steps` if there are any; None for all.
+    scaling : tuple
+        Operations of scalers between the features, or the output of `steps`, and `ensemble`.
+    absent_is_missing : bool
+        Whether the estimator takes absent entries of a sparse matrix for missing values, not for zeros.
+    absent : ndarray of shape (p,), optional
+        The number in each column of the output of `steps` that is a missing value to the estimator, since the
+        pipeline leaves it out of a sparse matrix.
+    by_column : bool
+        Whether each column of a table is an input of its own, if X is given to the export.
     """
 
     estimator: str
@@ -105,14 +115,27 @@ class ExportSource:
     width: int | None = None
     encoding: CategoryEncoding | None = None
     missing_columns: tuple[int, ...] | None = None
+    scaling: Scaling = ()
+    absent_is_missing: bool = False
+    absent: Array | None = None
+    by_column: bool = False
 
     def features(self, X: Any) -> Array:
-        """The features of the ensemble for the user's X."""
+        """The features of the ensemble for the user's X, before `scaling`."""
         if self.encoding is not None:
             return self.encoding.transform(X)[0]
         if self.steps is not None:
-            return np.asarray(self.steps.transform(X))
+            return dense(self.steps.transform(X), self.absent)
         return np.asarray(as_numbers(read_table(X), in_fit=False))
+
+    def with_scaling(self, dtype: str) -> ExportSource:
+        """The same with `scaling` in the ensemble, as exported in `dtype`."""
+        if not self.scaling:
+            return self
+        width = len(self.scaling[0][1])
+        terms = tuple(behind_scaling(term, self.scaling, width, dtype) for term in self.ensemble.terms)
+        absent = None if self.absent is None else center_and_scale(self.scaling, width)[0]
+        return replace(self, ensemble=replace(self.ensemble, terms=terms), scaling=(), absent=absent)
 
 
 @singledispatch
@@ -196,6 +219,7 @@ def _(pipeline: Pipeline) -> ExportSource:
     source = export_source(pipeline[-1])
     before = pipeline[:-1]
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
+    given = steps
     if not steps:
         return source
     if source.encoding is not None:
@@ -203,22 +227,29 @@ def _(pipeline: Pipeline) -> ExportSource:
             "an estimator with categorical columns cannot be exported behind other steps: export it by itself, or "
             "encode the categories in a step"
         )
-    ensemble, inner = source.ensemble, source.steps
-    while inner is None and steps and type(steps[-1][1]) is StandardScaler:
-        ensemble = fold_scaler(ensemble, steps.pop()[1])
-    if inner is not None:
-        # Names of the steps of a nested pipeline may equal others.
-        steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner.steps])]
+    inner = [] if source.steps is None else list(source.steps.steps)
+    is_sparse = all_output_sparse(step for _, step in [*steps, *inner])
+    scaling: Scaling = ()
+    if not inner:
+        # Zeros that a ColumnTransformer leaves out of a sparse matrix are zeros after its scalers.
+        steps, scaling = split_scaling(steps)
+    # Names of the steps of a nested pipeline may equal others.
+    steps = [(f"{k}_{name}", step) for k, (name, step) in enumerate([*steps, *inner])]
+    width = source.n_step_columns if inner else source.n_features
+    absent = np.zeros(width or 0) if is_sparse and source.absent_is_missing else None
+    has_missing = absent is not None or all(takes_missing(step) for _, step in steps)
     return replace(
         source,
         estimator=f"Pipeline({', '.join(type(step).__name__ for _, step in pipeline.steps)})",
-        ensemble=ensemble,
         n_features=pipeline.n_features_in_,
         feature_names=names_of(pipeline),
         steps=Pipeline(steps) if steps else None,
-        n_step_columns=source.n_features if inner is None else source.n_step_columns,
-        missing_columns=source.missing_columns if all(takes_missing(step) for _, step in steps) else (),
+        n_step_columns=width,
+        missing_columns=source.missing_columns if has_missing else (),
         raw=lambda X: source.raw(before.transform(X)),
+        scaling=(*scaling, *source.scaling),
+        absent=absent,
+        by_column=source.by_column or any(type(step) is not StandardScaler for _, step in given),
     )
 
 
@@ -239,18 +270,3 @@ def _(search: BaseSearchCV) -> ExportSource:
 def names_of(estimator: BaseEstimator) -> tuple[str, ...]:
     """The names of the columns that `estimator` was fitted on, if it has them."""
     return tuple(map(str, getattr(estimator, "feature_names_in_", ())))
-
-
-def fold_scaler(ensemble: Ensemble, scaler: StandardScaler) -> Ensemble:
-    """The ensemble as a function of the features before `scaler`, given that of the scaled features."""
-    d = scaler.n_features_in_
-    center = scaler.mean_ if scaler.with_mean else np.zeros(d)
-    scale = scaler.scale_ if scaler.with_std else np.ones(d)
-    return replace(ensemble, terms=tuple(with_standardization(term, center, scale) for term in ensemble.terms))
-
-
-def with_standardization(term: Term, center: Array, scale: Array) -> Term:
-    """``x -> term((x - center) / scale)``, in closed form where an exact one exists."""
-    if type(term) is Cosines:
-        return term.standardized(center, scale)
-    return Standardized(term, center, scale)

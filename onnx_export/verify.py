@@ -12,6 +12,7 @@ import onnx
 from onnx import ModelProto
 from onnx.reference import ReferenceEvaluator
 
+from rffboost_ext import Ensemble, Trees
 from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
@@ -29,8 +30,10 @@ NOTABLE = 10.0
 # Tolerance of the steps before the ensemble, as a multiple of the rounding error of a column's largest value:
 # powers and logarithms of large numbers lose some digits.
 STEPS = 10_000.0
-# Relative difference of scores beyond which rounding is not the cause.
-CLOSE = 1e-3
+# Share of the largest score by which rounding X may move predictions.
+CLOSE = 0.01
+WHOLE = "end to end"
+DIGIT = 4.0 * EPS["float64"]
 
 
 class MismatchError(ValueError):
@@ -44,7 +47,8 @@ class Comparison:
     Attributes
     ----------
     output : str
-        Name of the output, or "steps" for the output of the steps before the ensemble.
+        Name of the output, "steps" for the output of the steps before the ensemble, or "end to end" for the
+        predictions of the file for X, beside those of the estimator for X.
     error : float
         Largest absolute difference; for labels the fraction of rows that differ although the score is clear of the
         decision boundary, for steps the difference relative to the largest absolute value of its column.
@@ -85,8 +89,11 @@ class Report:
         One per output.
     rounding : float, default=0.0
         Largest change of scores, in Python, when X is rounded to the graph's input type and passed through the
-        graph's steps before the ensemble, if any. Both sides of a comparison of scores include it; for X of higher
-        precision the graph differs from the estimator by this much more.
+        graph's steps before the ensemble, if any. Both sides of the comparisons of outputs include it; only
+        "end to end" does not.
+    single : float, default=0.0
+        Largest difference between the scores in Python for X in float32 and for the same numbers in float64: the
+        steps of a pipeline compute in the type of X. The file is compared with the nearer of the two.
     """
 
     rows: int
@@ -94,6 +101,7 @@ class Report:
     dtype: str
     comparisons: tuple[Comparison, ...]
     rounding: float = 0.0
+    single: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -110,11 +118,14 @@ class Report:
         head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
         lines = [head, *(f"  {comparison}" for comparison in self.comparisons)]
         known = [comparison.output for comparison in self.comparisons]
-        allowed = [comparison.tolerance for comparison in self.comparisons if comparison.output != "steps"]
-        if self.rounding > NOTABLE * max(allowed, default=0.0):
+        allowed = [line.tolerance for line in self.comparisons if line.output not in ("steps", WHOLE)]
+        most = NOTABLE * max(allowed, default=0.0)
+        if self.rounding > most:
             what = "rounding X and the steps" if "steps" in known else "rounding X"
             kind, advice = ("float64", "") if self.dtype == "float64" else ("float32", ": see dtype='float64'")
             lines.append(f"  {what} to {kind} moves scores by up to {self.rounding:.3g}{advice}")
+        if self.single > most:
+            lines.append(f"  in Python, X in float32 and in float64 differ by {self.single:.3g} in scores")
         return "\n".join(lines)
 
 
@@ -128,8 +139,14 @@ def verify_onnx(
 ) -> Report:
     """Compare the outputs of a model file with those of the estimator in Python.
 
-    Both get the same numbers: X rounded to the file's type, or the output of the file's own steps before the
-    ensemble, which is compared with the pipeline's separately. The tolerance of the scores is a bound on rounding
+    The comparison "end to end" is that of the predictions: the file's for X, beside the estimator's for X. Its
+    tolerance has the effect of rounding X on cosines, as long as that is less than a hundredth of the scores. Rows
+    that rounding moves to another leaf of a tree are errors. The steps of a pipeline compute in the type of X: for
+    X in float32 the estimator is evaluated in float64 too, and the nearer of both is compared.
+
+    The other comparisons find where a difference comes from: both sides get the same numbers, X rounded to the
+    file's type, or the output of the file's own steps before the ensemble, which is compared with the
+    pipeline's separately. The tolerance of the scores is a bound on rounding
     errors (:func:`onnx_export.rounding_error`); that of probabilities and means follows from it. Labels
     must be equal if the score is further than the tolerance from the decision boundary.
 
@@ -161,6 +178,7 @@ def verify_onnx(
     require("verify_onnx", "runtime", runtime, OneOf(RUNTIMES))
     source, proto = export_source(estimator), load(model)
     metadata = read_metadata(proto, name_of(model))
+    source = source.with_scaling(metadata.dtype)
     feed = graph_inputs(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
     if not len(next(iter(feed.values()))):
         raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
@@ -168,40 +186,92 @@ def verify_onnx(
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
-    outputs = run(feed)
-    seen = rounded(X, "float64" if metadata.dtype == "float64" else "float32")
-    whole = source.raw(seen)
-    inner, features, steps = after_steps(source, metadata, outputs, seen, whole)
-    raw = inner.raw(features) if steps else whole
-    rounding = largest_difference(source.raw(X), raw)
-    found = (*compare(inner, metadata, outputs, features, raw), *steps)
-    report = Report(len(seen), runtime, metadata.dtype, found, rounding)
+    report = compare_all(source, metadata, X, run(feed), runtime)
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report
 
 
-def after_steps(
-    source: ExportSource, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
-) -> tuple[ExportSource, Any, tuple[Comparison, ...]]:
-    """The ensemble without the steps before it, its input in the graph, and the comparison of that input."""
-    if not metadata.steps:
-        return source, X, ()
-    found, dtype = outputs[metadata.steps].astype(np.float64), metadata.dtype
-    wanted = source.features(X).astype(np.float64)
+def compare_all(
+    source: ExportSource, metadata: Metadata, X: Any, outputs: dict[str, Array], runtime: str
+) -> Report:
+    """The report on the outputs of a file for X."""
+    wide = in_float64(X)
+    scores = {id(given): source.raw(given) for given in (X, wide)}
+    # Steps of a pipeline compute in the type of X: of float32 and float64, the one that the file follows.
+    X = min((X, wide), key=lambda given: prediction_error(source, outputs, scores[id(given)]))
+    raw, wanted = scores[id(X)], source.features(X).astype(np.float64)
+    found, steps = features_in_graph(metadata, outputs, wanted)
+    inner = replace(source, steps=None, encoding=None, raw=source.ensemble.raw)
+    raw_in_graph = inner.raw(found)
+    score = score_tolerance(inner, found, metadata.dtype)
+    # Of the file's features, and of the last digit that scalers in Python lose.
+    moved = sum(effect_on_cosines(source.ensemble, near, wanted) for near in (found, wanted * (1.0 + DIGIT)))
+    lines = (
+        *compare(inner, metadata, outputs, raw_in_graph, score),
+        *steps,
+        end_to_end(source, metadata, outputs, raw, score + moved),
+    )
+    single = max(largest_difference(values, raw) for values in scores.values())
+    return Report(len(raw), runtime, metadata.dtype, lines, largest_difference(raw, raw_in_graph), single)
+
+
+def prediction_error(source: ExportSource, outputs: dict[str, Array], raw: Array) -> float:
+    """The largest difference of the file's predictions to those of an estimator with raw scores `raw`."""
+    found = outputs.get("variable" if source.classes is None else "probabilities", np.empty(0))
+    return largest_difference(found, source.response(raw))
+
+
+def features_in_graph(
+    metadata: Metadata, outputs: dict[str, Array], wanted: Array
+) -> tuple[Array, tuple[Comparison, ...]]:
+    """The input of the ensemble in the graph, and its comparison with that in Python if there are steps."""
+    if metadata.steps not in outputs:
+        with np.errstate(over="ignore"):
+            return wanted.astype("float64" if metadata.dtype == "float64" else "float32").astype(np.float64), ()
+    found = outputs[metadata.steps].astype(np.float64)
     size = np.nanmax(np.abs(wanted), axis=0, initial=0.0) if wanted.ndim == 2 else np.ones(1)
     size[size == 0.0] = 1.0
     error = largest_difference(found / size, wanted / size) if found.shape == wanted.shape else float("inf")
-    if not is_consistent(source, raw, wanted):
-        error = float("inf")
-    inner = replace(source, steps=None, raw=source.ensemble.raw)
-    return inner, found, (Comparison("steps", error, STEPS * EPS[dtype]),)
+    return found, (Comparison("steps", error, STEPS * EPS[metadata.dtype]),)
 
 
-def is_consistent(source: ExportSource, wanted: Array, features: Array) -> bool:
-    """Whether the extracted ensemble reproduces a pipeline's scores from the output of the extracted steps."""
-    found = source.ensemble.raw(features)
-    return bool(np.allclose(found, wanted, rtol=CLOSE, atol=CLOSE * (1.0 + np.abs(wanted).max()), equal_nan=True))
+def end_to_end(
+    source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
+) -> Comparison:
+    """The predictions of the file compared with the estimator's, whose raw scores of X are `raw`."""
+    limit = response_tolerance(source, raw, score, EPS["float64" if metadata.dtype == "float64" else "float32"])
+    error = prediction_error(source, outputs, raw)
+    if np.isinf(error):
+        return Comparison(WHOLE, error, limit)
+    found = outputs["variable" if source.classes is None else "probabilities"]
+    off = np.abs(found - source.response(raw)).max(axis=1) > limit
+    return Comparison(WHOLE, error, limit, f"MISMATCH on {off.sum()} of {len(off)} rows")
+
+
+def effect_on_cosines(ensemble: Ensemble, found: Array, wanted: Array) -> float:
+    """How far scores move with `found` for the features `wanted`, trees apart; at most `CLOSE` of the scores."""
+    smooth = [term for term in ensemble.terms if not is_piecewise_constant(term)]
+    if found.shape != wanted.shape or not smooth:
+        return 0.0
+    outputs = sum(term(wanted) for term in smooth)
+    most = CLOSE * float(np.nanmax(np.abs(outputs), initial=0.0))
+    return min(most, float(np.nanmax(np.abs(outputs - sum(term(found) for term in smooth)), initial=0.0)))
+
+
+def is_piecewise_constant(term: Any) -> bool:
+    """Whether a term is of trees."""
+    return isinstance(term, Trees) or (hasattr(term, "term") and is_piecewise_constant(term.term))
+
+
+def in_float64(X: Any) -> Any:
+    """X with its real numbers of lower precision in float64, X itself if there are none."""
+    if hasattr(X, "columns"):
+        kinds = {name: np.dtype(X[name].dtype) for name in X.columns if isinstance(X[name].dtype, np.dtype)}
+        low = [name for name, kind in kinds.items() if kind.kind == "f" and kind.itemsize < 8]
+        return X.astype(dict.fromkeys(low, np.float64)) if low else X
+    kind = getattr(X, "dtype", None)
+    return X.astype(np.float64) if isinstance(kind, np.dtype) and kind.kind == "f" and kind.itemsize < 8 else X
 
 
 def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Array]], dict[str, Array]]]:
@@ -229,45 +299,12 @@ def runner(model: ModelProto, runtime: str) -> tuple[str, Callable[[dict[str, Ar
     return "reference", run
 
 
-def rounded(X: Any, dtype: str) -> Any:
-    """X rounded to `dtype` and returned as float64; in tables and object arrays, only its floats."""
-    if not hasattr(X, "columns"):
-        # Lists may mix text and numbers.
-        X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
-        if np.asarray(X).dtype == object:
-            entries = [[rounded_entry(value, dtype) for value in row] for row in np.asarray(X)]
-            return np.array(entries, dtype=object).reshape(np.shape(X))
-        return X if holds_text(X) else np.asarray(X, dtype=dtype).astype(np.float64)
-    if not hasattr(X, "select_dtypes"):
-        columns = {name: np.asarray(X[name]) for name in X.columns}
-        real = {name: values for name, values in columns.items() if values.dtype.kind == "f"}
-        return X.with_columns(**{name: values.astype(dtype).astype(np.float64) for name, values in real.items()})
-    real = X.select_dtypes("floating").columns
-    return X.astype(dict.fromkeys(real, dtype)).astype(dict.fromkeys(real, "float64"))
-
-
-def holds_text(X: Any) -> bool:
-    """Whether an array is of text that is not all numbers."""
-    if np.asarray(X).dtype.kind not in "US":
-        return False
-    try:
-        np.asarray(X, dtype=np.float64)
-    except ValueError:
-        return True
-    return False
-
-
-def rounded_entry(value: Any, dtype: str) -> Any:
-    """A float rounded to `dtype`; anything else unchanged."""
-    return float(np.asarray(value, dtype=dtype)) if isinstance(value, float) else value
-
-
 def compare(
-    source: ExportSource, metadata: Metadata, outputs: dict[str, Array], X: Any, raw: Array
+    source: ExportSource, metadata: Metadata, outputs: dict[str, Array], raw: Array, score: float
 ) -> tuple[Comparison, ...]:
-    """Each output compared with the estimator's, whose raw scores of X are `raw`."""
+    """Each output compared with that for the raw scores `raw`, whose tolerance is `score`."""
     eps = EPS["float64" if metadata.dtype == "float64" else "float32"]
-    score, response = score_tolerance(source, X, metadata.dtype), source.response(raw)
+    response = source.response(raw)
     allowed = response_tolerance(source, raw, score, eps)
     wanted = {"score": (raw, score), "probabilities": (response, allowed), "variable": (response, allowed)}
     for extra in source.extras:

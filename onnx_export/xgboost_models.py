@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
@@ -111,6 +112,7 @@ def xgboost_source(
         raw=lambda X: to_raw(booster.predict(to_dmatrix(X, known, encoding), **rounds)),
         eps=float(np.finfo(np.float32).eps),
         encoding=encoding,
+        absent_is_missing=True,
         **facts,
     )
 
@@ -118,7 +120,7 @@ def xgboost_source(
 def to_dmatrix(X: Any, known: Sequence[Array | None], encoding: CategoryEncoding | None) -> DMatrix:
     """X for XGBoost: a table of categorical columns unchanged, else with XGBoost's codes for categories."""
     if encoding is None:
-        return DMatrix(np.asarray(X))
+        return DMatrix(X if issparse(X) else np.asarray(X))
     X = read_table(X)
     if is_table(X) and set(encoding.coded) <= set(categorical_columns(X)):
         return DMatrix(native_table(X), enable_categorical=True)

@@ -12,6 +12,7 @@ from onnx import ModelProto, numpy_helper
 from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer
 
@@ -68,13 +69,16 @@ def test_columns_that_no_step_reads() -> None:
 
 
 @pytest.mark.parametrize("learner", ["rff_newton", "mixture"])
-@pytest.mark.parametrize("step", [PowerTransformer(), Normalizer(), MinMaxScaler()])
+@pytest.mark.parametrize("step", [PowerTransformer(), Normalizer(), PCA(5)])
 def test_steps_are_compared_by_themselves(step: BaseEstimator, learner: str) -> None:
     data, y = load_breast_cancer(return_X_y=True)
     model = RFFBoostClassifier(learner=learner, n_estimators=40, early_stopping=False, random_state=0)
     pipeline = make_pipeline(step, model).fit(data[:400], y[:400])
-    report = verify_onnx(pipeline, to_onnx(pipeline), data[400:], raise_on_mismatch=True)
-    assert report["steps"].error > 0.0
+    report = verify_onnx(pipeline, to_onnx(pipeline), data[400:])
+    assert 0.0 < report["steps"].error <= report["steps"].tolerance
+    assert report["score"].passed
+    # A row of which rounding changes the leaf of a tree is no equal row.
+    assert learner == "mixture" or report.passed
     assert "steps" in str(report)
 
 
@@ -97,7 +101,7 @@ def broken(model: ModelProto, factor: float) -> ModelProto:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_steps_that_are_converted_wrongly_are_found(dtype: str) -> None:
-    pipeline = make_pipeline(MinMaxScaler(), RFFBoostClassifier(n_estimators=5, early_stopping=False)).fit(X, Y)
+    pipeline = make_pipeline(PCA(3), RFFBoostClassifier(n_estimators=5, early_stopping=False)).fit(X, Y)
     model = to_onnx(pipeline, dtype=dtype)
     report = verify_onnx(pipeline, broken(model, 1.01), X)
     assert not report.passed

@@ -118,5 +118,5 @@ def test_every_chunk_is_watched(n_jobs: int) -> None:
     many = np.resize(X, (3 * CHUNK_ELEMENTS // 6, 3))
     assert predictor.predict(many).shape == (len(many),)
     many[-1, 0] = np.nan
-    with pytest.raises(ValueError, match="after the steps before the ensemble, in column 0"):
+    with pytest.raises(ValueError, match="X contains NaN in column 0"):
         predictor.predict(many)

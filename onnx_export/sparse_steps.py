@@ -1,0 +1,90 @@
+"""Steps that output sparse matrices: XGBoost takes entries that are absent from them for missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+from rffboost_ext.utils.typing import Array
+
+TEXT = CountVectorizer, HashingVectorizer, TfidfTransformer, FeatureHasher
+"""Steps whose output is always sparse."""
+ZERO_TO_ABSENT = (
+    Binarizer,
+    MaxAbsScaler,
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+    SelectorMixin,
+)
+"""Steps whose output is sparse if their input is, with zeros absent."""
+
+
+def outputs_sparse(step: Any, is_sparse: bool = False) -> bool:
+    """Whether the output of a fitted step is a sparse matrix, given whether its input is one.
+
+    Raises
+    ------
+    ValueError
+        If it is one in which zeros may be stored, so that nobody can tell from the values what is absent.
+    """
+    if isinstance(step, Pipeline):
+        return all_output_sparse((inner for _, inner in step.steps), is_sparse)
+    if isinstance(step, ColumnTransformer):
+        return bool(step.sparse_output_)
+    if isinstance(step, FeatureUnion):
+        return any(outputs_sparse(inner, is_sparse) for _, inner in step.transformer_list)
+    if step is None or isinstance(step, str):
+        return is_sparse and step != "drop"
+    if isinstance(step, KBinsDiscretizer):
+        return bool(step.encode == "onehot")
+    if isinstance(step, DictVectorizer):
+        return bool(step.sparse)
+    if isinstance(step, TEXT) or getattr(step, "sparse_output", False) is True:
+        return True
+    keeps_zeros = isinstance(step, FunctionTransformer) and step.func is None
+    if is_sparse and not keeps_zeros and not isinstance(step, ZERO_TO_ABSENT) and stores_zeros(step):
+        raise ValueError(
+            f"{type(step).__name__} gets a sparse matrix here and may store zeros in it, which XGBoost tells from "
+            f"absent entries and a graph cannot: give the step before it sparse_output=False or sparse_threshold=0"
+        )
+    return is_sparse and (keeps_zeros or isinstance(step, ZERO_TO_ABSENT))
+
+
+def all_output_sparse(steps: Iterable[Any], is_sparse: bool = False) -> bool:
+    """Whether the output of the last of several steps is a sparse matrix."""
+    for step in steps:
+        is_sparse = outputs_sparse(step, is_sparse)
+    return is_sparse
+
+
+def stores_zeros(step: Any) -> bool:
+    """Whether the output of a step of another kind is sparse for sparse input; decompositions output arrays."""
+    return type(step).__module__.startswith(("sklearn.impute", "sklearn.preprocessing"))
+
+
+def dense(X: Any, absent: Array | None = None) -> Array:
+    """The output of steps as an array (n, p), with NaN for numbers equal to those of `absent` (p,)."""
+    found = np.asarray(X.toarray() if issparse(X) else X)
+    if absent is None:
+        return found
+    return np.where(found.astype(np.float32) == absent.astype(np.float32), np.nan, found)

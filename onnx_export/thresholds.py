@@ -1,0 +1,113 @@
+"""Thresholds of trees on features before scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rffboost_ext import Trees
+from rffboost_ext.utils.typing import Array
+
+from .graph import FLOAT32, FLOAT64
+
+Operands = Sequence[tuple[np.ufunc, Array]]
+"""Operations of scalers, each with its operands."""
+BITS: dict[np.dtype[Any], np.dtype[Any]] = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
+"""The integers with as many bits: those of positive numbers are in the order of their values."""
+
+
+def with_thresholds_before(trees: Trees, scaling: Operands, dtype: np.dtype[Any]) -> Trees:
+    """Trees, with thresholds in `dtype`, that send each row where the given trees send the scaled row."""
+    inner = np.flatnonzero(trees.left >= 0)
+    feature, old, kind = trees.feature[inner], trees.threshold[inner], trees.threshold.dtype
+    operands = [(operation, values[feature]) for operation, values in scaling]
+    threshold = np.zeros(len(trees.left), dtype=dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if dtype == kind == FLOAT32:
+            threshold[inner] = float32_before(feature, old, operands)
+        else:
+            threshold[inner] = smallest_number(lambda x: in_float64(operands, x, kind) >= old, len(old), dtype)
+    return replace(trees, threshold=threshold)
+
+
+def float32_before(feature: Array, threshold: Array, operands: Operands) -> Array:
+    """The float32 numbers before scaling that stand for thresholds of XGBoost after it.
+
+    Each is the smallest float32 whose scaled value reaches the threshold. scikit-learn scales in the type of X.
+    XGBoost's thresholds are scaled values of training rows, which shows in which: the smallest float32 is then
+    scaled to the threshold itself. If it is not in any type, training rows were no numbers of float32. The
+    smallest such float64 is then rounded to the nearest float32, as rows of a user are: the training row stays on
+    its side.
+    """
+    candidates = [reached(scale, feature, threshold, operands) for scale in ARITHMETICS]
+    # Few thresholds are scaled values by accident: the type in which more of them are has precedence.
+    candidates.sort(key=lambda candidate: -int(candidate[1].sum()))
+    is_known = [is_value for _, is_value in candidates]
+    if np.logical_or.reduce(is_known).all():
+        return np.select(is_known, [smallest for smallest, _ in candidates])
+    above = reached(in_float64, feature, threshold, operands)[0]
+    below = np.nextafter(above, np.float32(-np.inf))
+    middle = 0.5 * (above.astype(np.float64) + below)
+    return np.where(np.isfinite(above) & (in_float64(operands, middle) >= threshold), below, above)
+
+
+def reached(
+    scale: Callable[..., Array], feature: Array, threshold: Array, operands: Operands
+) -> tuple[Array, Array]:
+    """The smallest float32 scaled to each threshold or beyond, and where all of a feature are scaled to it.
+
+    The largest threshold of a feature may be beyond all rows.
+    """
+    smallest = smallest_number(lambda x: scale(operands, x) >= threshold, len(threshold), FLOAT32)
+    d = int(feature.max(initial=-1)) + 1
+    largest, all_hit = np.full(d, -np.inf), np.ones(d, dtype=bool)
+    np.maximum.at(largest, feature, threshold)
+    is_hit = scale(operands, smallest) == threshold
+    np.logical_and.at(all_hit, feature, is_hit | (threshold == largest[feature]))
+    return smallest, all_hit[feature]
+
+
+def in_float64(operands: Operands, x: Array, dtype: np.dtype[Any] = FLOAT32) -> Array:
+    """The numbers x, scaled in float64 and rounded to the type of the thresholds."""
+    x = x.astype(np.float64)
+    for operation, values in operands:
+        x = operation(x, values)
+    return x.astype(dtype)
+
+
+def in_float32(operands: Operands, x: Array) -> Array:
+    """The numbers x of float32, scaled in float32."""
+    for operation, values in operands:
+        x = operation(x, values.astype(np.float32))
+    return x
+
+
+def in_float32_by_float64(operands: Operands, x: Array) -> Array:
+    """The numbers x of float32, scaled in place by operands of float64."""
+    for operation, values in operands:
+        x = operation(x.astype(np.float64), values).astype(np.float32)
+    return x
+
+
+ARITHMETICS = in_float64, in_float32, in_float32_by_float64
+"""How scikit-learn scales X of float64 and of float32."""
+
+
+def smallest_number(holds: Callable[[Array], Array], n: int, dtype: np.dtype[Any]) -> Array:
+    """The smallest numbers of a type, (n,), for which a condition holds that holds for all larger ones."""
+    largest = int(np.array(np.inf, dtype=dtype).view(BITS[dtype]))
+    low, high = np.full(n, -largest, dtype=np.int64), np.full(n, largest, dtype=np.int64)
+    while (low < high).any():
+        # The sum of both may be beyond the range of integers.
+        middle = low // 2 + high // 2 + (low & high & 1)
+        found = holds(number_of(middle, dtype))
+        low, high = np.where(found, low, middle + 1), np.where(found, middle, high)
+    return number_of(high, dtype)
+
+
+def number_of(rank: Array, dtype: np.dtype[Any]) -> Array:
+    """The numbers of a rank: 0 for zero, 1 for the smallest positive number, -1 for its negative."""
+    return np.copysign(np.abs(rank).astype(BITS[dtype]).view(dtype), rank.astype(dtype))

@@ -1,0 +1,96 @@
+"""Scalers and sparse steps before XGBoost: files send every row where the pipeline sends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    PowerTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+from xgboost import XGBClassifier
+
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(800, 4)) * 10 + 50
+Y = (np.sin(X[:, 0]) + RNG.normal(size=800) > 0).astype(int)
+SCALERS: dict[str, Any] = {
+    "standard": StandardScaler(),
+    "min-max": MinMaxScaler((-1, 1)),
+    "max-abs": MaxAbsScaler(),
+    "robust": RobustScaler(),
+    "chain": make_pipeline(StandardScaler(), MinMaxScaler()),
+    "selected": make_pipeline(StandardScaler(), SelectKBest(k=2)),
+    "columns": ColumnTransformer(
+        [("a", StandardScaler(), [3, 0]), ("b", make_pipeline(RobustScaler(), MaxAbsScaler()), [1])],
+        remainder="passthrough",
+    ),
+}
+ROWS = {
+    "float64": X,
+    "float32": X.astype(np.float32),
+    "float32 as float64": X.astype(np.float32).astype(float),
+    "whole numbers": np.round(X),
+    "decimals": np.round(X, 2),
+}
+
+
+def boosted(*steps: Any) -> Any:
+    return make_pipeline(*steps, XGBClassifier(n_estimators=20, max_depth=4, n_jobs=1))
+
+
+def largest_error(pipeline: Any, dtype: str, rows: np.ndarray) -> float:
+    found = OnnxPredictor(to_onnx(pipeline, dtype=dtype)).predict_proba(rows)
+    return float(np.abs(found - pipeline.predict_proba(rows)).max())
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("scaler", SCALERS.values(), ids=SCALERS)
+def test_training_rows_are_on_their_side_of_thresholds(scaler: Any, rows: np.ndarray) -> None:
+    pipeline = boosted(scaler).fit(rows, Y)
+    assert largest_error(pipeline, "float32", rows) < 1e-5
+    verify_onnx(pipeline, to_onnx(pipeline), rows, raise_on_mismatch=True)
+    if rows.dtype == np.float64:
+        assert largest_error(pipeline, "float64", rows) < 1e-5
+
+
+def test_rows_that_rounding_moves_are_no_equal_rows() -> None:
+    pipeline = boosted(PowerTransformer()).fit(X, Y)
+    report = verify_onnx(pipeline, to_onnx(pipeline), X)
+    assert largest_error(pipeline, "float32", X) > 0.01
+    assert report["score"].passed
+    assert not report.passed
+    assert "of 800 rows" in str(report)
+
+
+COUNTS = RNG.poisson(1.0, (800, 4)).astype(float)
+SPARSE: dict[str, Any] = {
+    "one-hot": [OneHotEncoder(handle_unknown="ignore")],
+    "scaled one-hot": [OneHotEncoder(handle_unknown="ignore"), MaxAbsScaler()],
+    "selected one-hot": [OneHotEncoder(handle_unknown="ignore"), SelectKBest(k=5)],
+    "zeros after a scaler": [
+        ColumnTransformer([("code", OneHotEncoder(), [0]), ("range", MinMaxScaler(), [1])], sparse_threshold=1.0)
+    ],
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("steps", SPARSE.values(), ids=SPARSE)
+def test_absent_entries_are_missing_values_to_xgboost(steps: Any, dtype: str) -> None:
+    pipeline = boosted(*steps).fit(COUNTS, Y)
+    assert sp.issparse(pipeline[:-1].transform(COUNTS))
+    model = to_onnx(pipeline, dtype=dtype)
+    found = OnnxPredictor(model).predict_proba(COUNTS)
+    assert np.abs(found - pipeline.predict_proba(COUNTS)).max() < 1e-5
+    verify_onnx(pipeline, model, COUNTS, raise_on_mismatch=True)
