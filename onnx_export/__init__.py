@@ -1,16 +1,20 @@
 """Export of fitted ensembles to ONNX files, verification of the files, and prediction from them."""
 
-from .conversion import convert_term
-from .describe import Description, describe_onnx
-from .export import save_onnx, to_onnx
-from .graph import Graph
-from .links import convert_link
-from .predictor import OnnxPredictor
-from .reading import READERS, StoredTerm, from_onnx
-from .skl2onnx_converters import register_skl2onnx
-from .tolerance import rounding_error
-from .uncertainty import OutputProjection
-from .verify import MismatchError, Report, verify_onnx
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .conversion import convert_term
+    from .describe import Description, describe_onnx
+    from .export import save_onnx, to_onnx
+    from .graph import Graph
+    from .links import convert_link
+    from .predictor import OnnxPredictor
+    from .reading import READERS, StoredTerm, from_onnx
+    from .skl2onnx_converters import register_skl2onnx
+    from .tolerance import rounding_error
+    from .uncertainty import OutputProjection
+    from .verify import MismatchError, Report, verify_onnx
 
 __all__ = [
     "READERS",
@@ -31,3 +35,30 @@ __all__ = [
     "to_onnx",
     "verify_onnx",
 ]
+
+MODULES = (
+    "conversion",
+    "describe",
+    "export",
+    "graph",
+    "links",
+    "predictor",
+    "reading",
+    "skl2onnx_converters",
+    "tolerance",
+    "uncertainty",
+    "verify",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public names at first use: ``python -m onnx_export`` catches an interrupt during the import."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for module in [import_module(f".{module}", __name__) for module in MODULES]:
+        globals().update({public: vars(module)[public] for public in __all__ if public in vars(module)})
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -28,11 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
-    try:
-        app = application()
-    except KeyboardInterrupt:
-        return fail("interrupted", code=130)
-    return execute(app, "rffboost", argv)
+    return execute(application(), "rffboost", argv)
 
 
 def warmup(argv: Sequence[str]) -> int:
