@@ -13,8 +13,8 @@ from .columns import column_array, real_numbers
 
 # Mean weight below which fit warns: penalties act as on far fewer rows.
 SMALL_MEAN_WEIGHT = 0.1
-# The least normal number of float32, the precision of XGBoost's weights.
-SMALLEST = float(np.finfo(np.float32).tiny)
+# Smaller numbers have fewer digits.
+SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def merge_duplicate_rows(X: Array, y: Array, weight: Array) -> tuple[Array, Array, Array]:
@@ -74,10 +74,10 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
         raise ValueError("sample_weight must have a finite sum, got infinity")
     if total <= 0.0:
         raise ValueError("sample_weight must not sum to zero")
-    if weight.max() < SMALLEST or (weight[weight > 0.0] < np.finfo(np.float64).tiny).any():
+    least = weight[weight > 0.0].min()
+    if least < SMALLEST:
         raise ValueError(
-            f"sample_weight must be 0 or representable without loss, with a largest entry of at least "
-            f"{SMALLEST:.1e}, got {weight[weight > 0.0].min():g}: scale the weights to a mean of 1"
+            f"sample_weight must be 0 or at least {SMALLEST:.1e}, got {least:g}: scale the weights to a mean of 1"
         )
     return weight
 

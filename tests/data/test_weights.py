@@ -119,7 +119,7 @@ def test_equal_weights_repeat_rows(loss, learner):
         np.testing.assert_array_equal(scores(weighted, X), scores(again, X))
 
 
-@pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-40])
+@pytest.mark.parametrize("tiny", [5e-324, 1e-310])
 def test_weights_that_lose_their_precision_are_refused(tiny):
-    with pytest.raises(ValueError, match="sample_weight must be 0 or representable"):
+    with pytest.raises(ValueError, match="sample_weight must be 0 or at least"):
         RFFBoostRegressor(n_estimators=2).fit(np.eye(4), np.arange(4.0), sample_weight=np.full(4, tiny))

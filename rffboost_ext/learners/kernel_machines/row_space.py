@@ -34,6 +34,9 @@ def row_space(round: Round, rows: Array, scale: Array, n_frequencies: int) -> Pr
         return None
     X = scale * round.design.X[rows]
     variance, vectors = np.linalg.eigh(X @ X.T)
+    if variance[-1] <= 0.0:
+        # All columns are constant.
+        return None
     used = variance > MIN_VARIANCE * variance[-1]
     basis = (vectors[:, used] / np.sqrt(variance[used])).T @ X
     return Projection((scale * basis).astype(round.design.tiles.dtype))
