@@ -47,7 +47,7 @@ def test_damaged_expansions_are_refused(change, words):
         (lambda trees: {"subset": trees.subset[:-1]}, "subset must have shape"),
         (lambda trees: {"subset": trees.subset + 10_000}, "subset are out of range"),
         (lambda trees: {"members": None}, "both subset and members"),
-        (lambda trees: {"members": trees.members.ravel()}, "members must have"),
+        (lambda trees: {"members": trees.members.ravel()}, "members must be of type uint8"),
     ],
 )
 def test_damaged_sets_are_refused(change, words):
