@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ..core import Round, Term
 from ..utils.param_validation import Function, Integer, SequenceOf, require
 from ..utils.typing import Array
@@ -131,7 +133,11 @@ class ScoreRecorder:
         return self.raw
 
     def restore(self, state: Array | None) -> None:
-        """Restore the scores from a checkpoint."""
+        """Restore the scores from a checkpoint; a ValueError if they are none."""
+        if state is not None and not (
+            isinstance(state, np.ndarray) and state.dtype == np.float64 and state.ndim == 2
+        ):
+            raise ValueError(f"holds scores that must be an array of float64 (n, C), got {state!r}")
         self.raw = state
 
 

@@ -139,7 +139,14 @@ class Trainer:
         scaling = fit_scaling(data.X, data.weight, *columns) if self.standardize else (None, None)
         # The given scores are of all rows, those of a sample are not among them.
         raw = None if self.samples_rows(len(data)) else init_raw
-        state = FitState(self.baseline(data) if init is None else init, raw, self.learner_state, callbacks)
+        state = FitState(
+            self.baseline(data) if init is None else init,
+            raw,
+            self.learner_state,
+            callbacks,
+            n_samples=None if self.samples_rows(len(data)) else len(data),
+            n_features=data.X.shape[1] if self.expansion is None else self.expansion.n_expanded,
+        )
         self.recorder.resume(state)
         if self.evaluation is not None:
             state.history = self.evaluation.history(state.ensemble, validation)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from ..core import Loss
 from ..inspection.importance import DeferredImportances
+from ..learners.stored_state import check_learner_state
 from ..persistence import parts
 from ..persistence.model_file import ModelFileMixin, is_unfitted, left_out
 from ..persistence.values import storable
@@ -112,6 +113,9 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     warm_start["data_key"], warm_start["raw"] = fitted.pop("_scores", None) or (None, None)
     built: BaseRFFBoost = with_fitted(model, fitted, wrong)
     built.encoder_ = restored_encoder(cls.__name__, model.get_params(deep=False), columns)
+    expansion, n_outputs = built.encoder_.expansion, built.ensemble_.n_outputs
+    n_features = built.n_features_in_ if expansion is None else expansion.n_expanded
+    check_learner_state(warm_start.get("learner_state", {}), n_features, n_outputs)
     built.resume_from(WarmStart(**warm_start))
     for term in built.ensemble_.terms:
         parts.require_features(term, built.n_features_in_)
