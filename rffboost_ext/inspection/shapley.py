@@ -8,7 +8,8 @@ interventional or marginal SHAP values.
 - A cosine is the real part of a product over features, :math:`e^{-i\varphi} \prod_k e^{i \omega_k x_k}`. In a game
   of products the value of feature j is :math:`(a_j - b_j) \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) \, dt`,
   where a are the factors of x and b the factors of z (Owen's multilinear extension). The integrand is a
-  polynomial, for which Gauss-Legendre quadrature with half as many nodes as features is exact. A categorical
+  polynomial, for which Gauss-Legendre quadrature with half as many nodes as features is exact. Features that turn
+  the cosine little enter by power series, so that each takes a few additions and products. A categorical
   column is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
 - In a tree, each leaf that mixtures of x and z can reach is credited to the features at the splits at which x and
   z diverge, as in the shap package for trees with background data.
@@ -22,6 +23,8 @@ explainable AI for trees, Nature Machine Intelligence 2, 2020.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, singledispatch
 from math import comb
 
@@ -30,12 +33,13 @@ import numpy as np
 from ..core import Term
 from ..terms import Cosines, Expanded, Standardized, Trees
 from ..terms.ensemble import Ensemble, check_matrix
+from ..terms.projection import BLOCK_ENTRIES
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
 from .importance import inner_levels
 
 # For more than twice as many features the integrand is smooth: more nodes change the last bits only.
-MAX_NODES = 64
+MAX_NODES = 32
 
 
 @singledispatch
@@ -79,29 +83,46 @@ def grouped_shapley(term: Term, X: Array, background: Array, source: Array, n_fe
 
 @grouped_shapley.register
 def _(term: Cosines, X: Array, background: Array, source: Array, n_features: int) -> Array:
-    from ..kernels.shapley import add_products
+    from ..kernels.shapley import add_cosine
 
     require_columns(X, term.n_features)
     center = 0.0 if term.center is None else term.center
-    rows, others = (term.clip_and_log(part) - center for part in (X, background))
+    # The columns of a feature side by side.
+    order = np.argsort(source, kind="stable")
+    source = source[order]
+    rows, others = (np.ascontiguousarray((term.clip_and_log(part) - center)[:, order]) for part in (X, background))
     out = np.zeros((len(X), term.weight.shape[1], n_features))
-    for omega, phase, weight in zip(term.frequencies, term.phase, term.weight, strict=True):
+    for omega, phase, weight in each_cosine(term):
+        omega = omega[order]
         columns = np.flatnonzero(omega)
-        used, place = np.unique(source[columns], return_inverse=True)
-        sums = np.zeros((len(X), len(used)), dtype=np.complex128)
-        angles = (part[:, columns] * omega[columns] for part in (rows, others))
-        ours, theirs = (np.exp(1j * sum_columns(part, place)) for part in angles)
-        add_products(ours, theirs, *quadrature(min(max(1, -(-len(used) // 2)), MAX_NODES)), sums)
-        values = (np.exp(-1j * phase) / len(background) * sums).real
-        out[:, :, used] += weight[:, None] * values[:, None, :]
+        is_first = np.diff(source[columns], prepend=-1) > 0
+        used, player = source[columns[is_first]], np.cumsum(is_first) - 1
+        ours, theirs = (part if len(columns) == len(order) else part[:, columns] for part in (rows, others))
+        sums = np.zeros((len(X), len(used)))
+        add_cosine(ours, theirs, omega[columns], phase, player, *half_quadrature(len(used)), sums)
+        out[:, :, used] += (weight / len(background))[:, None] * sums[:, None, :]
     return out
+
+
+def each_cosine(term: Cosines) -> Iterator[tuple[Array, float, Array]]:
+    """Frequencies of all features (d,), phase and weights (C,) of each cosine, computed in blocks."""
+    size = max(1, BLOCK_ENTRIES // term.n_features)
+    for start in range(0, len(term.omega), size):
+        block = slice(start, start + size)
+        frequencies = replace(term, omega=term.omega[block]).frequencies
+        yield from zip(frequencies, term.phase[block].tolist(), term.weight[block], strict=True)
+
+
+def half_quadrature(n_players: int) -> tuple[Array, Array]:
+    """Nodes on (0, 1) and weights for the integral over [-1, 1] of the real part of a product of players."""
+    return quadrature(min(max(1, -(-n_players // 4)), MAX_NODES))
 
 
 @cache
 def quadrature(size: int) -> tuple[Array, Array]:
-    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
-    nodes, shares = np.polynomial.legendre.leggauss(size)
-    return 0.5 * (nodes + 1.0), 0.5 * shares
+    """The `size` positive nodes of Gauss-Legendre quadrature on [-1, 1], with twice their weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(2 * size)
+    return nodes[size:], 2.0 * weights[size:]
 
 
 @shapley.register
@@ -126,13 +147,6 @@ def _(term: Expanded, X: Array, background: Array) -> Array:
     if len(np.unique(expansion.source)) == expansion.n_expanded:
         return expansion.sum_by_source(shapley(term.term, rows, others))
     return np.asarray(grouped_shapley(term.term, rows, others, expansion.source, expansion.n_features))
-
-
-def sum_columns(values: Array, place: Array) -> Array:
-    """Sums of the columns of values (n, s) by group, (n, p)."""
-    if len(np.unique(place)) == len(place):
-        return values[:, np.argsort(place)]
-    return np.asarray(values @ (place[:, None] == np.arange(place.max() + 1)).astype(np.float64))
 
 
 @shapley.register

@@ -9,31 +9,132 @@ from .compile_options import INNER
 from .kernel import kernel
 from .tree_traversal import goes_left
 
+# Players with half angles up to SMALL are summed by powers of their tangents, up to ORDERS, in chunks.
+SMALL, ORDERS, ROUNDING, CHUNK = 0.125, 16, 1e-17, 512
+# Coefficients of h^3, h^5, ... of the tangent.
+T0, T1, T2, T3, T4, T5, T6 = 1 / 3, 2 / 15, 17 / 315, 62 / 2835, 1382 / 155925, 21844 / 6081075, 929569 / 638512875
 
-@kernel("c16[2] c16[2] f8[1] f8[1] c16[2]*")
-def add_products(A, B, nodes, weights, out):  # type: ignore[no-untyped-def]
-    r"""Add to `out` (n, s) the Shapley values of products, summed over the rows of B.
 
-    In the game of a row a of A (n, s) and a row b of B (m, s), both complex, the value of a coalition is the
-    product of a_k over its members and b_k over all others. The Shapley value of player j is :math:`(a_j - b_j)
-    \int_0^1 \prod_{k \ne j} (t a_k + (1 - t) b_k) dt`. The integrand is a polynomial in t, so the quadrature with
-    `nodes` and `weights` is exact for at least s / 2 nodes.
+@numba.njit(fastmath=True, **INNER)
+def add_power_sums(tangent, power, sums):  # type: ignore[no-untyped-def]
+    """Add to ``sums[n]`` the sum of the powers n >= 1 of `tangent` (p,)."""
+    for start in range(0, len(tangent), CHUNK):
+        part = tangent[start : start + CHUNK]
+        power[: len(part)] = 1.0
+        for n in range(1, len(sums)):
+            total = 0.0
+            for k in range(len(part)):
+                power[k] *= part[k]
+                total += power[k]
+            sums[n] += total
+
+
+@numba.njit(**INNER)
+def multiply_nodes(sums, large, nodes, product):  # type: ignore[no-untyped-def]
+    """Set `product` (q,) at each node s to the product of ``cos(h) + i s sin(h)`` over all players.
+
+    `sums` are the power sums of tan(h) of players with small half angles h, `large` the half angles of the others.
     """
-    s = A.shape[1]
-    factor, before = np.empty(s, dtype=A.dtype), np.empty(s, dtype=A.dtype)
-    for i in range(len(A)):
-        for b in range(len(B)):
+    for q in range(len(nodes)):
+        real, imag, power, sign = 0.0, 0.0, 1.0, 1.0
+        for n in range(1, len(sums)):
+            power *= nodes[q]
+            if n % 2 == 1:
+                imag += sign * power * sums[n] / n
+                sign = -sign
+            else:
+                real -= sign * (power - 1.0) * sums[n] / n
+        product[q] = np.exp(real) * (np.cos(imag) + 1j * np.sin(imag))
+        for h in large:
+            product[q] *= np.cos(h) + 1j * nodes[q] * np.sin(h)
+
+
+@numba.njit(fastmath=True, **INNER)
+def add_series(tangent, series, factor, value, out):  # type: ignore[no-untyped-def]
+    """Add to `out` (p,) ``factor * t * (series[0] + series[1] t + ...)`` for each t of `tangent` (p,)."""
+    for start in range(0, len(tangent), CHUNK):
+        part, target = tangent[start : start + CHUNK], out[start : start + CHUNK]
+        value[: len(part)] = 0.0
+        for n in range(len(series) - 1, -1, -1):
+            for k in range(len(part)):
+                value[k] = value[k] * part[k] + series[n]
+        for k in range(len(part)):
+            target[k] += factor * part[k] * value[k]
+
+
+@numba.njit(fastmath=True, **INNER)
+def half_angles(x, z, omega, player, half):  # type: ignore[no-untyped-def]
+    """Set `half` (p,) to half the difference of the players' angles; the mean of the sums of the angles."""
+    mean = 0.0
+    if len(half) == len(omega):
+        for k in range(len(omega)):
+            half[k] = 0.5 * omega[k] * (x[k] - z[k])
+            mean += omega[k] * (x[k] + z[k])
+    else:
+        half[:] = 0.0
+        for k in range(len(omega)):
+            half[player[k]] += 0.5 * omega[k] * (x[k] - z[k])
+            mean += omega[k] * (x[k] + z[k])
+    return 0.5 * mean
+
+
+@numba.njit(fastmath=True, **INNER)
+def set_tangents(half):  # type: ignore[no-untyped-def]
+    """Replace small half angles (p,) by their tangents; the largest tangent."""
+    most = 0.0
+    for k in range(len(half)):
+        h = half[k]
+        u = h * h
+        series = T0 + u * (T1 + u * (T2 + u * (T3 + u * (T4 + u * (T5 + u * T6)))))
+        half[k] = h + h * u * series
+        most = max(most, abs(half[k]))
+    return most
+
+
+@kernel("f8[2] f8[2] f8[1] f8 i8[1] f8[1] f8[1] f8[2]*")
+def add_cosine(X, Z, omega, phase, player, nodes, weights, out):  # type: ignore[no-untyped-def]
+    r"""Add to `out` (n, p) the Shapley values of ``cos(<omega, x> - phase)``, summed over the rows of Z (m, s).
+
+    Column k of X (n, s) belongs to ``player[k]``; with as many players as columns, to player k. Let :math:`2 h_k`
+    be the difference of the angles of player k in a row and a background row, and M the mean of the angles of
+    both rows. The value of player j is
+
+    .. math:: -\sin(M - \varphi) \sin h_j \int_{-1}^1 \prod_{k \ne j} (\cos h_k + i s \sin h_k) \, ds.
+
+    The integral is real, so half of the nodes suffice: `nodes` on (0, 1), with `weights` of both halves. Players
+    with small h enter the product by power sums of :math:`\tan h_k`, and the quotients by a power series.
+    """
+    half, large, chosen = np.empty(out.shape[1]), np.empty(out.shape[1]), np.empty(out.shape[1], dtype=np.int64)
+    chunk, product = np.empty(CHUNK), np.empty(len(nodes), dtype=np.complex128)
+    sums, series = np.empty(ORDERS + 1), np.empty(ORDERS + 1)
+    for i in range(len(X)):
+        for b in range(len(Z)):
+            mean = half_angles(X[i], Z[b], omega, player, half)
+            n_large = 0
+            for k in range(len(half)):
+                if abs(half[k]) > SMALL:
+                    large[n_large], chosen[n_large], half[k] = half[k], k, 0.0
+                    n_large += 1
+            most = set_tangents(half)
+            orders = 2
+            while most**orders > ROUNDING and orders < ORDERS:
+                orders += 1
+            sums[:], series[:] = 0.0, 0.0
+            add_power_sums(half, chunk, sums[: orders + 1])
+            multiply_nodes(sums[: orders + 1], large[:n_large], nodes, product)
             for q in range(len(nodes)):
-                t = nodes[q]
-                product = A.dtype.type(weights[q])
-                for k in range(s):
-                    factor[k] = t * A[i, k] + (1.0 - t) * B[b, k]
-                    before[k] = product
-                    product *= factor[k]
-                after = A.dtype.type(1.0)
-                for k in range(s - 1, -1, -1):
-                    out[i, k] += (A[i, k] - B[b, k]) * before[k] * after
-                    after *= factor[k]
+                power, s = weights[q], nodes[q]
+                for n in range(0, orders, 2):
+                    series[n] += power * product[q].real
+                    series[n + 1] += power * s * product[q].imag
+                    power *= -s * s
+            factor = -np.sin(mean - phase)
+            add_series(half, series[:orders], factor, chunk, out[i])
+            for k in range(n_large):
+                cosine, sine, total = np.cos(large[k]), np.sin(large[k]), 0.0
+                for q in range(len(nodes)):
+                    total += weights[q] * (product[q] / (cosine + 1j * nodes[q] * sine)).real
+                out[i, chosen[k]] += factor * sine * total
 
 
 @numba.njit(**INNER)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from rffboost_ext import Ensemble, RFFBoostClassifier, RFFBoostRegressor
-from rffboost_ext.inspection.shapley import path_weights, shapley, shapley_values
+from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.inspection.shapley import grouped_shapley, path_weights, shapley, shapley_values
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
-from ..oracles.shapley import by_definition
+from ..oracles.shapley import by_definition, owen_integral
 from ..terms.test_terms import TERMS, D, Linear
 
 
@@ -42,6 +42,16 @@ def test_they_add_up_with_many_features(learner):
     assert values.shape == (6, 31)
     expected = model.predict(X[:6]) - model.predict(X[60:]).mean()
     np.testing.assert_allclose(values.sum(axis=1), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 0.02, 0.3, 3.0])
+def test_values_of_many_columns_are_owens_integral(scale):
+    rng = np.random.default_rng(0)
+    X, background, source = rng.normal(size=(2, 300)), rng.normal(size=(3, 300)), rng.integers(0, 200, 300)
+    omega = scale * rng.standard_normal((2, 300)) * (rng.random((2, 300)) < 0.8)
+    term = Cosines(omega, np.array([0.3, -1.0]), np.array([[1.0, 0.5], [-2.0, 1.0]]))
+    expected = owen_integral(term, X, background, source, 200)
+    np.testing.assert_allclose(grouped_shapley(term, X, background, source, 200), expected, rtol=0, atol=1e-13)
 
 
 def test_missing_values_go_where_the_tree_sends_them():

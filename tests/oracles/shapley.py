@@ -1,4 +1,4 @@
-"""Shapley values from their definition, by all coalitions."""
+"""Shapley values from their definition, by all coalitions, and of cosines by an integral."""
 
 from __future__ import annotations
 
@@ -25,3 +25,16 @@ def by_definition(function, X, background):
             gain = known[tuple(sorted((*s, j)))] - known[s]
             out[:, :, j] += gain / (d * comb(d - 1, len(s)))
     return out
+
+
+def owen_integral(term, X, background, source, n_features):
+    """Shapley values (n, C, d) of cosines by Owen's integral; column j belongs to feature ``source[j]``."""
+    columns = source[:, None] == np.arange(n_features)
+    ours, theirs = (np.exp(1j * ((part[:, None] * term.omega) @ columns)) for part in (X, background))
+    ours, out = ours[:, None], 0.0
+    for node, share in zip(*np.polynomial.legendre.leggauss(150), strict=True):
+        t = 0.5 * (node + 1.0)
+        factors = t * ours + (1.0 - t) * theirs
+        out = out + 0.5 * share * (ours - theirs) * factors.prod(axis=-1, keepdims=True) / factors
+    values = (np.exp(-1j * term.phase)[:, None] * out.mean(axis=1)).real
+    return np.einsum("nmd,mc->ncd", values, term.weight)
