@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -15,6 +16,8 @@ from ..utils.typing import Array
 EXACT_INTEGERS = 2.0**53
 # The kinds of NumPy's types of real numbers.
 REAL_KINDS = "biuf"
+# Types of Python's numbers, which NumPy converts.
+PLAIN_TYPES = {float, int, bool}
 # Names of the types of None and of pandas' NA.
 MISSING_TYPES = "NoneType", "NAType"
 TIMES = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64
@@ -115,6 +118,11 @@ def real_numbers(values: Array, what: str, *, text: bool = False, missing: bool 
         return values
     if values.dtype.kind in "mM":
         raise ValueError(f"{what}, got {values.dtype}: {ADVICE_FOR_TIMES}")
+    if values.dtype == object and PLAIN_TYPES.issuperset(map(type, values)):
+        with suppress(OverflowError):
+            found = values.astype(np.float64)
+            if missing or not np.isnan(found).any():
+                return found
     found = np.empty(len(values))
     for row, value in enumerate(values):
         try:

@@ -14,10 +14,25 @@ from ..data.columns import ADVICE_FOR_TIMES, REAL_KINDS, column_array, column_se
 from ..utils.typing import Array
 
 FLOAT_TYPES = [np.float64, np.float32]
+# Types of whole tables that narwhals converts to numbers, nulls to NaN, faster than column by column.
+NUMERIC_TYPES = {
+    nw.Float64,
+    nw.Float32,
+    nw.Int64,
+    nw.Int32,
+    nw.Int16,
+    nw.Int8,
+    nw.UInt64,
+    nw.UInt32,
+    nw.UInt16,
+    nw.UInt8,
+}
 
 
-def read_table(X: Any) -> Any:
+def read_table(X: Any, argument: str = "X") -> Any:
     """A table as narwhals reads it, collected if it is lazy; an array as it is.
+
+    Messages name the `argument`.
 
     Raises
     ------
@@ -34,7 +49,7 @@ def read_table(X: Any) -> Any:
             table = nw.from_arrow(X, backend="pyarrow")
     except DuplicateError as error:
         name, count = Counter(getattr(X, "column_names", X.columns)).most_common(1)[0]
-        raise ValueError(f"X must have distinct names of columns, got {name!r} {count} times") from error
+        raise ValueError(f"{argument} must have distinct names of columns, got {name!r} {count} times") from error
     return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
@@ -92,12 +107,16 @@ def column_numbers(X: Any, column: int, in_fit: bool = True) -> Array:
     ValueError, TypeError
         If a value is no real number; the message names the column, and says what it may hold.
     """
-    name, values = f"column {describe_column(X, column)} of X", get_column(X, column)
+    values = get_column(X, column)
     series = column_series(values)
-    if series is not None and series.dtype.is_temporal():
+    is_time = series is not None and series.dtype.is_temporal()
+    array = column_array(values if series is None else series)
+    if array.dtype.kind in REAL_KINDS and not is_time:
+        return array
+    name = f"column {describe_column(X, column)} of X"
+    if is_time:
         kind = getattr(values, "dtype", getattr(values, "type", ""))
         raise ValueError(f"{name} must hold numbers, got {kind}: {ADVICE_FOR_TIMES}")
-    array = column_array(values)
     or_else = "" if array.dtype.kind in "mM" else ", as in fit" if not in_fit else or_be_categorical(X, column)
     return real_numbers(array, f"{name} must hold numbers{or_else}", text=True, missing=True)
 
@@ -135,11 +154,13 @@ def as_numbers(X: Any, in_fit: bool = True) -> Any:
         kinds = getattr(native, "dtypes", [None])
         if all(isinstance(kind, np.dtype) and kind.kind in REAL_KINDS for kind in kinds):
             return native
+        if X.columns and NUMERIC_TYPES.issuperset(map(type, X.schema.values())):
+            return X.to_numpy()
     else:
         array = np.asarray(X)
-        if array.ndim != 2 or not array.size or array.dtype.kind in REAL_KINDS + "c":
+        if array.ndim != 2 or not array.size or array.dtype.kind in REAL_KINDS:
             return array if isinstance(X, list | tuple) else X
-        X = mixed_array(X)
+        X = array if array.dtype.kind == "c" else mixed_array(X)
     columns = [column_numbers(X, column, in_fit) for column in range(X.shape[1])]
     single = np.result_type(*columns) == np.float32
     return np.column_stack(columns).astype(np.float32 if single else np.float64, copy=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def require_text(labels: list[Any]) -> None:
 def target_array(y: Any) -> Array:
     """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
     require_arrays(y=y)
-    y = read_table(y)
+    y = read_table(y, "y")
     if is_table(y):
         return np.column_stack([column_array(get_column(y, column)) for column in range(y.shape[1])])
     try:
@@ -66,6 +67,8 @@ def target_array(y: Any) -> Array:
 def label_array(y: Any) -> Array:
     """Labels of any container as an array; a ValueError if one is missing: None, NaN, NaT or pandas' NA."""
     labels = target_array(y)
+    if labels.dtype.kind == "c":
+        raise ValueError("y must hold labels, got complex numbers: Complex data not supported")
     if labels.ndim == 0 or labels.dtype.kind not in "OfmM":
         return labels
     found = labels.ravel()
@@ -94,11 +97,12 @@ def codes_of_labels(classes: Array, y: Array) -> Array:
     except TypeError:
         # Labels of several types cannot be sorted.
         place = {label: code for code, label in enumerate(classes.tolist())}
-        codes = np.array([place.get(label, -1) for label in y.tolist()])
+        labels = y.tolist()
+        codes = np.array([place.get(label, -1) if isinstance(label, Hashable) else -1 for label in labels])
         unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         raise ValueError(
-            f"y must have the classes of the fit, {classes.tolist()}, got {y.tolist()[unknown[0]]!r} too"
+            f"y must have the classes of the fit, {classes.tolist()}, got {y.tolist()[unknown[0]]!r:.60} too"
         )
     return codes.astype(np.float64)[:, None]
 

@@ -14,7 +14,7 @@ from rffboost_ext.data.columns import column_array, is_missing
 from rffboost_ext.data.sample_weight import check_sample_weight
 from rffboost_ext.preprocessing.category_encoding import category_lists, fit_category_encoding
 from rffboost_ext.preprocessing.groups import encode_groups
-from rffboost_ext.preprocessing.tables import column_numbers, read_table
+from rffboost_ext.preprocessing.tables import as_numbers, column_numbers, read_table
 from rffboost_ext.preprocessing.targets import encode_labels, label_array, number_array
 
 DAY = datetime.datetime(2020, 1, 2, 3)
@@ -169,3 +169,44 @@ def test_objects_that_are_no_numbers_are_refused_by_name(value):
     for name, table in {"'c'": pd.DataFrame({"c": column}), "0": column[:, None]}.items():
         with pytest.raises((TypeError, ValueError), match=f"column {name} of X must hold numbers.* as entry 0"):
             RFFBoostClassifier().fit(table, np.arange(30) % 2)
+
+
+LISTS = pd.Series([[1.0]] * 30)
+NAMED_TWICE = pd.DataFrame(np.ones((30, 2)), columns=["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (NAMED_TWICE, None, "X must have distinct names of columns, got 'a' 2 times"),
+        (NAMED_TWICE + 1j, None, "X must have distinct names"),
+        (np.ones((30, 2)) * [1.0, 1.0j], None, "column 0 of X must hold numbers.* Complex data not supported"),
+        (None, NAMED_TWICE, "y must have distinct names of columns, got 'a' 2 times"),
+        (None, np.ones(30) + 1.0j, "y must hold labels, got complex numbers"),
+        (None, LISTS, r"y must (hold labels|have the classes of the fit).* got \[1.0\]"),
+        (None, [10**400, 1] * 15, "y must (hold labels|have the classes of the fit)"),
+    ],
+)
+def test_bad_data_are_named_in_fits_and_their_sets(X, y, words):
+    rows, labels = np.arange(60.0).reshape(30, 2), np.arange(30) % 2
+    given = (rows if X is None else X), (labels if y is None else y)
+    model = RFFBoostClassifier(learner="tree", n_estimators=2)
+    with pytest.raises((TypeError, ValueError), match=words):
+        model.fit(*given)
+    with pytest.raises((TypeError, ValueError), match=f"eval_set 'validation_0': {words}"):
+        model.fit(rows, labels, eval_set=[given])
+
+
+@pytest.mark.parametrize("values", [[1, None, 2.5], [True, 2, 1.5], [10**30, float("nan"), 1]], ids=str)
+def test_python_numbers_are_those_of_numpy(values):
+    found = column_numbers(np.array([values], dtype=object).T, 0)
+    np.testing.assert_array_equal(found, np.array(values, dtype=np.float64))
+
+
+@pytest.mark.parametrize("types", [("Int64", "Float64"), ("Int16", "Float32"), ("UInt64", "Int64")], ids=str)
+def test_whole_tables_are_read_as_their_columns(types):
+    table = pd.DataFrame({name: pd.Series([1, None, 3], dtype=name) for name in types})
+    numbers = as_numbers(read_table(table))
+    columns = [column_numbers(read_table(table), column) for column in range(2)]
+    np.testing.assert_array_equal(numbers, np.column_stack(columns))
+    assert np.result_type(numbers) == np.result_type(*columns)
