@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .model import assemble, check_target_path, save, value_info
 from .predictor import OnnxPredictor
 from .preprocessing_steps import PreprocessingSteps, convert_steps
 from .source import ExportSource, export_source
+from .structure import structure_digest
 
 DTYPES = ("float32", "float64", "mixed")
 ROWS = 100
@@ -164,7 +166,8 @@ def build(
     if before is not None:
         before.merge_opsets(model)
     steps_output = x if isinstance(before, PreprocessingSteps) else ""
-    write_metadata(model, metadata_for(source, dtype, graph.term_types, steps_output))
+    metadata = metadata_for(source, dtype, graph.term_types, steps_output)
+    write_metadata(model, replace(metadata, structure=structure_digest(model)))
     return model
 
 

@@ -68,6 +68,8 @@ class Metadata:
         numeric.
     gaps : tuple of int or None
         Columns that may have missing values, of X or of the output of the steps if there are any; None for all.
+    structure : str
+        A digest of the graph as exported, without its numbers; empty in files of earlier versions.
     """
 
     estimator: str
@@ -87,6 +89,7 @@ class Metadata:
     steps: str = ""
     categories: tuple[list[Any] | None, ...] = ()
     gaps: tuple[int, ...] | None = None
+    structure: str = ""
 
 
 KEYS = (*Metadata.__annotations__, "labels")

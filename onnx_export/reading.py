@@ -20,6 +20,7 @@ from rffboost_ext.utils.typing import Array
 
 from .metadata import Metadata, column_count, read_metadata
 from .model import load, name_of
+from .structure import require_unchanged
 from .trees import node_numbers
 
 
@@ -90,8 +91,8 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
     Raises
     ------
     ValueError
-        If the file is damaged, was written by another program, or has steps before the ensemble. An ensemble that
-        is returned is valid: shapes match, tree indices are in range and trees have no cycles.
+        If the file is damaged, was written or changed by another program, or has steps before the ensemble. An
+        ensemble that is returned is valid: shapes match, tree indices are in range and trees have no cycles.
     TypeError
         If a term is of a type that is not in ``READERS``.
     """
@@ -106,6 +107,7 @@ def from_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Ensemble:
         require_reader(kind)
     try:
         check_model(proto)
+        require_unchanged(proto, metadata.structure)
         return read_ensemble(proto, metadata)
     except DAMAGE as error:
         raise ValueError(f"{name} is damaged: {one_line(error)}") from error
