@@ -25,6 +25,7 @@ from .plot_style import (
     labels,
     style_axes,
 )
+from .varied_column import with_varied_column
 
 # Number of characters that fit side by side below the axes; longer labels are slanted.
 MAX_CHARACTERS = 70
@@ -125,8 +126,9 @@ class EffectDisplay:
         coded = [index] if of_categories or index in categorical_columns(read_table(X)) else None
         X = X if coded else with_float_feature(X, index)
         values = None if coded else {index: feature_grid(observed.astype(np.float64), grid_resolution)}
+        varied = with_varied_column(estimator, X, index)
         found = partial_dependence(
-            estimator, X, [index], categorical_features=coded, kind="individual", custom_values=values
+            varied, X, [index], categorical_features=coded, kind="individual", custom_values=values
         )
         if target >= len(found["individual"]):
             raise ValueError(f"{cls.__name__}: target must be below {len(found['individual'])}, got {target}")

@@ -44,6 +44,20 @@ def test_an_effect_is_what_the_model_predicts(model):
     assert not EffectDisplay.from_estimator(model, X, 3, n_curves=0, grid_resolution=3).lines_
 
 
+@pytest.mark.parametrize("learner", ["mixture", "rff_newton", "rff_ridge", "rff_1"])
+def test_an_effect_of_a_wide_table_is_what_the_model_predicts(learner):
+    rng = np.random.default_rng(0)
+    wide = np.exp(rng.standard_normal((40, 300)))
+    wide[:5, 2] = np.nan
+    model = RFFBoostClassifier(learner=learner, n_estimators=3, early_stopping=False, random_state=0)
+    model.fit(wide, np.digitize(wide[:, 1], [1.0] if learner == "rff_1" else [0.5, 2.0]))
+    display = EffectDisplay.from_estimator(model, wide, 1, target=1, grid_resolution=5)
+    for value, curve in zip(display.grid, display.curves.T, strict=True):
+        held = wide.copy()
+        held[:, 1] = value
+        np.testing.assert_allclose(curve, model.predict_proba(held)[:, 1], rtol=0, atol=1e-9)
+
+
 def test_effects_of_classes_and_of_columns():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=NAMES)
