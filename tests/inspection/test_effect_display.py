@@ -51,11 +51,12 @@ def test_an_effect_of_a_wide_table_is_what_the_model_predicts(learner):
     wide[:5, 2] = np.nan
     model = RFFBoostClassifier(learner=learner, n_estimators=3, early_stopping=False, random_state=0)
     model.fit(wide, np.digitize(wide[:, 1], [1.0] if learner == "rff_1" else [0.5, 2.0]))
-    display = EffectDisplay.from_estimator(model, wide, 1, target=1, grid_resolution=5)
+    display = EffectDisplay.from_estimator(model, wide, 1, grid_resolution=5)
+    column = 1 if len(model.classes_) == 2 else 0
     for value, curve in zip(display.grid, display.curves.T, strict=True):
         held = wide.copy()
         held[:, 1] = value
-        np.testing.assert_allclose(curve, model.predict_proba(held)[:, 1], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(curve, model.predict_proba(held)[:, column], rtol=0, atol=1e-9)
 
 
 def test_effects_of_classes_and_of_columns():
