@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core import Link, Loss
 from ..losses.links import BinaryLogitLink
-from ..preprocessing.targets import decode_labels, squeeze, target_array
+from ..preprocessing.targets import decode_labels, encode_labels, label_array, squeeze, target_array
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
@@ -101,6 +101,9 @@ class LGBMEstimator(HostEstimatorMixin):
             If the loss is unknown, is for another task, does not accept the target, or is not that of an
             ``init_model``.
         """
+        if y is not None and self.task == "classification":
+            # LightGBM would round large integers of nullable types.
+            y = label_array(y)
         self._prepare(y, sample_weight, kwargs.get("init_model"), kwargs.get("init_score"))
         metrics = kwargs.pop("eval_metric", None)
         self._check_metrics("eval_metric", metrics)
@@ -145,7 +148,7 @@ class LGBMEstimator(HostEstimatorMixin):
                 value = self._other_params[spelling]
                 raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
         classes = self.task == "classification"
-        self._fit_loss(np.unique(y, return_inverse=True)[1].ravel() if classes else y, sample_weight)
+        self._fit_loss(encode_labels(y)[1].ravel() if classes and y is not None else y, sample_weight)
         n_outputs = len(self.baseline_)
         if model is not None:
             self.baseline_ = previous_lightgbm_model(model).baseline(name, self.loss_, n_outputs)
