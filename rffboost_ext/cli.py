@@ -25,10 +25,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     if given[:1] == ["warmup"]:
         return warmup(given[1:])
-    missing = [package for package in NEEDED if find_spec(package) is None]
-    if missing:
-        return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
-    return execute(application(), "rffboost", argv)
+    try:
+        missing = [package for package in NEEDED if find_spec(package) is None]
+        if missing:
+            return fail(f"the command line needs {', '.join(missing)}: pip install 'rffboost-ext[cli]'")
+        return execute(application(), "rffboost", argv)
+    except KeyboardInterrupt:
+        return fail("interrupted", code=130)
 
 
 def warmup(argv: Sequence[str]) -> int:
