@@ -121,7 +121,10 @@ def unpickle(path: Path) -> Any:
     except ModuleNotFoundError as error:
         raise ValueError(f"{path} is not a pickled estimator, or needs a missing package: {error}") from error
     except Exception as error:
-        raise ValueError(f"{path} is not a pickled estimator: {error}") from error
+        raise ValueError(
+            f"{path} is not a pickled estimator nor a file of save_model of rffboost_ext; load a model that "
+            f"XGBoost or LightGBM wrote in its own format in Python, and write the estimator by joblib.dump"
+        ) from error
 
 
 def read_table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:

@@ -11,6 +11,7 @@ from onnx import GraphProto, ModelProto, ValueInfoProto, helper
 from onnx.checker import ValidationError, check_model
 from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError
+from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
@@ -23,6 +24,7 @@ from .model import ML_OPSET, assemble, value_info
 from .precision import single_precision
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
+from .sparse_steps import parts, with_dense_bins
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
         model = identity(source.n_features, dtype, opset)
     else:
         require_no_terms([step for _, step in source.steps.steps])
+        require_no_predictors(source.steps)
         model = converted(source, {} if as_matrix else types, dtype, opset)
         check_steps(model, dtype)
         check_width(model, source)
@@ -109,7 +112,9 @@ def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str,
     inputs = [(name, tensor_type(kind, 1)) for name, kind in types.items()]
     inputs = inputs or [("X", tensor_type(np.dtype(dtype), source.n_features))]
     try:
-        return skl2onnx.to_onnx(source.steps, initial_types=inputs, target_opset={"": opset, ML: ML_OPSET})
+        return skl2onnx.to_onnx(
+            with_dense_bins(source.steps), initial_types=inputs, target_opset={"": opset, ML: ML_OPSET}
+        )
     # skl2onnx's errors have no common base class.
     except Exception as error:
         known = not isinstance(error, MissingConverter | MissingShapeCalculator)
@@ -119,6 +124,17 @@ def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str,
         raise ValueError(
             f"to_onnx: skl2onnx cannot convert a step before the ensemble: {reason}{advice}"
         ) from error
+
+
+def require_no_predictors(steps: Pipeline) -> None:
+    """Raise a ValueError if a step also predicts, as KMeans does: skl2onnx converts its predictions."""
+    leaves = (step for step in parts(steps) if isinstance(step, BaseEstimator) and not isinstance(step, Pipeline))
+    for step in leaves:
+        if is_clusterer(step) or is_classifier(step) or is_regressor(step):
+            raise ValueError(
+                f"to_onnx: the step {type(step).__name__} before the ensemble cannot be exported: skl2onnx "
+                f"converts its predict(X), not its transform(X); leave it out, or export the ensemble alone"
+            )
 
 
 def takes_matrix(step: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -165,11 +166,17 @@ def export_source(estimator: Any) -> ExportSource:
         import_module(adapter)
         if export_source.dispatch(type(estimator)) is not export_source.dispatch(object):
             return export_source(estimator)
-    advice = "; pass an instance that is fitted" if isinstance(estimator, type) else ""
+    advice = (
+        "For one of ours inside another scikit-learn estimator call onnx_export.register_skl2onnx() and then "
+        "skl2onnx.to_onnx()"
+    )
+    if isinstance(estimator, type):
+        advice = "Pass an instance that is fitted"
+    elif isinstance(estimator, TransformedTargetRegressor):
+        advice = "Export its regressor_, and apply transformer_.inverse_transform to what the file predicts"
     raise TypeError(
         f"estimator must be a fitted RFFBoostClassifier or RFFBoostRegressor, a Pipeline that ends in one, or a "
-        f"tree model of XGBoost or LightGBM, got {estimator!r}{advice}. For one of ours inside another "
-        f"scikit-learn estimator call onnx_export.register_skl2onnx() and then skl2onnx.to_onnx()"
+        f"tree model of XGBoost or LightGBM, got {estimator!r}. {advice}"
     )
 
 
@@ -216,6 +223,7 @@ def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:
 @export_source.register
 def _(pipeline: Pipeline) -> ExportSource:
     check_is_fitted(pipeline)
+    require_columns(pipeline)
     source = export_source(pipeline[-1])
     before = pipeline[:-1]
     steps = [(name, step) for name, step in before.steps if step is not None and step != "passthrough"]
@@ -251,6 +259,17 @@ def _(pipeline: Pipeline) -> ExportSource:
         absent=absent,
         by_column=source.by_column or any(type(step) is not StandardScaler for _, step in given),
     )
+
+
+def require_columns(pipeline: Pipeline) -> None:
+    """Raise a ValueError if the first step takes no columns, as TfidfVectorizer, which takes a list of texts."""
+    if not hasattr(pipeline, "n_features_in_"):
+        first = type(pipeline[0]).__name__
+        raise ValueError(
+            f"a Pipeline whose first step is {first} cannot be exported, since {first} takes no table of columns; "
+            f"fit it to one column of a DataFrame, as in ColumnTransformer([('text', {first}(), 'text')]), and "
+            f"pass X"
+        )
 
 
 def takes_missing(step: Any) -> bool:

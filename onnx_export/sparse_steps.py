@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,26 @@ def all_output_sparse(steps: Iterable[Any], is_sparse: bool = False) -> bool:
 def stores_zeros(step: Any) -> bool:
     """Whether the output of a step of another kind is sparse for sparse input; decompositions output arrays."""
     return type(step).__module__.startswith(("sklearn.impute", "sklearn.preprocessing"))
+
+
+def parts(step: Any) -> Iterator[Any]:
+    """A fitted step and, where it consists of several, all of them."""
+    yield step
+    for entry in (
+        *getattr(step, "steps", ()),
+        *getattr(step, "transformer_list", ()),
+        *getattr(step, "transformers_", ()),
+    ):
+        yield from parts(entry[1])
+
+
+def with_dense_bins(step: Any) -> Any:
+    """The same step, except that a KBinsDiscretizer outputs its indicators as an array: skl2onnx needs that."""
+    dense_step = deepcopy(step)
+    for part in parts(dense_step):
+        if isinstance(part, KBinsDiscretizer) and part.encode == "onehot":
+            part.encode = "onehot-dense"
+    return dense_step
 
 
 def dense(X: Any, absent: Array | None = None) -> Array:

@@ -184,6 +184,13 @@ def test_a_model_file_is_exported_as_its_pickle_is(files: Path) -> None:
         (["info", "data.csv"], "cannot be read as an ONNX model"),
         (["info", "nothing.onnx"], "No such file"),
         (["export", "data.csv", "new.onnx"], "is not a pickled estimator"),
+        (
+            ["export", "xgboost.json", "new.onnx"],
+            "xgboost.json is not a pickled estimator nor a file of save_model",
+        ),
+        (["export", "xgboost.ubj", "new.onnx"], "load a model that XGBoost or LightGBM wrote"),
+        (["verify", "model.onnx", "model.onnx", "data.csv"], "model.onnx is not a pickled estimator"),
+        (["info", "xgboost.json"], "xgboost.json cannot be read as an ONNX model"),
         (["export", "df.csv", "new.onnx"], "df.csv is not a pickled estimator"),
         (
             ["export", "gone.pickle", "new.onnx"],
@@ -203,6 +210,8 @@ def test_errors_are_one_sentence_and_status_2(
     # Read as a pickle, this text asks for a module.
     (files / "df.csv").write_text("c0,c1,c2\n0,1,2\n")
     (files / "gone.pickle").write_bytes(b"cabsent_package.models\nModel\n.")
+    (files / "xgboost.json").write_text('{"learner": {}, "version": [3, 0, 0]}')
+    (files / "xgboost.ubj").write_bytes(b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner{}}")
     save_onnx(fitted_regressor(), files / "regressor.onnx")
     assert call(files, *arguments) == 2
     err = capsys.readouterr().err

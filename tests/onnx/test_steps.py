@@ -10,11 +10,15 @@ import pytest
 import skl2onnx
 from onnx import ModelProto, numpy_helper
 from sklearn.base import BaseEstimator
-from sklearn.compose import make_column_transformer
+from sklearn.cluster import KMeans
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer
+from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer, StandardScaler
+from xgboost import XGBRegressor
 
 from onnx_export import OnnxPredictor, register_skl2onnx, to_onnx, verify_onnx
 from onnx_export.predictor import open_session
@@ -117,3 +121,25 @@ def test_the_declared_shape_of_a_regressor(n_outputs: int) -> None:
     rows = X.astype(np.float32)
     session = open_session(skl2onnx.to_onnx(model, rows[:1], target_opset=18).SerializeToString())
     assert session.get_outputs()[0].shape[1] == n_outputs == session.run(None, {"X": rows})[0].shape[1]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (make_pipeline(KMeans(2, n_init=1), RFFBoostRegressor(n_estimators=2)), "the step KMeans before"),
+        (make_pipeline(make_pipeline(KMeans(2, n_init=1)), RFFBoostRegressor(n_estimators=2)), "the step KMeans"),
+        (TransformedTargetRegressor(RFFBoostRegressor(n_estimators=2)), "Export its regressor_"),
+    ],
+)
+def test_what_has_no_graph_is_refused_by_name(estimator: Any, words: str) -> None:
+    x = np.linspace(-1, 1, 30)[:, None]
+    with pytest.raises((TypeError, ValueError), match=words):
+        to_onnx(estimator.fit(x, x[:, 0]))
+
+
+def test_a_step_of_documents_and_an_unfitted_pipeline_are_refused_by_name() -> None:
+    texts = make_pipeline(TfidfVectorizer(), XGBRegressor(n_estimators=2)).fit(["red cat", "blue dog"], [0.0, 1.0])
+    with pytest.raises(ValueError, match=r"first step is TfidfVectorizer .* ColumnTransformer"):
+        to_onnx(texts)
+    with pytest.raises(NotFittedError, match="Pipeline instance is not fitted"):
+        to_onnx(make_pipeline(StandardScaler(), RFFBoostRegressor()))
