@@ -68,18 +68,22 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array:
         raise ValueError(f"sample_weight must be finite real numbers, got {weight[row]} as entry {row}")
     if (weight < 0.0).any():
         raise ValueError(f"sample_weight must not be negative, got {weight.min():g}")
+    if not weight.any():
+        raise ValueError("sample_weight must not sum to zero")
+    require_precise(weight[weight > 0.0], "sample_weight")
+    return weight
+
+
+def require_precise(weight: Array, name: str) -> None:
+    """Raise a ValueError that starts with `name` unless weights have all of their digits, and a finite sum."""
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
-        raise ValueError("sample_weight must have a finite sum, got infinity")
-    if total <= 0.0:
-        raise ValueError("sample_weight must not sum to zero")
-    least = weight[weight > 0.0].min()
-    if least < SMALLEST:
+        raise ValueError(f"{name} must have a finite sum, got infinity")
+    if weight.min() < SMALLEST:
         raise ValueError(
-            f"sample_weight must be 0 or at least {SMALLEST:.1e}, got {least:g}: scale the weights to a mean of 1"
+            f"{name} must be 0 or at least {SMALLEST:.1e}, got {weight.min():g}: scale the weights to a mean of 1"
         )
-    return weight
 
 
 def warn_if_light(weight: Array) -> None:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..data.columns import column_array, exact_array, is_missing, real_numbers
+from ..data.sample_weight import require_precise
 from ..utils.typing import Array
 from .class_weight import class_factors
 from .input_types import require_arrays
@@ -215,7 +216,12 @@ class LabelEncoder(TargetEncoder):
         return codes_of_labels(self.classes, y)
 
     def reweight(self, y: Array, weight: Array) -> Array:
-        return weight if self.factors is None else weight * self.factors[y[:, 0].astype(np.int64)]
+        if self.factors is None:
+            return weight
+        with np.errstate(over="ignore"):
+            weight = weight * self.factors[y[:, 0].astype(np.int64)]
+        require_precise(weight, f"{self.owner}: sample_weight times class_weight")
+        return weight
 
 
 class RealTargets(TargetEncoder):

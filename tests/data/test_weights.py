@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rffboost_ext import Design, RFFBoostRegressor, boost
+from rffboost_ext import Design, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.data.sample_weight import merge_duplicate_rows
 from rffboost_ext.utils.arrays import row_hashes
 
@@ -123,3 +123,12 @@ def test_equal_weights_repeat_rows(loss, learner):
 def test_weights_that_lose_their_precision_are_refused(tiny):
     with pytest.raises(ValueError, match="sample_weight must be 0 or at least"):
         RFFBoostRegressor(n_estimators=2).fit(np.eye(4), np.arange(4.0), sample_weight=np.full(4, tiny))
+
+
+@pytest.mark.parametrize(
+    ("factor", "fault"), [(5e-324, "be 0 or"), (1e-310, "be 0 or"), (1e308, "have a finite sum")]
+)
+def test_class_weights_keep_the_precision_of_the_weights(factor, fault):
+    model = RFFBoostClassifier(class_weight={0: 1.0, 1: factor})
+    with pytest.raises(ValueError, match=f"RFFBoostClassifier: sample_weight times class_weight must {fault}"):
+        model.fit(np.eye(6), np.arange(6) % 2)
