@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from .links import convert_link
     from .predictor import OnnxPredictor
     from .reading import READERS, StoredTerm, from_onnx
+    from .report import Report
     from .skl2onnx_converters import register_skl2onnx
     from .tolerance import rounding_error
     from .uncertainty import OutputProjection
-    from .verify import MismatchError, Report, verify_onnx
+    from .verify import MismatchError, verify_onnx
 
 __all__ = [
     "READERS",
@@ -44,6 +45,7 @@ MODULES = (
     "links",
     "predictor",
     "reading",
+    "report",
     "skl2onnx_converters",
     "tolerance",
     "uncertainty",

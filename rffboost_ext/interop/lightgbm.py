@@ -23,7 +23,7 @@ from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
 from .cosine_training import CosineTraining, assign_trees
 from .fitted_estimator import fitted
 from .initial_scores import warn_if_objective_differs
-from .lightgbm_model import model_categories, parse_model, read_rounds
+from .lightgbm_model import categories_of, certain_names_of, names_of, parse_model, read_rounds
 from .links import LIGHTGBM
 from .objectives import (
     MatrixMetric,
@@ -325,24 +325,6 @@ def booster_of(model: Any) -> Booster:
     if not isinstance(model, Booster):
         raise TypeError(f"model must be a Booster or a scikit-learn estimator of LightGBM, got {model!r}")
     return model
-
-
-def categories_of(booster: Booster) -> list[Array | None]:
-    """The categories of each column in the order of LightGBM's codes; empty without any."""
-    return model_categories(parse_model(booster.model_to_string(num_iteration=1)))
-
-
-def names_of(booster: Booster) -> Array | None:
-    """Names of the columns, with underscores for spaces; None if all are LightGBM's defaults or indices."""
-    names = booster.feature_name()
-    known = any(name not in (f"Column_{j}", str(j)) for j, name in enumerate(names))
-    return np.array(names, dtype=object) if known else None
-
-
-def certain_names_of(booster: Booster) -> Array | None:
-    """The names of the columns, or None if one has an underscore, which may be a space in the user's table."""
-    names = names_of(booster)
-    return None if names is None or any("_" in name for name in names) else names
 
 
 def response_of(model: Booster | LGBMModel) -> Any:

@@ -1,0 +1,98 @@
+"""The result of the comparison of a graph with its estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Input rounding is reported when it moves scores by more than this multiple of the largest tolerance.
+NOTABLE = 10.0
+WHOLE = "end to end"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output of a graph compared with the estimator's.
+
+    Attributes
+    ----------
+    output : str
+        Name of the output, "steps" for the output of the steps before the ensemble, or "end to end" for the
+        predictions of the file for X, beside those of the estimator for X.
+    error : float
+        Largest absolute difference; for labels the fraction of rows that differ although the score is clear of the
+        decision boundary, for steps the difference relative to the largest absolute value of its column.
+    tolerance : float
+        Largest difference that round-off explains.
+    fault : str, default=""
+        The fault, if there is nothing to compare.
+    """
+
+    output: str
+    error: float
+    tolerance: float
+    fault: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error is within the tolerance."""
+        return self.error <= self.tolerance
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.passed else self.fault or "MISMATCH"
+        return f"{self.output:<14}error {self.error:9.3g}   tolerance {self.tolerance:9.3g}   {verdict}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of :func:`verify_onnx`; ``print`` shows it.
+
+    Attributes
+    ----------
+    rows : int
+        Rows compared.
+    runtime : str
+        What ran the graph.
+    dtype : str
+        Type of the graph's numbers.
+    comparisons : tuple of Comparison
+        One per output.
+    rounding : float, default=0.0
+        Largest change of scores, in Python, when X is rounded to the graph's input type and passed through the
+        graph's steps before the ensemble, if any. Both sides of the comparisons of outputs include it; only
+        "end to end" does not.
+    single : float, default=0.0
+        Largest difference between the scores in Python for X in float32 and for the same numbers in float64: the
+        steps of a pipeline compute in the type of X. The file is compared with the nearer of the two.
+    """
+
+    rows: int
+    runtime: str
+    dtype: str
+    comparisons: tuple[Comparison, ...]
+    rounding: float = 0.0
+    single: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every output is within its tolerance."""
+        return all(comparison.passed for comparison in self.comparisons)
+
+    def __getitem__(self, output: str) -> Comparison:
+        known = {comparison.output: comparison for comparison in self.comparisons}
+        if output not in known:
+            raise KeyError(f"a comparison of {output!r}; there are those of {', '.join(known)}")
+        return known[output]
+
+    def __str__(self) -> str:
+        head = f"{'equal' if self.passed else 'NOT EQUAL'} on {self.rows} rows, {self.dtype}, by {self.runtime}"
+        lines = [head, *(f"  {comparison}" for comparison in self.comparisons)]
+        known = [comparison.output for comparison in self.comparisons]
+        allowed = [line.tolerance for line in self.comparisons if line.output not in ("steps", WHOLE)]
+        most = NOTABLE * max(allowed, default=0.0)
+        if self.rounding > most:
+            what = "rounding X and the steps" if "steps" in known else "rounding X"
+            kind, advice = ("float64", "") if self.dtype == "float64" else ("float32", ": see dtype='float64'")
+            lines.append(f"  {what} to {kind} moves scores by up to {self.rounding:.3g}{advice}")
+        if self.single > most:
+            lines.append(f"  in Python, X in float32 and in float64 differ by {self.single:.3g} in scores")
+        return "\n".join(lines)
