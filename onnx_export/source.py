@@ -25,7 +25,8 @@ from rffboost_ext.utils.typing import Array
 
 from .links import checked_link
 from .scaling import Scaling, behind_scaling, center_and_scale, split_scaling
-from .sparse_steps import all_output_sparse, dense
+from .sparse_steps import all_output_sparse, dense, divides_by_norm, parts
+from .thresholds import with_thresholds_below
 
 ADAPTERS = {"xgboost": "onnx_export.xgboost_models", "lightgbm": "onnx_export.lightgbm_models"}
 """Modules that register models of other packages with ``export_source``, imported on first use."""
@@ -130,12 +131,14 @@ class ExportSource:
         return np.asarray(as_numbers(read_table(X), in_fit=False))
 
     def with_scaling(self, dtype: str) -> ExportSource:
-        """The same with `scaling` in the ensemble, as exported in `dtype`."""
-        if not self.scaling:
-            return self
-        width = len(self.scaling[0][1])
-        terms = tuple(behind_scaling(term, self.scaling, width, dtype) for term in self.ensemble.terms)
-        absent = None if self.absent is None else center_and_scale(self.scaling, width)[0]
+        """The same with `scaling` in the ensemble and thresholds clear of rounding, as exported in `dtype`."""
+        terms, absent = self.ensemble.terms, self.absent
+        if self.scaling:
+            width = len(self.scaling[0][1])
+            terms = tuple(behind_scaling(term, self.scaling, width, dtype) for term in terms)
+            absent = None if absent is None else center_and_scale(self.scaling, width)[0]
+        if dtype == "float32" and any(divides_by_norm(step) for step in parts(self.steps)):
+            terms = tuple(with_thresholds_below(term) for term in terms)
         return replace(self, ensemble=replace(self.ensemble, terms=terms), scaling=(), absent=absent)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
@@ -92,6 +92,11 @@ def parts(step: Any) -> Iterator[Any]:
         *getattr(step, "transformers_", ()),
     ):
         yield from parts(entry[1])
+
+
+def divides_by_norm(step: Any) -> bool:
+    """Whether a step divides rows by their norm, so that its output in float32 has rounding errors."""
+    return isinstance(step, Normalizer | TfidfTransformer | TfidfVectorizer) and step.norm is not None
 
 
 def with_dense_bins(step: Any) -> Any:

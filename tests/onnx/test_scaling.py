@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
+    Normalizer,
     OneHotEncoder,
     PowerTransformer,
     RobustScaler,
@@ -64,6 +66,15 @@ def test_training_rows_are_on_their_side_of_thresholds(scaler: Any, rows: np.nda
     verify_onnx(pipeline, to_onnx(pipeline), rows, raise_on_mismatch=True)
     if rows.dtype == np.float64:
         assert largest_error(pipeline, "float64", rows) < 1e-5
+
+
+@pytest.mark.parametrize(
+    "step", [TfidfTransformer(), Normalizer(), make_pipeline(Normalizer("l1"), StandardScaler())]
+)
+def test_rows_divided_by_norms_are_on_their_side_of_thresholds(step: Any) -> None:
+    pipeline = boosted(step).fit(COUNTS, Y)
+    assert largest_error(pipeline, "float32", COUNTS) < 1e-5
+    verify_onnx(pipeline, to_onnx(pipeline), COUNTS, raise_on_mismatch=True)
 
 
 def test_rows_that_rounding_moves_are_no_equal_rows() -> None:
