@@ -13,6 +13,7 @@ from onnx.compose import add_prefix
 from onnx.shape_inference import InferenceError
 from sklearn.base import BaseEstimator, is_classifier, is_clusterer, is_regressor
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
@@ -91,7 +92,7 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
         model = identity(source.n_features, dtype, opset)
     else:
         require_no_terms([step for _, step in source.steps.steps])
-        require_no_predictors(source.steps)
+        require_same_output(source.steps)
         model = converted(source, {} if as_matrix else types, dtype, opset)
         check_steps(model, dtype)
         check_width(model, source)
@@ -126,10 +127,16 @@ def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str,
         ) from error
 
 
-def require_no_predictors(steps: Pipeline) -> None:
-    """Raise a ValueError if a step also predicts, as KMeans does: skl2onnx converts its predictions."""
+def require_same_output(steps: Pipeline) -> None:
+    """Raise a ValueError for steps that skl2onnx converts into others: predictors, as KMeans, and word pairs."""
     leaves = (step for step in parts(steps) if isinstance(step, BaseEstimator) and not isinstance(step, Pipeline))
     for step in leaves:
+        if isinstance(step, CountVectorizer) and step.analyzer == "word" and step.ngram_range[1] > 1:
+            raise ValueError(
+                f"to_onnx: the step {type(step).__name__} cannot be exported with ngram_range="
+                f"{step.ngram_range}: the graph of skl2onnx counts other words as neighbours where one-letter words "
+                f"lie between; use (1, 1)"
+            )
         if is_clusterer(step) or is_classifier(step) or is_regressor(step):
             raise ValueError(
                 f"to_onnx: the step {type(step).__name__} before the ensemble cannot be exported: skl2onnx "

@@ -15,7 +15,7 @@ from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, PowerTransformer, StandardScaler
 from xgboost import XGBRegressor
@@ -143,3 +143,10 @@ def test_a_step_of_documents_and_an_unfitted_pipeline_are_refused_by_name() -> N
         to_onnx(texts)
     with pytest.raises(NotFittedError, match="Pipeline instance is not fitted"):
         to_onnx(make_pipeline(StandardScaler(), RFFBoostRegressor()))
+
+
+def test_pairs_of_words_are_refused_by_name() -> None:
+    texts = pd.DataFrame({"text": ["red a cat", "blue dog", "red cat"]})
+    pairs = make_column_transformer((CountVectorizer(ngram_range=(1, 2), lowercase=False), "text"))
+    with pytest.raises(ValueError, match="CountVectorizer cannot be exported with ngram_range"):
+        to_onnx(make_pipeline(pairs, XGBRegressor(n_estimators=2)).fit(texts, [0.0, 1.0, 2.0]), texts)
