@@ -134,8 +134,8 @@ def require_same_output(steps: Pipeline) -> None:
         if isinstance(step, CountVectorizer) and step.analyzer == "word" and step.ngram_range[1] > 1:
             raise ValueError(
                 f"to_onnx: the step {type(step).__name__} cannot be exported with ngram_range="
-                f"{step.ngram_range}: the graph of skl2onnx counts other words as neighbours where one-letter words "
-                f"lie between; use (1, 1)"
+                f"{step.ngram_range}: the graph of skl2onnx counts other words as neighbours where one-letter "
+                f"words lie between; use (1, 1)"
             )
         if is_clusterer(step) or is_classifier(step) or is_regressor(step):
             raise ValueError(
