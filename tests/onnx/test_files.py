@@ -117,7 +117,7 @@ def test_bad_parameters(params: dict[str, Any], error: type[Exception], words: s
     [
         (RFFBoostClassifier(), NotFittedError, "not fitted yet"),
         (make_pipeline(StandardScaler(), RFFBoostClassifier()), NotFittedError, "not fitted yet"),
-        (RFFBoostClassifier, TypeError, "pass an instance"),
+        (RFFBoostClassifier, TypeError, "Pass an instance"),
         (LogisticRegression(), TypeError, r"register_skl2onnx\(\)"),
         (None, TypeError, "estimator must be a fitted RFFBoostClassifier"),
     ],
