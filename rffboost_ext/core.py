@@ -1,8 +1,9 @@
 """The public contract: losses, terms, learners, steps, optimizers and rounds, and their laws.
 
 n is the number of samples, d of features, C of outputs and M of cosines. *Raw* scores are scores before the
-link. They are always two-dimensional, (n, C), and so are targets, (n, 1) or (n, C). A :class:`Spec` holds
-hyperparameters only; a result is a frozen dataclass of arrays. Parts must not change arrays passed to them.
+link. They are always two-dimensional, (n, C), and so are targets, (n, K): a loss owns the columns of its target,
+and says how many scores they need. A :class:`Spec` holds hyperparameters only; a result is a frozen dataclass of
+arrays. Parts must not change arrays passed to them.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Link(ABC):
 
     @abstractmethod
     def inverse(self, raw: Array) -> Array:
-        """Response for raw scores (n, C): class probabilities (n, K), or means (n, C) for regression."""
+        """Response for raw scores (n, C): class probabilities (n, K), or means (n, W) for regression."""
 
 
 class Loss(Spec, ABC):
@@ -92,9 +93,27 @@ class Loss(Spec, ABC):
     multiclass: ClassVar[bool] = False
     """For classification: whether the loss, or that returned by ``prepared``, supports more than two classes."""
     multi_output: ClassVar[bool] = False
-    """For regression: whether the target may have several columns, with one raw score each."""
+    """For regression: whether the target may have several columns, with one raw score each.
+
+    A loss with its own ``n_scores`` takes any columns, and checks them in ``check_target``."""
     positive: ClassVar[bool] = False
     """For regression: whether targets must be positive or non-negative."""
+    infinite: ClassVar[bool] = False
+    """Whether targets may be infinite, such as the bounds of censored times."""
+    response_names: ClassVar[Sequence[str] | None] = None
+    """Names of the columns of the response, such as parameters of a distribution; each is an output in ONNX."""
+    rows: ClassVar[str] = "set"
+    """How the rows of a loss depend on one another.
+
+    - ``"set"``: a call gets one set of rows and the scores of one round. Fits may sample, divide and merge rows.
+    - ``"independent"``: the loss of a row depends on that row only; a call may hold rows of many rounds.
+    - ``"groups"``: rows are coupled within groups, such as queries, whose codes are ``groups(y)``.
+    - ``"all"``: rows are coupled with all others, as in risk sets.
+
+    Fits keep groups whole. Losses of coupled rows, the last two, also get the sample weights, (n,): they define
+    ``value(y, raw, weight)`` and ``derivatives(y, raw, weight)``. The total is the sum of weight times value, and
+    the derivatives of row i are those of the total, divided by the weight of row i.
+    """
     unit: float | str | Sequence[float] = 1.0
     """Factor of gradient and hessian in a fit, so that hessians are O(1) for any scale of the target.
 
@@ -110,7 +129,7 @@ class Loss(Spec, ABC):
 
         Parameters
         ----------
-        y : ndarray of shape (n, 1) or (n, C)
+        y : ndarray of shape (n, K)
             Target.
         weight : ndarray of shape (n,)
             Sample weights, positive.
@@ -131,6 +150,44 @@ class Loss(Spec, ABC):
     def check_target(self, y: Array) -> None:
         """Raise a ValueError if targets of training or evaluation data are invalid for the loss."""
 
+    def groups(self, y: Array) -> Array:
+        """Codes of the groups of rows, (n,), by default the last column of y; of use if ``rows = "groups"``."""
+        return y[:, -1]
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """Number of raw scores of each row, C, for a target.
+
+        By default a score for each column of a regression's target, one for two classes, and one for each of more
+        classes. A loss may need another number: two for mean and scale of one target, or one for the K ordered
+        classes of an ordinal regression. Columns of y that are no targets, such as costs or bounds, travel with
+        their rows.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n, K)
+            Target.
+        n_classes : int, optional
+            Number of classes, at least 2. By default the largest class index in y plus 1.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If the target has more columns than the loss takes.
+        """
+        if self.task == "classification":
+            n_classes = max(2, int(y.max()) + 1) if n_classes is None else n_classes
+            return 1 if n_classes == 2 else n_classes
+        if y.shape[1] > 1 and not self.multi_output:
+            raise ValueError(
+                f"y must have one column for loss {self!r}, got {y.shape[1]}; several need a loss with the "
+                f"attribute 'multi_output', or with a method 'n_scores'"
+            )
+        return y.shape[1]
+
     @abstractmethod
     def value(self, y: Array, raw: Array) -> Array:
         """Loss of each row, (n,)."""
@@ -144,7 +201,7 @@ class Loss(Spec, ABC):
         """The constant raw score, (C,), that minimises the weighted loss."""
 
     def inverse_link(self, raw: Array) -> Array:
-        """Response for raw scores, by default ``link.inverse(raw)``: probabilities (n, K), or means (n, C)."""
+        """Response for raw scores, by default ``link.inverse(raw)``: probabilities (n, K), or means (n, W)."""
         if self.link is None:
             raise NotImplementedError(f"loss {self!r} must define 'link' or 'inverse_link'")
         return self.link.inverse(raw)
@@ -208,7 +265,7 @@ class Round:
     loss : Loss
         The loss that is minimised.
     y, raw : ndarray
-        Target, (n, 1) or (n, C), and raw scores so far, (n, C).
+        Target, (n, K), and raw scores so far, (n, C).
     gradient, hessian : ndarray of shape (n, C)
         Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core import Round, Term
+from ..losses.coupling import losses_of_rows
 from ..utils.param_validation import Function, Integer, SequenceOf, require
 from ..utils.typing import Array
 
@@ -92,7 +93,7 @@ class Progress:
 
     def train_loss(self) -> float:
         """Weighted mean of the training loss after the round."""
-        return float(self.round.mean(self.round.loss.value(self.round.y, self.raw)))
+        return float(self.round.mean(losses_of_rows(self.round.loss, self.round.y, self.raw, self.round.weight)))
 
 
 Callback: TypeAlias = Callable[[Progress], object]

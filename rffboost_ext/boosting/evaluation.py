@@ -142,7 +142,8 @@ def evaluation_of(
         except ValueError as error:
             raise ValueError(f"{owner}: eval_set {label!r}: {error}") from error
     name = given_loss if isinstance(given_loss, str) else LOSSES.name_of(given_loss)
-    decoder = ScoreDecoder(loss, name, targets.classes, prepare, data.y.shape[1])
+    n_outputs = loss.n_scores(data.y, targets.n_classes)
+    decoder = ScoreDecoder(loss, name, targets.classes, prepare, n_outputs)
     monitored = list(sets.values())[-1] if sets else None
     return Evaluation(sets, resolve_metrics(eval_metric, decoder), monitored)
 

@@ -15,7 +15,7 @@ from ..learners.registry import LEARNERS
 from ..losses.registry import LOSSES
 from ..losses.validation import (
     check_baseline,
-    check_target,
+    check_class_indices,
     check_value_and_response,
     compute_baseline,
     prepare_loss,
@@ -59,8 +59,9 @@ def boost(
     ----------
     design : Design or ndarray of shape (n, d)
         The features.
-    y : ndarray of shape (n, 1) or (n, C)
-        The target: class indices or real values. The loss ``loss.prepared(y, weight)`` is minimised.
+    y : ndarray of shape (n, K)
+        The target: class indices or real values, in one column or in those that the loss takes. The loss
+        ``loss.prepared(y, weight)`` is minimised.
     loss, learner, step : str or instance
         The parts. ``step="auto"`` chooses a step that suits loss and learner.
     n_estimators : int, default=100
@@ -107,14 +108,15 @@ def boost(
         require("boost", name, given[name], check)
     design, y, weight = check_data(design, y, weight)
     # The rows may lack some classes of an initial ensemble.
-    loss = prepare_loss(loss, y, weight, None if init is None or init.n_outputs == 1 else init.n_outputs)
+    n_scores = 1 if init is None or loss.task == "regression" else init.n_outputs
+    loss = prepare_loss(loss, y, weight, n_scores if n_scores > 1 else None)
     step = default_step(loss, learner) if given_step is None else given_step
     start = initial_ensemble(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
     raw = initial_raw(start, design, n_estimators, init_raw)
     if not len(start):
-        check_value_and_response(loss, y, raw)
+        check_value_and_response(loss, y, raw, weight)
     fitter = RoundFitter(design, y, weight, loss, learner, step, seed)
     terms, moves = list(start.terms), list(start.moves)
     try:
@@ -140,7 +142,7 @@ def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None 
     """The ensemble to start from: `init`, or the loss's baseline without any rounds."""
     start = Ensemble(compute_baseline(loss, y, weight), (), np.empty((0, 2))) if init is None else init
     check_baseline(loss, start.baseline, y)
-    check_target(loss, y, start.n_outputs)
+    check_class_indices(loss, y, start.baseline)
     return start
 
 
@@ -161,7 +163,7 @@ def check_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[
     if n == 0:
         raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
-        raise ValueError(f"boost: y must have shape ({n}, C), got {y.shape}")
+        raise ValueError(f"boost: y must have shape ({n}, K), got {y.shape}")
     if not np.isfinite(y).all():
         raise ValueError("boost: y must be finite, got NaN or infinity")
     weight = np.ones(n) if weight is None else check_real_array("weight", weight).astype(np.float64, copy=False)

@@ -13,6 +13,7 @@ import numpy as np
 from ..core import Loss
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
+from ..losses.validation import has_same_response
 from ..utils.migration_table import METRIC_NAMES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
@@ -137,17 +138,12 @@ def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:
     loss = LOSSES.create(given)
     if decoder.classes is not None and loss.task == "regression":
         loss = LabelRegression(loss)
-    if decoder.n_targets > 1 and not loss.multi_output:
-        raise ValueError(
-            f"eval_metric: loss {given!r} is of one target, and y has {decoder.n_targets}; use a scorer of "
-            f"scikit-learn, such as 'neg_mean_absolute_error'"
-        )
     if loss.task == decoder.loss.task:
-        loss = decoder.prepare(loss)
-        n_classes = 2 if decoder.classes is None else len(decoder.classes)
-        raw = np.random.default_rng(0).uniform(-3.0, 3.0, (16, 1 if n_classes == 2 else n_classes))
-        response, expected = loss.inverse_link(raw), decoder.loss.inverse_link(raw)
-        if response.shape == expected.shape and np.allclose(response, expected):
+        try:
+            loss = decoder.prepare(loss)
+        except ValueError as error:
+            raise ValueError(f"eval_metric: {error}; a scorer of scikit-learn may do") from error
+        if has_same_response(decoder.loss.inverse_link, loss, decoder.n_outputs):
             return loss
     raise ValueError(
         f"eval_metric: loss {given!r} reads raw scores in another way than {decoder.loss!r}, the loss of the fit; "

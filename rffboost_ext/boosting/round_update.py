@@ -57,7 +57,7 @@ class RoundFitter:
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
-        derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.y, raw, index))
+        derivatives = scale_derivatives(self.loss, compute_derivatives(self.loss, self.y, raw, self.weight, index))
         check_derivatives(self.loss, derivatives, raw, index)
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index,)))
         shrinkage = self.step.shrinkage(index)

@@ -32,15 +32,15 @@ class ScoreDecoder:
         Class labels; None in regression.
     prepare : callable
         Prepares another loss for the targets of this fit.
-    n_targets : int, default=1
-        Columns of the encoded target.
+    n_outputs : int, default=1
+        Raw scores of each row.
     """
 
     loss: Loss
     name: str
     classes: Array | None
     prepare: Callable[[Loss], Loss]
-    n_targets: int = 1
+    n_outputs: int = 1
 
     def target(self, y: Array) -> Array:
         """Targets as passed to fit, (n,) or (n, C)."""
@@ -153,7 +153,7 @@ class RawScoreClassifier(ClassifierMixin, RawScoreEstimator):
 
     def predict(self, X: Array) -> Array:
         """The most probable classes, (n,)."""
-        return decode_labels(X, self.classes_)
+        return decode_labels(self.predict_proba(X), self.classes_)
 
 
 class RawScoreRegressor(RegressorMixin, RawScoreEstimator):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Learner, Loss, Round, Step
+from ..losses.coupling import derivatives_of_rows
 from ..utils.param_validation import POSITIVE, Function, Integer, require
 from ..utils.registry import Registry
 from ..utils.typing import Array
@@ -98,7 +99,7 @@ class LineSearch(Step):
         from scipy.optimize import brentq
 
         def slope(length: float) -> float:
-            gradient, _ = round.loss.derivatives(round.y, round.raw + length * output)
+            gradient, _ = derivatives_of_rows(round.loss, round.y, round.raw + length * output, round.weight)
             return round.inner(gradient, output)
 
         start = slope(0.0)

@@ -51,7 +51,7 @@ class Dataset:
 
     def sampling_probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
         """The probabilities (n,) of a sample of about `size` rows, by the gradients at constant scores (C,)."""
-        gradient = gradient_magnitude(loss, self.y, baseline)
+        gradient = gradient_magnitude(loss, self.y, self.weight, baseline)
         return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size)
 
     def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:

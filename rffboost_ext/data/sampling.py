@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Loss
+from ..losses.coupling import derivatives_of_rows, is_coupled
 from ..losses.validation import check_pair, require_derivatives
 from ..utils.typing import Array
 
@@ -90,14 +91,14 @@ def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, siz
     return rows[drawn], size / len(rows) / probability[drawn]
 
 
-def gradient_magnitude(loss: Loss, y: Array, raw: Array) -> Array:
+def gradient_magnitude(loss: Loss, y: Array, weight: Array, raw: Array) -> Array:
     """The sum of absolute gradients of each row, (n, 1), at constant scores raw (C,), validated."""
-    out = np.empty((len(y), 1))
-    for start in range(0, len(y), BLOCK_SIZE):
-        block = slice(start, start + BLOCK_SIZE)
+    out, size = np.empty((len(y), 1)), len(y) if is_coupled(loss) else BLOCK_SIZE
+    for start in range(0, len(y), size):
+        block = slice(start, start + size)
         target = y[block]
         scores = np.tile(raw, (len(target), 1))
-        derivatives = check_pair(loss, loss.derivatives(target, scores))
+        derivatives = check_pair(loss, derivatives_of_rows(loss, target, scores, weight[block]))
         require_derivatives(loss, derivatives, scores, f"at the baseline {raw}")
         np.abs(derivatives[0] * np.asarray(loss.unit)).sum(axis=1, keepdims=True, out=out[block])
     return out

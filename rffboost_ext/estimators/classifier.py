@@ -144,7 +144,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         assert targets.classes is not None
-        parts.require_multiclass(type(self).__name__, len(targets.classes))
+        parts.require_multiclass(data.y, len(targets.classes))
         if self._is_warm_start() and not np.array_equal(targets.classes, self.classes_):
             raise ValueError(
                 f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
@@ -199,7 +199,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return decode_labels(self.raw_scores(X), self.classes_)
+        return decode_labels(self.predict_proba(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
@@ -211,7 +211,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
-        return (decode_labels(raw, self.classes_) for raw in self._staged_raw(X))
+        return (decode_labels(p, self.classes_) for p in self.staged_predict_proba(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

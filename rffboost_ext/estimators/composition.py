@@ -14,8 +14,16 @@ from ..core import Learner, Loss, Step
 from ..learners.composition import check_composition, multi_output_learners
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
+from ..losses.coupling import is_coupled
 from ..losses.registry import LOSSES
-from ..losses.validation import compute_baseline, prepare_loss
+from ..losses.validation import (
+    WATCHED_ROWS,
+    check_baseline,
+    check_response_of_classes,
+    check_value_and_response,
+    compute_baseline,
+    prepare_loss,
+)
 from ..utils.param_validation import is_auto, require_all
 from ..utils.registry import Registry, resolve_names
 from ..utils.typing import Array
@@ -46,29 +54,29 @@ class Parts:
     given_step: str | Step = "auto"
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Parts:
-        """The parts with the loss prepared for a target (n, C), checked for its number of outputs."""
+        """The parts with the loss prepared for a target (n, K), checked for its numbers of scores and classes."""
         loss = prepare_loss(self.loss, y, weight, n_classes)
-        n_outputs = np.size(compute_baseline(loss, y, weight))
-        return replace(self, loss=loss, step=suitable_step(self.given_step, loss, self.learner, n_outputs))
+        baseline = compute_baseline(loss, y, weight)
+        check_baseline(loss, baseline, y, n_classes)
+        watched = slice(None if is_coupled(loss) else WATCHED_ROWS)
+        check_value_and_response(loss, y[watched], np.tile(baseline, (len(y[watched]), 1)), weight[watched])
+        check_response_of_classes(loss, baseline, n_classes)
+        return replace(self, loss=loss, step=suitable_step(self.given_step, loss, self.learner, len(baseline)))
 
     def with_learner(self, learner: Learner) -> Parts:
         """The same loss with another learner and a step that suits it."""
         return replace(self, learner=learner, step=suitable_step(self.given_step, self.loss, learner))
 
-    def require_multiclass(self, owner: str, n_classes: int) -> None:
+    def require_multiclass(self, y: Array, n_classes: int) -> None:
         """Raise a ValueError that names the part that is limited to two classes."""
-        if n_classes == 2 or (self.loss.multiclass and self.learner.multi_output):
+        has_room = self.learner.multi_output or self.loss.n_scores(y, n_classes) == 1
+        if n_classes == 2 or (self.loss.multiclass and has_room):
             return
         part = f"learner {self.learner!r}" if self.loss.multiclass else f"loss {self.loss!r}"
         advice = f"; learners of several outputs are {multi_output_learners()}" if self.loss.multiclass else ""
         raise ValueError(
             f"Only binary classification is supported by {part}: y must have 2 classes, got {n_classes}{advice}"
         )
-
-    def require_multi_output(self, owner: str, n_targets: int) -> None:
-        """Raise a ValueError if there are several targets and the loss takes one."""
-        if n_targets > 1 and not self.loss.multi_output:
-            raise ValueError(f"{owner}: y must have one column for loss {self.loss!r}, got {n_targets}")
 
 
 def compose(estimator: Any) -> Parts:

@@ -63,10 +63,10 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         X : array-like of shape (n, d)
             Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
             data frame's own marker (None, pd.NA).
-        y : array-like of shape (n,) or (n, C)
-            Targets, finite; several columns where loss and learner can fit several (attribute ``multi_output``):
-            then ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count
-            equally.
+        y : array-like of shape (n,) or (n, K)
+            Targets, finite, in the columns that the loss takes; several targets where loss and learner can fit
+            several (attribute ``multi_output``): then ``SquaredError(output_weights=...)`` sets their weights; by
+            default they are scaled to count equally.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
             stopping holds out a row with all of its weight, however large that is. It merges copies of a row,
@@ -97,11 +97,11 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         return self._fit(X, y, sample_weight, init_model, eval_set, groups, RealTargets(type(self).__name__))
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
-        parts.require_multi_output(type(self).__name__, data.y.shape[1])
+        parts.loss.n_scores(data.y)
 
     @explain_unknown
     def predict(self, X: Any) -> Array:
-        """The predicted mean, median or quantile, by the loss: (n,) for one target, (n, C) for several.
+        """The response by the loss, such as the mean, the median or a quantile: (n,), or (n, W) if it is wide.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
         Returns
         -------
-        ndarray of shape (n,) or (n, C)
+        ndarray of shape (n,) or (n, W)
         """
         raw = self.raw_scores(X)
         return squeeze(self.loss_.inverse_link(raw))

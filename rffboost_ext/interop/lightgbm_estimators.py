@@ -261,7 +261,7 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
         return squeeze(self._raw(X, **kwargs))
 
     def _response(self, raw: Array) -> Array:
-        return decode_labels(raw, self.classes_)
+        return decode_labels(self.loss_.inverse_link(raw), self.classes_)
 
 
 class LGBMRegressor(LGBMEstimator, lightgbm.LGBMRegressor):

@@ -268,7 +268,7 @@ def prepare_with_baseline(loss: Loss, y: Array, weight: Array) -> tuple[Loss, Ar
     baseline = compute_baseline(loss, y, weight)
     check_baseline(loss, baseline, y)
     require_targets(loss, y, max(2, len(baseline)))
-    check_value_and_response(loss, y, np.tile(baseline, (len(y), 1)))
+    check_value_and_response(loss, y, np.tile(baseline, (len(y), 1)), weight)
     return loss, baseline
 
 
@@ -283,7 +283,9 @@ def weighted_derivatives(loss: Loss, y: Array, raw: Array, weight: Array) -> tup
         If the derivatives are not finite arrays of the shape of `raw`, or the loss changes an array.
     """
     # The host's round is not known: each call is checked as the first round is.
-    derivatives = scale_derivatives(loss, compute_derivatives(loss, check_labels(loss, y, raw), raw, index=0))
+    derivatives = scale_derivatives(
+        loss, compute_derivatives(loss, check_labels(loss, y, raw), raw, weight, index=0)
+    )
     require_derivatives(loss, derivatives, raw, "in training")
     gradient, hessian = derivatives
     return gradient * weight[:, None], np.maximum(hessian, LEAST_HESSIAN) * weight[:, None]

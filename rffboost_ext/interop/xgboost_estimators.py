@@ -275,7 +275,8 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
         return tags
 
     def _response(self, raw: Array) -> Array:
-        return decode_labels(raw, np.arange(max(2, raw.shape[1])))
+        probability = self.loss_.inverse_link(raw)
+        return decode_labels(probability, np.arange(probability.shape[1]))
 
 
 class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):

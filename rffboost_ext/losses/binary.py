@@ -37,6 +37,7 @@ class Exponential(Loss):
     """
 
     link = BinaryLogitLink(slope=2.0)
+    rows = "independent"
     task = "classification"
     fit_criterion = "exponential"
     bounded_ratio = True
@@ -62,6 +63,7 @@ class LogLoss(Loss):
     """
 
     link = BinaryLogitLink()
+    rows = "independent"
     task = "classification"
     multiclass = True
 

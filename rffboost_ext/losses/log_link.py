@@ -35,6 +35,7 @@ class LogLinkLoss(Loss):
     """Base class of the losses of this family."""
 
     link = LogLink()
+    rows = "independent"
     exact_hessian = False
     positive = True
 

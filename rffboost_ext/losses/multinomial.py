@@ -35,6 +35,7 @@ class MultinomialLogLoss(Loss):
     """
 
     link = MultinomialLogitLink()
+    rows = "independent"
     task = "classification"
     exact_hessian = False
     multiclass = True
@@ -49,6 +50,10 @@ class MultinomialLogLoss(Loss):
             raise ValueError(f"loss {self!r}: y must have {self.n_classes} classes, got {n_classes}")
         require_class_indices(self, y, self.n_classes)
         return self
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One for each class."""
+        return self.n_classes
 
     def value(self, y: Array, raw: Array) -> Array:
         largest = row_max(raw)

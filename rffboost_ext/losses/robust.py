@@ -47,6 +47,7 @@ class Quantile(Loss):
     """
 
     link = IdentityLink()
+    rows = "independent"
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"quantile": OpenInterval(0.0, 1.0), "unit": UNIT}
@@ -86,6 +87,7 @@ class AbsoluteError(Loss):
     """
 
     link = IdentityLink()
+    rows = "independent"
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"unit": UNIT}
@@ -127,6 +129,7 @@ class Huber(Loss):
     """
 
     link = IdentityLink()
+    rows = "independent"
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"delta": POSITIVE | OneOf(("scale",))}

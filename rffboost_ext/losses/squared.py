@@ -42,6 +42,7 @@ class SquaredError(Loss):
     """
 
     link = IdentityLink()
+    rows = "independent"
     fit_criterion = "scaled"
     multi_output = True
     constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | POSITIVE_SEQUENCE}

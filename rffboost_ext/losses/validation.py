@@ -12,19 +12,22 @@ import numpy as np
 from ..core import Learner, Loss
 from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, require
 from ..utils.typing import Array
+from .coupling import derivatives_of_rows, is_coupled, losses_of_rows
 
 V = TypeVar("V")
 
+ROWS_OF_A_LOSS = (
+    "A fit sorts, samples and merges rows, and arrays that a loss holds do not follow them: numbers that belong "
+    "to rows, such as costs, are further columns of y, where the loss defines 'n_scores'"
+)
 
-def check_target(loss: Loss, y: Array, n_outputs: int) -> None:
-    """Raise a ValueError if the target has too many columns, or is not of class indices for classification."""
-    if y.shape[1] > 1 and not loss.multi_output:
-        raise ValueError(
-            f"boost: y must have one column for loss {loss!r}, got {y.shape[1]}; several need a loss with the "
-            f"attribute 'multi_output'"
-        )
-    n_classes = max(2, n_outputs)
-    if loss.task == "classification" and (y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any()):
+
+def check_class_indices(loss: Loss, y: Array, baseline: Array) -> None:
+    """Raise a ValueError if the target of a classification is not of indices of the classes of the response."""
+    if loss.task != "classification":
+        return
+    n_classes = response_at(loss, baseline[None]).shape[1]
+    if y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any():
         raise ValueError(
             f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "
             f"got values from {y.min():g} to {y.max():g}"
@@ -41,34 +44,70 @@ def compute_baseline(loss: Loss, y: Array, weight: Array) -> Array:
     return require_unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
 
 
-def check_baseline(loss: Loss, baseline: Array, y: Array) -> None:
-    """Raise a ValueError unless a loss's baseline for the target y (n, C) is valid."""
+def check_baseline(loss: Loss, baseline: Array, y: Array, n_classes: int | None = None) -> None:
+    """Raise a ValueError unless a loss's baseline for the target y (n, K) is valid.
+
+    Some rows may lack classes: then their scores are counted only where `n_classes` is given.
+    """
     if not isinstance(baseline, np.ndarray) or baseline.ndim != 1 or not np.isfinite(baseline).all():
         raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
-    # Too many targets are reported by check_target.
-    usable = loss.multi_output or y.shape[1] == 1
-    if loss.task == "regression" and usable and len(baseline) != y.shape[1]:
+    if loss.task == "classification" and n_classes is None:
+        return
+    n_scores = loss.n_scores(y, n_classes)
+    if len(baseline) != n_scores:
         raise ValueError(
-            f"loss {loss!r}: baseline must have one entry for each of {y.shape[1]} targets, got {baseline!r}"
+            f"loss {loss!r}: baseline must have an entry for each of {n_scores} scores, as n_scores says, got "
+            f"{baseline!r}"
         )
 
 
-def check_value_and_response(loss: Loss, y: Array, raw: Array) -> None:
+def check_value_and_response(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
     """Raise a ValueError unless a loss's values and responses for scores (n, C) are numbers of the right shapes.
 
     The loss must not change its arguments in place, and its link must suit the prediction of classes.
     """
     n, given = len(y), {"y": y, "raw": raw}
-    values = require_unchanged("loss {!r}: value", loss, lambda: loss.value(y, raw), **given)
+    values = require_unchanged("loss {!r}: value", loss, lambda: losses_of_rows(loss, y, raw, weight), **given)
     require_value_per_row(loss, values, n)
     require_numbers(loss, "value", values)
+    watched = slice(None if is_coupled(loss) else WATCHED_ROWS)
+    check_order_of_rows(loss, y[watched], raw[watched], weight[watched])
+    require_numbers(loss, "inverse_link", response_at(loss, raw))
+    check_link(loss, raw.shape[1])
+
+
+def check_order_of_rows(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
+    """Raise a ValueError unless the value of a row of a few is the same wherever the row stands."""
+    try:
+        values = losses_of_rows(loss, y, raw, weight)
+        backwards = losses_of_rows(loss, y[::-1].copy(), raw[::-1].copy(), weight[::-1].copy())
+        is_same = np.allclose(backwards[::-1], values, rtol=1e-6, equal_nan=True)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"loss {loss!r}: value must accept any rows of the fit. {ROWS_OF_A_LOSS}") from error
+    if not is_same:
+        raise ValueError(
+            f"loss {loss!r}: value must be the same for a row wherever it stands, but the order of the rows "
+            f"changes it. {ROWS_OF_A_LOSS}"
+        )
+
+
+def response_at(loss: Loss, raw: Array) -> Array:
+    """``loss.inverse_link(raw)`` for scores (n, C), or a ValueError unless it has n rows and enough columns."""
     response, least = loss.inverse_link(raw), 2 if loss.task == "classification" else 1
     found = np.shape(response)
-    if len(found) != 2 or found[0] != n or found[1] < least:
-        wanted = "(n, K), a column for each class" if least == 2 else "(n, C)"
-        raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {n}, got {found}")
-    require_numbers(loss, "inverse_link", response)
-    check_link(loss, raw.shape[1])
+    if len(found) != 2 or found[0] != len(raw) or found[1] < least:
+        wanted = "(n, K), a column for each class" if least == 2 else "(n, W)"
+        raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {len(raw)}, got {found}")
+    return np.asarray(response)
+
+
+def check_response_of_classes(loss: Loss, baseline: Array, n_classes: int | None) -> None:
+    """Raise a ValueError unless the response has a column for each class, of which regression has none."""
+    width = response_at(loss, baseline[None]).shape[1]
+    if n_classes is not None and width != n_classes:
+        raise ValueError(
+            f"loss {loss!r}: inverse_link must have a column for each of {n_classes} classes of y, got {width}"
+        )
 
 
 def require_numbers(loss: Loss, method: str, found: Array) -> None:
@@ -87,7 +126,10 @@ def check_link(loss: Loss, n_outputs: int) -> None:
     """Raise a ValueError unless the predicted class, of two, is the more probable one at every raw score."""
     if loss.task != "classification" or n_outputs > 1:
         return
-    below, even, above = np.asarray(loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))[:, 1]
+    response = np.asarray(loss.inverse_link(np.array([[-1.0], [0.0], [1.0]])))
+    if response.shape[1] > 2:
+        return
+    below, even, above = response[:, 1]
     if not (abs(even - 0.5) < 1e-6 and below < above):
         raise ValueError(
             f"loss {loss!r}: inverse_link must give the second class a probability of 1/2 at a score of 0, and "
@@ -108,13 +150,14 @@ def check_pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     return found
 
 
-def compute_derivatives(loss: Loss, y: Array, raw: Array, index: int) -> tuple[Array, Array]:
+def compute_derivatives(loss: Loss, y: Array, raw: Array, weight: Array, index: int) -> tuple[Array, Array]:
     """The derivatives of a loss in round `index`; the first round checks that it does not work in place."""
-    if index:
-        return check_pair(loss, loss.derivatives(y, raw))
-    return check_pair(
-        loss, require_unchanged("loss {!r}: derivatives", loss, lambda: loss.derivatives(y, raw), y=y, raw=raw)
-    )
+
+    def compute() -> tuple[Array, Array]:
+        return derivatives_of_rows(loss, y, raw, weight)
+
+    found = compute() if index else require_unchanged("loss {!r}: derivatives", loss, compute, y=y, raw=raw)
+    return check_pair(loss, found)
 
 
 def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, where: str) -> None:
@@ -170,6 +213,7 @@ def describe_returned(found: object) -> str:
 
 def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
     """The loss to minimise, ``loss.prepared(y, weight, n_classes)``, checked."""
+    loss.n_scores(y, n_classes)
     require_accepted_target(loss, y)
     given = {"y": y, "weight": weight}
     prepared = require_unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from ..core import Loss
 from ..utils.typing import Array
+from .coupling import derivatives_of_rows, losses_of_rows
 
 A = TypeVar("A", bound="LossWrapper")
 
@@ -35,6 +36,9 @@ class LossWrapper(Loss):
     multiclass = delegated("multiclass")
     multi_output = delegated("multi_output")
     positive = delegated("positive")
+    infinite = delegated("infinite")
+    response_names = delegated("response_names")
+    rows = delegated("rows")
     unit = delegated("unit")
 
     def __init__(self, loss: Loss) -> None:
@@ -51,14 +55,22 @@ class LossWrapper(Loss):
         inner = self.loss.prepared(self.inner_target(y), weight, n_classes)
         return self if inner is self.loss else clone(self).set_params(loss=inner)
 
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """That of the inner loss."""
+        return self.loss.n_scores(self.inner_target(y), n_classes)
+
     def check_target(self, y: Array) -> None:
         self.loss.check_target(self.inner_target(y))
 
-    def value(self, y: Array, raw: Array) -> Array:
-        return self.loss.value(self.inner_target(y), raw)
+    def groups(self, y: Array) -> Array:
+        """Those of the inner loss."""
+        return self.loss.groups(self.inner_target(y))
 
-    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
-        return self.loss.derivatives(self.inner_target(y), raw)
+    def value(self, y: Array, raw: Array, weight: Array | None = None) -> Array:
+        return losses_of_rows(self.loss, self.inner_target(y), raw, weight)
+
+    def derivatives(self, y: Array, raw: Array, weight: Array | None = None) -> tuple[Array, Array]:
+        return derivatives_of_rows(self.loss, self.inner_target(y), raw, weight)
 
     def baseline(self, y: Array, weight: Array) -> Array:
         return self.loss.baseline(self.inner_target(y), weight)

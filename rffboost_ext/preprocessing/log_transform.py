@@ -10,6 +10,7 @@ import numpy as np
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..data.sampling import draw_uniform
+from ..losses.coupling import derivatives_of_rows
 from ..losses.validation import check_pair, compute_baseline
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
@@ -111,7 +112,7 @@ def candidate_log_scales(
 def regression_target(rows: Dataset, loss: Loss, baseline: Array) -> Array:
     """The negative gradient at constant scores (C,), (n, C), scaled to at most 1; outputs have one unit."""
     raw = np.tile(baseline, (len(rows), 1))
-    gradient, _ = check_pair(loss, loss.derivatives(rows.y, raw))
+    gradient, _ = check_pair(loss, derivatives_of_rows(loss, rows.y, raw, rows.weight))
     target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 

@@ -124,10 +124,9 @@ def encode_targets(y: Any) -> Array:
     return targets
 
 
-def decode_labels(raw: Array, classes: Array) -> Array:
-    """The most probable class of each row, (n,), from raw scores (n, 1) of two classes or (n, K) of more."""
-    codes = (raw[:, 0] > 0.0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)
-    return np.asarray(classes[codes])
+def decode_labels(probability: Array, classes: Array) -> Array:
+    """The most probable class of each row, (n,), from the probabilities of classes, (n, K)."""
+    return np.asarray(classes[probability.argmax(axis=1)])
 
 
 def squeeze(values: Array) -> Array:

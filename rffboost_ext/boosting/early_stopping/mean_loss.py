@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...core import Loss
+from ...losses.coupling import losses_of_rows
 from ...losses.validation import require_value_per_row
 from ...utils.typing import Array
 
@@ -28,12 +29,14 @@ class MeanLoss:
     loss: Loss
 
     def __call__(self, y: Array, raw: Array, weight: Array) -> float:
-        values = self.loss.value(y, raw)
+        values = losses_of_rows(self.loss, y, raw, weight)
         require_value_per_row(self.loss, values, len(y))
         return float(np.average(values, weights=weight))
 
     def batch(self, y: Array, raw: Array, weight: Array) -> list[float]:
-        """The error of each of T score arrays, raw (T, n, C), in one call of the loss."""
+        """The error of each of T score arrays, raw (T, n, C), in one call of a loss of independent rows."""
+        if self.loss.rows != "independent":
+            return [self(y, one, weight) for one in raw]
         count, n, n_outputs = raw.shape
         values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
         require_value_per_row(self.loss, values, count * n)

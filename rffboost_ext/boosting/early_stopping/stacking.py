@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ...core import Loss
 from ...data.dataset import Dataset
+from ...losses.coupling import derivatives_of_rows, losses_of_rows
 from ...terms.ensemble import Ensemble
 from ...utils.typing import Array
 
@@ -68,9 +70,12 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
 
     m, n = raw.shape[:2]
     equal = np.full(m, 1.0 / m)
-    average = loss.value(y, raw.mean(axis=0))
-    change = np.average(np.abs(average - loss.value(y, start)), weights=weight)
-    difference = np.mean([np.average(np.abs(average - loss.value(y, one)), weights=weight) for one in raw])
+    average = losses_of_rows(loss, y, raw.mean(axis=0), weight)
+
+    def distance(scores: Array) -> Any:
+        return np.average(np.abs(average - losses_of_rows(loss, y, scores, weight)), weights=weight)
+
+    change, difference = distance(start), np.mean([distance(one) for one in raw])
     unit = min(change, MODEL_DIFFERENCES * difference)
     if not unit > 0.0:
         return equal
@@ -78,8 +83,8 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
 
     def objective(v: Array) -> tuple[float, Array]:
         mixed = np.tensordot(v, raw, 1)
-        value = np.average(loss.value(y, mixed), weights=weight) - reference
-        gradient, _ = loss.derivatives(y, mixed)
+        value = np.average(losses_of_rows(loss, y, mixed, weight), weights=weight) - reference
+        gradient, _ = derivatives_of_rows(loss, y, mixed, weight)
         slope = np.einsum("kic,ic,i->k", raw, gradient, weight) / weight.sum()
         uneven = v - equal
         return float(value / unit + 10.0 / n * np.square(uneven).sum()), slope / unit + 20.0 / n * uneven

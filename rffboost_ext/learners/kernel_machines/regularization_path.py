@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core import Round
+from ...losses.coupling import derivatives_of_rows, losses_of_rows
 from ...utils.linalg import cholesky, inverse_diagonal
 from ...utils.typing import Array
 
@@ -49,7 +50,7 @@ class CurvatureBounds:
         mean = mean * np.maximum(1.0, ratio)
         mean_step = size * unweighted / mean
         max_step = MAX_RELATIVE_STEP * np.where(mean_step > 0.0, mean_step, 1.0)
-        _, later = round.loss.derivatives(round.y, round.raw + max_step)
+        _, later = derivatives_of_rows(round.loss, round.y, round.raw + max_step, round.weight)
         is_constant = (np.asarray(round.loss.unit) * later == round.hessian).all(axis=0)
         return cls(mean, np.where(is_constant, np.inf, max_step))
 
@@ -92,12 +93,12 @@ class RegularizationPath:
         unit = np.asarray(loss.unit, dtype=np.float64)
 
         def derivatives(scores: Array) -> tuple[Array, Array]:
-            gradient, hessian = loss.derivatives(y, raw + scores)
+            gradient, hessian = derivatives_of_rows(loss, y, raw + scores, weight)
             return unit * gradient, unit * hessian
 
         def value(scores: Array) -> float:
             with np.errstate(over="ignore", invalid="ignore"):
-                error = float(np.average(loss.value(y, raw + scores), weights=weight))
+                error = float(np.average(losses_of_rows(loss, y, raw + scores, weight), weights=weight))
             return error if np.isfinite(error) else np.inf
 
         return cls(derivatives, value, weight, curvature, penalties)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core import Round
+from ...losses.coupling import derivatives_of_rows
 from ...utils.typing import Array
 
 # Gradients are scaled if they are smaller than the first at the baseline, or larger than the second in the round.
@@ -31,5 +32,5 @@ def baseline_gradient(round: Round) -> Array:
     """The gradient at the baseline, (n, C), in the unit of the loss."""
     used = round.weight > 0.0
     baseline = round.loss.baseline(round.y[used], round.weight[used])
-    gradient, _ = round.loss.derivatives(round.y, np.tile(baseline, (len(round.y), 1)))
+    gradient, _ = derivatives_of_rows(round.loss, round.y, np.tile(baseline, (len(round.y), 1)), round.weight)
     return np.asarray(round.loss.unit, dtype=np.float64) * gradient
