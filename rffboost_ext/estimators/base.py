@@ -43,7 +43,7 @@ from ..utils.param_validation import (
     Real,
     is_auto,
 )
-from .composition import DEFAULT_LOSSES, Parts, compose, resolve_nested
+from .composition import Parts, compose, resolve_nested
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
 from .init_model import InitModel, compatible_ensemble, read_init_model
@@ -65,6 +65,8 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
     """
 
     task: ClassVar[str]
+    default_loss: ClassVar[str]
+    """The loss where `loss` is "auto"."""
     _interrupt: Interrupted | None
 
     constraints = {
@@ -180,7 +182,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets)
         warn_if_light(data.weight)
         start, n_initial = self._start(init, parts.loss, data, targets)
-        name = DEFAULT_LOSSES[self.task] if is_auto(self.loss) else self.loss
+        name = self.default_loss if is_auto(self.loss) else self.loss
         evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
         if uses_early_stopping(self, parts.learner, evaluation.monitored, data):
             data = merge_copies(data, min_distinct_rows(self.n_folds))

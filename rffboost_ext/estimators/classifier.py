@@ -54,6 +54,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     """
 
     task = "classification"
+    default_loss = "log_loss"
     classes_: Array
     constraints = BaseRFFBoost.constraints | {"class_weight": ClassWeightCheck()}
 

@@ -30,7 +30,6 @@ from ..utils.typing import Array
 
 B = TypeVar("B", bound=BaseEstimator)
 
-DEFAULT_LOSSES = {"classification": "log_loss", "regression": "squared_error"}
 DEFAULT_LEARNER = "mixture"
 ROLES: dict[str, Registry[Any]] = {"loss": LOSSES, "learner": LEARNERS, "step": STEPS}
 
@@ -89,7 +88,7 @@ def compose(estimator: Any) -> Parts:
     """
     require_all(estimator, estimator.constraints)
     task = estimator.task
-    loss = LOSSES.create(DEFAULT_LOSSES[task] if is_auto(estimator.loss) else estimator.loss)
+    loss = LOSSES.create(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
     learner = LEARNERS.create(DEFAULT_LEARNER if is_auto(estimator.learner) else estimator.learner)
     if task == "classification" and loss.task == "regression":
         loss = LOSSES.create(LabelRegression(loss))
@@ -108,7 +107,7 @@ def suitable_step(given: str | Step, loss: Loss, learner: Learner, n_outputs: in
 def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
     """`params` for ``set_params``, extended so that nested ones also work for parts given by name or "auto"."""
     nested = {name.partition("__")[0] for name in params if "__" in name}
-    defaults = {"loss": DEFAULT_LOSSES[estimator.task], "learner": DEFAULT_LEARNER}
+    defaults = {"loss": estimator.default_loss, "learner": DEFAULT_LEARNER}
     for role in nested & ROLES.keys():
         if not is_auto(params.get(role, getattr(estimator, role))):
             continue
@@ -125,7 +124,7 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
     """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
     part = getattr(estimator, role)
     if is_auto(part):
-        part = {"loss": DEFAULT_LOSSES[estimator.task], "learner": DEFAULT_LEARNER}[role]
+        part = {"loss": estimator.default_loss, "learner": DEFAULT_LEARNER}[role]
     return bool(getattr(ROLES[role].make(part), name, False))
 
 

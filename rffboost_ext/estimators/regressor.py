@@ -44,6 +44,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
     """
 
     task = "regression"
+    default_loss = "squared_error"
 
     @explain_unknown
     @atomic_fit
