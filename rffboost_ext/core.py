@@ -269,13 +269,16 @@ class Round:
     gradient, hessian : ndarray of shape (n, C)
         Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)
-        Sample weights; a row of weight 2 is equivalent to two rows.
+        Sample weights; a row of weight 2 is equivalent to two rows, unless the loss couples rows. A learner that
+        fits to a sample of the rows sets those of others to 0.
     index : int
         Index of the round, from 0.
     rng : numpy.random.Generator
         The random generator of this round.
     shrinkage : float
         Fraction of the full step that the term will be multiplied by, such as the learning rate.
+    loss_weight : ndarray of shape (n,), optional
+        Sample weights for calls of the loss: those of all rows, whatever a learner samples.
     """
 
     design: DesignLike
@@ -288,6 +291,11 @@ class Round:
     index: int
     rng: np.random.Generator
     shrinkage: float = 1.0
+    loss_weight: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.loss_weight is None:
+            object.__setattr__(self, "loss_weight", self.weight)
 
     @property
     def residual(self) -> Array:

@@ -25,7 +25,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Curves
-from .early_stopping.mean_loss import ErrorFunction
+from .early_stopping.mean_loss import ErrorFunction, MeanLoss
 from .early_stopping.validation_split import MIN_HELD_OUT
 from .evaluation_history import EvaluationHistory
 from .metrics import EvaluationMetric, resolve_metrics
@@ -51,6 +51,11 @@ class Evaluation:
     sets: Mapping[str, Dataset]
     metrics: tuple[EvaluationMetric, ...]
     monitored: Dataset | None
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The metrics that are losses."""
+        return [metric.score.loss for metric in self.metrics if isinstance(metric.score, MeanLoss)]
 
     @property
     def error(self) -> ErrorFunction:
@@ -144,8 +149,9 @@ def evaluation_of(
     name = given_loss if isinstance(given_loss, str) else LOSSES.name_of(given_loss)
     n_outputs = loss.n_scores(data.y, targets.n_classes)
     decoder = ScoreDecoder(loss, name, targets.classes, prepare, n_outputs)
-    monitored = list(sets.values())[-1] if sets else None
-    return Evaluation(sets, resolve_metrics(eval_metric, decoder), monitored)
+    evaluation = Evaluation(sets, resolve_metrics(eval_metric, decoder), None)
+    sets = {label: held.coupled_by(loss, *evaluation.losses) for label, held in sets.items()}
+    return replace(evaluation, sets=sets, monitored=list(sets.values())[-1] if sets else None)
 
 
 def evaluation_sets(

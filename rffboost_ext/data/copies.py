@@ -6,6 +6,8 @@ leave-one-out errors then hold out a row with all of its copies.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..utils.arrays import first_of_equal_rows, row_hashes, rows_equal
@@ -24,7 +26,8 @@ def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
     """The rows with copies merged, in the order of their first occurrence; `rows` itself if nothing is merged.
 
     Copies are equal in features, target and group. Rows are not merged if their equality is a coincidence, as in a
-    table of few possible rows (:func:`agree_by_chance`), or if too few would remain.
+    table of few possible rows (:func:`agree_by_chance`), or if too few would remain. Copies of coupled rows are
+    not merged, which would change the loss of the others: they become a group, and so are held out together.
 
     Parameters
     ----------
@@ -32,10 +35,14 @@ def merge_copies(rows: Dataset, min_distinct: int = MIN_DISTINCT) -> Dataset:
     min_distinct : int, default=MIN_DISTINCT
         Minimum number of distinct rows.
     """
+    if rows.is_coupled and rows.group is not None:
+        return rows
     found = find_copies(rows.X, rows.y, rows.group, min_distinct)
     if found is None:
         return rows
     distinct, code = found
+    if rows.is_coupled:
+        return replace(rows, group=code)
     return rows.take(distinct).reweighted(np.bincount(code, rows.weight))
 
 
@@ -104,6 +111,7 @@ def sum_of_squares(counts: Array) -> float:
 def are_rows_of(training: Dataset, rows: Dataset) -> Array:
     """Whether each of some rows, (m,), is one of the training set, with equal features and target.
 
+    So are all rows of a group of coupled rows that has such a row.
     They are compared in the lower of both precisions. None is one if no more of them are equal to a training row
     than by chance, going by how many training rows are equal to another one.
     """
@@ -124,4 +132,6 @@ def are_rows_of(training: Dataset, rows: Dataset) -> Array:
     _, counts = np.unique(keys, return_counts=True)
     share = counts[counts > 1].sum() / len(keys)
     by_chance = len(rows) * share + 3.0 * np.sqrt(len(rows) * share * (1.0 - share))
-    return found if found.sum() > by_chance else np.zeros(len(rows), dtype=bool)
+    if found.sum() <= by_chance:
+        return np.zeros(len(rows), dtype=bool)
+    return np.isin(rows.group, rows.group[found]) if rows.is_coupled and rows.group is not None else found

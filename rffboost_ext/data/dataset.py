@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..core import Loss
+from ..losses.coupling import COUPLED, group_codes, is_coupled
 from ..utils.typing import Array
 from .sampling import draw_weighted, gradient_magnitude, sampling_probabilities
 
@@ -18,13 +19,15 @@ Index: TypeAlias = Array | slice
 class Dataset:
     """Validated data: features (n, d), encoded targets (n, 1) or (n, C) and positive weights (n,).
 
-    Rows of the same `group`, whole numbers (n,), are held out together.
+    Rows of the same `group`, whole numbers (n,) from 0, are held out together. `rows` says how losses couple the
+    rows, as ``Loss.rows`` does: coupled rows are not merged, and groups of such rows are sampled as a whole.
     """
 
     X: Array
     y: Array
     weight: Array
     group: Array | None = None
+    rows: str = "set"
 
     def __len__(self) -> int:
         return len(self.X)
@@ -35,6 +38,28 @@ class Dataset:
         return len(self) if self.group is None else len(np.unique(self.group))
 
     @property
+    def is_coupled(self) -> bool:
+        """Whether a loss couples the rows."""
+        return self.rows in COUPLED
+
+    def coupled_by(self, *losses: Loss) -> Dataset:
+        """The same rows, coupled as losses couple them, in the groups that the first such loss takes from y.
+
+        A ValueError says that there may be no other groups.
+        """
+        coupled = {loss.rows: loss for loss in reversed(losses) if is_coupled(loss)}
+        if not coupled:
+            return self
+        if "groups" not in coupled:
+            return replace(self, rows="all")
+        if self.group is not None:
+            raise ValueError(
+                f"groups must be None for loss {coupled['groups']!r}, which takes its groups from y, got labels"
+            )
+        rows = "all" if "all" in coupled else "groups"
+        return replace(self, group=group_codes(coupled["groups"], self.y), rows=rows)
+
+    @property
     def effective_size(self) -> float:
         """The number of rows of equal weight with which a mean would vary as much (Kish): (sum w)^2 / sum w^2."""
         share = self.weight / self.weight.sum()
@@ -43,19 +68,31 @@ class Dataset:
     def take(self, index: Index) -> Dataset:
         """The rows of an index."""
         group = None if self.group is None else self.group[index]
-        return Dataset(self.X[index], self.y[index], self.weight[index], group)
+        return Dataset(self.X[index], self.y[index], self.weight[index], group, self.rows)
 
     def reweighted(self, weight: Array) -> Dataset:
         """The same rows with other weights (n,)."""
         return replace(self, weight=weight)
 
     def sampling_probabilities(self, loss: Loss, baseline: Array, size: int) -> Array:
-        """The probabilities (n,) of a sample of about `size` rows, by the gradients at constant scores (C,)."""
+        """The probabilities (n,) of a sample of about `size` rows, by the gradients at constant scores (C,).
+
+        They are equal if all rows are coupled: a uniform sample, whose weights stay the same, is a smaller set of
+        the same kind, such as a cohort with its risk sets. The gradient of one of its rows is no measure of what
+        the others lose without that row.
+        """
+        if self.rows == "all":
+            return np.full(len(self), min(1.0, size / len(self)))
         gradient = gradient_magnitude(loss, self.y, self.weight, baseline)
-        return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size)
+        return sampling_probabilities(np.arange(len(self)), gradient, self.weight, size, self._unit)
 
     def sample(self, rng: np.random.Generator, probability: Array, size: int) -> Dataset:
         """A sample of about `size` rows by their probabilities (n,), weighted accordingly."""
-        index, factor = draw_weighted(rng, np.arange(len(self)), probability, size)
+        index, factor = draw_weighted(rng, np.arange(len(self)), probability, size, self._unit)
         rows = self.take(index)
         return rows.reweighted(factor * rows.weight)
+
+    @property
+    def _unit(self) -> Array | None:
+        """The groups that are sampled as a whole, (n,); None for single rows."""
+        return self.group if self.is_coupled else None

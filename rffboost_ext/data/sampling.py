@@ -28,7 +28,9 @@ def draw_uniform(rng: np.random.Generator, rows: Array, size: int) -> Array:
     return drawn if len(drawn) else rows[[int(uniform.argmin())]]
 
 
-def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: int) -> Array:
+def sampling_probabilities(
+    rows: Array, gradient: Array, weight: Array, size: int, group: Array | None = None
+) -> Array:
     r"""The probabilities (m,) of a sample of about `size` of m rows, larger for large gradients:
 
     .. math:: p_i = \min\left(1, k w_i \left(\frac{2}{3 \sum_j w_j}
@@ -36,7 +38,8 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
 
     with k such that they sum to `size`. Sampling of minimal variance, with p proportional to the gradient, is due
     to Ibragimov and Gusev (NeurIPS 2019). The term without the gradient limits the weight of a row times its
-    factor of :func:`draw_weighted` to 1.5 times the mean weight, unless a probability reaches 1.
+    factor of :func:`draw_weighted` to 1.5 times the mean weight, unless a probability reaches 1. All rows of a
+    group have one probability: the mean of the expression that k multiplies.
 
     Parameters
     ----------
@@ -46,6 +49,8 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
     weight : ndarray of shape (n,)
     size : int
         Less than m; otherwise all probabilities are 1.
+    group : ndarray of int, shape (m,), optional
+        Groups that are drawn as a whole, as numbers from 0.
     """
     if len(rows) <= size:
         return np.ones(len(rows))
@@ -54,6 +59,8 @@ def sampling_probabilities(rows: Array, gradient: Array, weight: Array, size: in
     by_slope = weight * (np.abs(gradient) @ np.ones(gradient.shape[1]))
     shares = SHARE_BY_WEIGHT / weight.sum(), (1.0 - SHARE_BY_WEIGHT) / max(by_slope.sum(), TINY)
     mass = shares[0] * weight + shares[1] * by_slope
+    if group is not None:
+        mass = (np.bincount(group, mass) / np.maximum(np.bincount(group), 1))[group]
     return np.minimum(sampling_rate(mass, size) * mass, 1.0)
 
 
@@ -69,12 +76,15 @@ def sampling_rate(mass: Array, size: int) -> float:
     return rate
 
 
-def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, size: int) -> tuple[Array, Array]:
+def draw_weighted(
+    rng: np.random.Generator, rows: Array, probability: Array, size: int, group: Array | None = None
+) -> tuple[Array, Array]:
     """A sample of m rows, each drawn with its probability, and the factors on their weights.
 
     The factor of row i is size / (m p_i). Weighted sums over the sample are then, in expectation, size / m times
     the sums over all m rows, or a little more if a sample could be empty. If few rows have most of the gradient,
-    such as the rows of a rare class, its sum varies far less than over a uniform sample.
+    such as the rows of a rare class, its sum varies far less than over a uniform sample. The rows of a `group`,
+    (m,) numbers from 0, are all drawn or none.
 
     Returns
     -------
@@ -84,10 +94,11 @@ def draw_weighted(rng: np.random.Generator, rows: Array, probability: Array, siz
     """
     if len(rows) <= size:
         return rows, np.ones(len(rows))
-    drawn = np.flatnonzero(rng.random(len(rows), dtype=np.float32) < probability)
+    unit = np.arange(len(rows)) if group is None else group
+    drawn = np.flatnonzero(rng.random(int(unit.max()) + 1, dtype=np.float32)[unit] < probability)
     if not len(drawn):
         # A sample has at least one row, drawn in proportion to its probability.
-        drawn = np.array([rng.choice(len(rows), p=probability / probability.sum())])
+        drawn = np.flatnonzero(unit == unit[rng.choice(len(rows), p=probability / probability.sum())])
     return rows[drawn], size / len(rows) / probability[drawn]
 
 

@@ -184,12 +184,13 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         start, n_initial = self._start(init, parts.loss, data, targets)
         name = self.default_loss if is_auto(self.loss) else self.loss
         evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
+        data = data.coupled_by(parts.loss, *evaluation.losses)
         if uses_early_stopping(self, parts.learner, evaluation.monitored, data):
             data = merge_copies(data, min_distinct_rows(self.n_folds))
             evaluation = evaluation.without_training_rows(owner, data)
         plan = plan_fit(self, parts, data, evaluation.monitored, start, n_initial)
         require_room(owner, start, self.n_estimators, plan.n_estimators)
-        if plan.stopping is None and parts.learner.merges_rows(len(data)):
+        if plan.stopping is None and not data.is_coupled and parts.learner.merges_rows(len(data)):
             data = Dataset(*merge_duplicate_rows(data.X, data.y, data.weight))
         if not self._is_warm_start():
             self.encoder_.fit_expansion(data.X, data.weight)

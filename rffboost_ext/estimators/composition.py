@@ -14,7 +14,7 @@ from ..core import Learner, Loss, Step
 from ..learners.composition import check_composition, multi_output_learners
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
-from ..losses.coupling import is_coupled
+from ..losses.coupling import whole_groups
 from ..losses.registry import LOSSES
 from ..losses.validation import (
     WATCHED_ROWS,
@@ -57,7 +57,7 @@ class Parts:
         loss = prepare_loss(self.loss, y, weight, n_classes)
         baseline = compute_baseline(loss, y, weight)
         check_baseline(loss, baseline, y, n_classes)
-        watched = slice(None if is_coupled(loss) else WATCHED_ROWS)
+        watched = whole_groups(loss, y, np.arange(len(y))[:WATCHED_ROWS])
         check_value_and_response(loss, y[watched], np.tile(baseline, (len(y[watched]), 1)), weight[watched])
         check_response_of_classes(loss, baseline, n_classes)
         return replace(self, loss=loss, step=suitable_step(self.given_step, loss, self.learner, len(baseline)))

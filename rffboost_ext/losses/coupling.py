@@ -1,8 +1,10 @@
-"""Calls of losses, which get sample weights if their rows are coupled."""
+"""Calls of losses, which get sample weights if their rows are coupled, and the groups of coupled rows."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from ..core import Loss
 from ..utils.typing import Array
@@ -24,3 +26,21 @@ def losses_of_rows(loss: Loss, y: Array, raw: Array, weight: Array | None) -> An
 def derivatives_of_rows(loss: Loss, y: Array, raw: Array, weight: Array | None) -> Any:
     """The derivatives of a loss, each (n, C), for targets (n, K), scores (n, C) and sample weights (n,)."""
     return loss.derivatives(y, raw, weight) if is_coupled(loss) else loss.derivatives(y, raw)  # type: ignore[call-arg]
+
+
+def group_codes(loss: Loss, y: Array) -> Array:
+    """The number of the group of each row, (n,), from 0; a ValueError if ``loss.groups(y)`` is invalid."""
+    groups = np.asarray(loss.groups(y))
+    if groups.shape != (len(y),):
+        raise ValueError(f"loss {loss!r}: groups must have shape (n,) = ({len(y)},), got {groups.shape}")
+    if groups.dtype.kind == "f" and not np.isfinite(groups).all():
+        raise ValueError(f"loss {loss!r}: groups must be finite, got NaN or infinity")
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def whole_groups(loss: Loss, y: Array, rows: Array) -> Array:
+    """Some rows (m,) of targets (n, K), ascending, with those that a loss couples with them."""
+    if loss.rows == "groups":
+        codes = group_codes(loss, y)
+        return np.flatnonzero(np.isin(codes, codes[rows]))
+    return np.arange(len(y)) if is_coupled(loss) else rows

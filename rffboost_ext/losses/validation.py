@@ -12,7 +12,7 @@ import numpy as np
 from ..core import Learner, Loss
 from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, require
 from ..utils.typing import Array
-from .coupling import derivatives_of_rows, is_coupled, losses_of_rows
+from .coupling import derivatives_of_rows, losses_of_rows, whole_groups
 
 V = TypeVar("V")
 
@@ -70,7 +70,7 @@ def check_value_and_response(loss: Loss, y: Array, raw: Array, weight: Array) ->
     values = require_unchanged("loss {!r}: value", loss, lambda: losses_of_rows(loss, y, raw, weight), **given)
     require_value_per_row(loss, values, n)
     require_numbers(loss, "value", values)
-    watched = slice(None if is_coupled(loss) else WATCHED_ROWS)
+    watched = whole_groups(loss, y, np.arange(len(y))[:WATCHED_ROWS])
     check_order_of_rows(loss, y[watched], raw[watched], weight[watched])
     require_numbers(loss, "inverse_link", response_at(loss, raw))
     check_link(loss, raw.shape[1])

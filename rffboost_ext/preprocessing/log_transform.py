@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Loss
 from ..data.dataset import Dataset
 from ..data.sampling import draw_uniform
-from ..losses.coupling import derivatives_of_rows
+from ..losses.coupling import derivatives_of_rows, whole_groups
 from ..losses.validation import check_pair, compute_baseline
 from ..terms import ClipAndLog, ImputeAndEncode
 from ..utils.kernel_ridge import GridIndex, search_loo_error
@@ -55,13 +55,15 @@ def choose_log_transform(
         Seed of the samples.
     """
     rng = np.random.default_rng([seed, 2])
-    sample = rows.take(draw_uniform(rng, np.arange(len(rows)), SKEWNESS_ROWS))
+    drawn = draw_uniform(rng, np.arange(len(rows)), SKEWNESS_ROWS)
+    sample = rows.take(drawn)
     numbers = numeric_columns(sample.X, expansion)
     mild, strong = candidate_log_scales(numbers, sample.weight, clipping, (MILD, STRONG))
     if len(sample) < MIN_ROWS or not mild.any():
         return clipping
-    few = sample.take(draw_uniform(rng, np.arange(len(sample)), KERNEL_ROWS))
-    target = regression_target(few, loss, compute_baseline(loss, rows.y, rows.weight))
+    chosen = draw_uniform(rng, np.arange(len(sample)), KERNEL_ROWS)
+    few, chosen = sample.take(chosen), drawn[chosen]
+    target = regression_target(rows, chosen, loss)
     if not (np.isfinite(target).all() and target.any()):
         return clipping
     best, (least, place) = clipping, loo_error(few, target, clipping, expansion)
@@ -109,11 +111,13 @@ def candidate_log_scales(
     return results
 
 
-def regression_target(rows: Dataset, loss: Loss, baseline: Array) -> Array:
-    """The negative gradient at constant scores (C,), (n, C), scaled to at most 1; outputs have one unit."""
-    raw = np.tile(baseline, (len(rows), 1))
-    gradient, _ = check_pair(loss, derivatives_of_rows(loss, rows.y, raw, rows.weight))
-    target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)
+def regression_target(rows: Dataset, chosen: Array, loss: Loss) -> Array:
+    """The negative gradient of chosen rows at the baseline, (m, C), scaled to at most 1, outputs in one unit."""
+    whole = whole_groups(loss, rows.y, chosen)
+    y, weight, place = rows.y[whole], rows.weight[whole], np.searchsorted(whole, chosen)
+    raw = np.tile(compute_baseline(loss, rows.y, rows.weight), (len(whole), 1))
+    gradient, _ = check_pair(loss, derivatives_of_rows(loss, y, raw, weight))
+    target = -np.sqrt(loss.unit) * np.asarray(gradient, dtype=np.float64)[place]
     return target / max(float(np.abs(target).max()), np.finfo(np.float64).tiny)
 
 

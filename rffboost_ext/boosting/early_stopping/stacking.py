@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,12 @@ def stacking_weights(
     raw = np.stack([np.concatenate(row) for row in scores])
     y, weight = (np.concatenate([getattr(out, name) for out in held]) for name in ("y", "weight"))
     start = np.concatenate([np.tile(m.baseline, (len(out), 1)) for m, out in zip(models, held, strict=True)])
-    return simplex_weights(loss, y, weight, raw, start)
+    return simplex_weights(loss, y, weight, raw, start, [len(out) for out in held])
 
 
-def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Array) -> Array:
+def simplex_weights(
+    loss: Loss, y: Array, weight: Array, raw: Array, start: Array, sizes: Sequence[int] | None = None
+) -> Array:
     r"""Non-negative weights (m,) of sum 1 for the best average of m models' raw scores (m, n, C).
 
     They minimise :math:`\ell(v) / s + \frac{10}{n} \sum_k (v_k - 1/m)^2`. The first part is the weighted mean
@@ -61,6 +64,8 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
         Raw scores of the models.
     start : ndarray of shape (n, C)
         Raw scores before the first round: the models' baseline.
+    sizes : sequence of int, optional
+        The sizes of the sets that the rows are of, one after the other; by default they are one set.
 
     Returns
     -------
@@ -70,10 +75,16 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
 
     m, n = raw.shape[:2]
     equal = np.full(m, 1.0 / m)
-    average = losses_of_rows(loss, y, raw.mean(axis=0), weight)
+    ends = np.cumsum([n] if sizes is None or loss.rows == "independent" else sizes)
+    parts = [slice(*bounds) for bounds in pairwise([0, *ends])]
+
+    def values(scores: Array) -> Array:
+        return np.concatenate([losses_of_rows(loss, y[part], scores[part], weight[part]) for part in parts])
+
+    average = values(raw.mean(axis=0))
 
     def distance(scores: Array) -> Any:
-        return np.average(np.abs(average - losses_of_rows(loss, y, scores, weight)), weights=weight)
+        return np.average(np.abs(average - values(scores)), weights=weight)
 
     change, difference = distance(start), np.mean([distance(one) for one in raw])
     unit = min(change, MODEL_DIFFERENCES * difference)
@@ -83,8 +94,10 @@ def simplex_weights(loss: Loss, y: Array, weight: Array, raw: Array, start: Arra
 
     def objective(v: Array) -> tuple[float, Array]:
         mixed = np.tensordot(v, raw, 1)
-        value = np.average(losses_of_rows(loss, y, mixed, weight), weights=weight) - reference
-        gradient, _ = derivatives_of_rows(loss, y, mixed, weight)
+        value = np.average(values(mixed), weights=weight) - reference
+        gradient = np.concatenate(
+            [derivatives_of_rows(loss, y[part], mixed[part], weight[part])[0] for part in parts]
+        )
         slope = np.einsum("kic,ic,i->k", raw, gradient, weight) / weight.sum()
         uneven = v - equal
         return float(value / unit + 10.0 / n * np.square(uneven).sum()), slope / unit + 20.0 / n * uneven

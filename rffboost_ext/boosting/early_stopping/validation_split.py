@@ -124,7 +124,8 @@ def validation_splits(
     data: Dataset, n_folds: int, fraction: float, seed: int, loss: Loss
 ) -> list[tuple[Index, Dataset]]:
     """One division of the rows: for each model the rows to fit to, and its validation set."""
-    parents = find_parents(data, seed) if loss.task == "classification" and data.group is None else None
+    free = loss.task == "classification" and data.group is None and not data.is_coupled
+    parents = find_parents(data, seed) if free else None
     if parents is None:
         return split_rows(data, n_folds, fraction, seed, loss)
     observed, is_observed = observed_rows(data, parents), parents[:, 0] < 0

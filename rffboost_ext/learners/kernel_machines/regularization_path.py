@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core import Round
-from ...losses.coupling import derivatives_of_rows, losses_of_rows
+from ...losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows, whole_groups
 from ...utils.linalg import cholesky, inverse_diagonal
 from ...utils.typing import Array
 
@@ -50,7 +50,7 @@ class CurvatureBounds:
         mean = mean * np.maximum(1.0, ratio)
         mean_step = size * unweighted / mean
         max_step = MAX_RELATIVE_STEP * np.where(mean_step > 0.0, mean_step, 1.0)
-        _, later = derivatives_of_rows(round.loss, round.y, round.raw + max_step, round.weight)
+        _, later = derivatives_of_rows(round.loss, round.y, round.raw + max_step, round.loss_weight)
         is_constant = (np.asarray(round.loss.unit) * later == round.hessian).all(axis=0)
         return cls(mean, np.where(is_constant, np.inf, max_step))
 
@@ -88,20 +88,28 @@ class RegularizationPath:
     def from_round(
         cls, round: Round, rows: Array, curvature: CurvatureBounds, penalties: Array
     ) -> RegularizationPath:
-        """The path of some rows, starting at the scores of a round."""
-        loss, y, raw, weight = round.loss, round.y[rows], round.raw[rows], round.weight[rows]
-        unit = np.asarray(loss.unit, dtype=np.float64)
+        """The path of some rows, starting at the scores of a round; those of rows coupled with them stay."""
+        loss, unit = round.loss, np.asarray(round.loss.unit, dtype=np.float64)
+        whole = whole_groups(loss, round.y, rows)
+        y, raw = round.y[whole], round.raw[whole]
+        weight = (round.loss_weight if is_coupled(loss) else round.weight)[whole]
+        place = np.searchsorted(whole, rows)
+
+        def shifted(scores: Array) -> Array:
+            total = raw.copy()
+            total[place] += scores
+            return total
 
         def derivatives(scores: Array) -> tuple[Array, Array]:
-            gradient, hessian = derivatives_of_rows(loss, y, raw + scores, weight)
-            return unit * gradient, unit * hessian
+            gradient, hessian = derivatives_of_rows(loss, y, shifted(scores), weight)
+            return unit * gradient[place], unit * hessian[place]
 
         def value(scores: Array) -> float:
             with np.errstate(over="ignore", invalid="ignore"):
-                error = float(np.average(losses_of_rows(loss, y, raw + scores, weight), weights=weight))
+                error = float(np.average(losses_of_rows(loss, y, shifted(scores), weight), weights=weight))
             return error if np.isfinite(error) else np.inf
 
-        return cls(derivatives, value, weight, curvature, penalties)
+        return cls(derivatives, value, round.weight[rows], curvature, penalties)
 
     def best_penalty(self, kernel: Array) -> tuple[float, float]:
         r"""The least leave-one-out loss on the path, and its penalty; the path ends when the loss rises twice.

@@ -30,7 +30,7 @@ def gradient_units(round: Round) -> Array:
 
 def baseline_gradient(round: Round) -> Array:
     """The gradient at the baseline, (n, C), in the unit of the loss."""
-    used = round.weight > 0.0
-    baseline = round.loss.baseline(round.y[used], round.weight[used])
-    gradient, _ = derivatives_of_rows(round.loss, round.y, np.tile(baseline, (len(round.y), 1)), round.weight)
+    baseline = round.loss.baseline(round.y, round.loss_weight)
+    raw = np.tile(baseline, (len(round.y), 1))
+    gradient, _ = derivatives_of_rows(round.loss, round.y, raw, round.loss_weight)
     return np.asarray(round.loss.unit, dtype=np.float64) * gradient
