@@ -55,53 +55,6 @@ def test_output_on_the_training_rows_is_the_terms(loss, learner):
     np.testing.assert_allclose(seen, anew, rtol=0, atol=1e-6 if learner.name == "tree" else 1e-12)
 
 
-@pairs
-def test_bounded_outputs_are_bounded(loss, learner):
-    made = learner.make()
-    round = make_round(loss, spread=4.0)
-    output = round.design.output(made.fit(round))
-    assert not made.bounded or np.abs(output).max() <= 1.0 + 1e-12
-
-
-@pairs
-def test_fit_changes_neither_the_round_nor_the_learner(loss, learner):
-    round, made = make_round(loss), learner.make()
-    arrays = [
-        round.y,
-        round.raw,
-        round.gradient,
-        round.hessian,
-        round.weight,
-        round.design.original,
-        round.design.X,
-    ]
-    for array in arrays:
-        array.flags.writeable = False
-    before = repr(made.get_params())
-    made.fit(round)
-    assert repr(made.get_params()) == before
-
-
-@pairs
-def test_randomness_is_the_rounds(loss, learner):
-    outputs = []
-    for global_seed in (0, 1):
-        np.random.seed(global_seed)  # noqa: NPY002 - the global state must not matter
-        round = make_round(loss)
-        outputs.append(round.design.output(learner.make().fit(round)))
-    np.testing.assert_array_equal(*outputs)
-
-
-@pairs
-def test_a_term_helps(loss, learner):
-    # Along the output of a fit, some length lowers the loss that the round began with.
-    round = make_round(loss)
-    output = round.design.output(learner.make().fit(round))
-    slope = round.inner(round.gradient, output)
-    tried = round.raw - np.sign(slope) * 1e-3 * output
-    assert round.mean(round.loss.value(round.y, tried)) < round.mean(round.loss.value(round.y, round.raw))
-
-
 @loss_cases
 @matches
 def test_slope_of_a_match_is_its_derivative(loss, fit_criterion):

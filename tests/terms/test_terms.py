@@ -84,22 +84,6 @@ def X(rng):
 
 
 @terms
-@pytest.mark.parametrize("factor", [-2.5, 0.0, 1.0])
-def test_scaled(make, factor, rng, X):
-    term = make(rng)
-    np.testing.assert_allclose(term.scaled(factor)(X), factor * term(X), rtol=1e-14, atol=1e-14)
-
-
-@terms
-def test_stack_is_the_sum(make, rng, X):
-    parts = [make(rng) for _ in range(4)]
-    assert len({part.family for part in parts}) == 1
-    stacked = type(parts[0]).stack(parts)
-    np.testing.assert_allclose(stacked(X), sum(part(X) for part in parts), rtol=0, atol=1e-12)
-    assert stacked.family == parts[0].family
-
-
-@terms
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_outputs_of_each_are_those_of_one_after_the_other(make, precision, rng, X):
     many, other = [make(rng) for _ in range(5)], cosines(rng, make(rng)(X).shape[1])
@@ -213,15 +197,6 @@ def test_outputs_of_each_want_the_columns_of_the_terms(rng, X):
 
 
 @terms
-def test_stack_of_stacks(make, rng, X):
-    a, b, c = (make(rng) for _ in range(3))
-    kind = type(a)
-    np.testing.assert_allclose(
-        kind.stack([kind.stack([a, b]), c])(X), kind.stack([a, b, c])(X), rtol=0, atol=1e-12
-    )
-
-
-@terms
 def test_rows_are_independent(make, rng, X):
     term = make(rng)
     whole = term(X)
@@ -242,13 +217,6 @@ def test_layout_of_the_features(make, layout, rng, X):
     term = make(rng)
     tol = 1e-5 if given.dtype == np.float32 else 1e-12
     np.testing.assert_allclose(term(given), term(X), rtol=0, atol=tol)
-
-
-@terms
-def test_features_have_one_row_each(make, rng, X):
-    features = make(rng).features(X)
-    assert features.ndim == 2
-    assert len(features) == len(X)
 
 
 @terms

@@ -1,0 +1,168 @@
+"""The laws of a learner, checked in rounds of a small fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+
+from ..boosting.loop import boost
+from ..boosting.steps import default_step
+from ..core import Learner, Loss, Round, Term
+from ..learners.composition import check_composition
+from ..learners.design import Design
+from ..learners.registry import LEARNERS
+from ..losses.coupling import derivatives_of_rows, losses_of_rows
+from ..losses.registry import LOSSES
+from ..losses.validation import scale_derivatives
+from ..utils.typing import Array
+from .comparison import require, require_close, require_shape
+from .terms import check_term
+
+N_ROWS, N_FEATURES = 80, 3
+LOSSES_TO_TRY = "squared_error", "exponential", "log_loss"
+SINGLE_PRECISION = 1e-5
+ARRAYS = "y", "raw", "gradient", "hessian", "weight"
+
+
+def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> None:
+    """Raise an AssertionError that names the law that a learner breaks.
+
+    Checked are, for one output and, if ``multi_output``, for two: that ``fit`` returns a term of the right shape,
+    leaves the round and the learner unchanged and draws all random numbers from ``round.rng``; that outputs are
+    within [-1, 1] if ``bounded``; that a step along the term lowers the loss, and five rounds do; ``clone``; and
+    the laws of its terms, see :func:`check_term`.
+
+    Parameters
+    ----------
+    learner : str or Learner
+        A registered name or an instance.
+    loss : str or Loss, optional
+        The loss of the fits, for binary classification with labels 0 and 1 or for regression, with one column of
+        targets; by default the first of squared error, exponential and log loss that the learner goes with.
+
+    Raises
+    ------
+    AssertionError
+        If the learner breaks a law.
+    ValueError
+        If the learner goes with none of the losses.
+
+    Examples
+    --------
+    >>> from rffboost_ext.testing import check_learner
+    >>> check_learner("rff_newton")
+    """
+    learner = LEARNERS.create(learner)
+    loss = LOSSES.create(suitable_loss(learner) if loss is None else loss)
+    check_clone(learner)
+    for n_targets in (1, 2) if learner.multi_output and loss.multi_output else (1,):
+        check_fit(learner, loss, n_targets)
+    check_progress(learner, loss)
+
+
+def suitable_loss(learner: Learner) -> str:
+    """The first of a few losses that a learner goes with."""
+    errors = []
+    for name in LOSSES_TO_TRY:
+        try:
+            loss = LOSSES.create(name)
+            check_composition(loss, learner, default_step(loss, learner))
+        except ValueError as error:
+            errors.append(str(error))
+        else:
+            return name
+    raise ValueError(f"learner {learner!r} goes with none of the losses {LOSSES_TO_TRY}: {'; '.join(errors)}")
+
+
+def sample_target(loss: Loss, X: Array, n_targets: int) -> Array:
+    """Targets (n, K) that depend on the features."""
+    signal = np.column_stack([np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1], np.cos(X[:, 1]) - X[:, 2]])[:, :n_targets]
+    if loss.task == "classification":
+        return (signal[:, :1] > 0.0).astype(np.float64)
+    return np.exp(signal) if loss.positive else signal
+
+
+def sample_round(loss: Loss, n_targets: int, seed: int = 0) -> Round:
+    """A round within a fit, of random features and scores."""
+    rng = np.random.default_rng(0)
+    X = 0.3 + 1.2 * rng.standard_normal((N_ROWS, N_FEATURES))
+    weight, y = rng.uniform(0.5, 2.0, N_ROWS), sample_target(loss, X, n_targets)
+    loss = loss.prepared(y, weight, 2 if loss.task == "classification" else None)
+    raw = loss.baseline(y, weight) + 0.3 * rng.standard_normal((N_ROWS, loss.n_scores(y)))
+    design = Design(X, np.full(N_FEATURES, 0.3), np.full(N_FEATURES, 1.2))
+    derivatives = scale_derivatives(loss, derivatives_of_rows(loss, y, raw, weight))
+    return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
+
+
+def fit_unchanged(learner: Learner, round: Round) -> Term:
+    """The term of a round; an AssertionError unless the fit leaves the round and the learner as they are."""
+    arrays = {name: getattr(round, name) for name in ARRAYS} | {"design.X": round.design.X}
+    before, params = {name: values.copy() for name, values in arrays.items()}, repr(learner.get_params())
+    term = learner.fit(round)
+    for name, values in arrays.items():
+        require(np.array_equal(values, before[name]), f"learner {learner!r}: fit must not change round.{name}")
+    require(repr(learner.get_params()) == params, f"learner {learner!r}: fit must not change its parameters")
+    require(isinstance(term, Term), f"learner {learner!r}: fit must return a Term, got a {type(term).__name__}")
+    return term
+
+
+def check_fit(learner: Learner, loss: Loss, n_targets: int) -> None:
+    """A fit returns a valid term, the same one again, whatever the global state of random numbers."""
+    round = sample_round(loss, n_targets)
+    term = fit_unchanged(learner, round)
+    name, design, rows = f"learner {learner!r}", round.design, round.design.original
+    outputs, restored = design.output(term), design.restore(term)
+    require_shape(f"{name}: outputs of its term", outputs, round.raw.shape)
+    state = np.random.get_state()  # noqa: NPY002 - the global state must not matter
+    np.random.seed(1)  # noqa: NPY002
+    again = sample_round(loss, n_targets)
+    repeated = again.design.output(learner.fit(again))
+    np.random.set_state(state)  # noqa: NPY002
+    require_close(
+        f"{name}: outputs of a second fit must be the same, as random numbers are round.rng's",
+        repeated,
+        outputs,
+        0.0,
+    )
+    largest = float(np.abs(outputs).max())
+    require(
+        not learner.bounded or largest <= 1.0 + 1e-9,
+        f"{name}: outputs must be within [-1, 1], as it is 'bounded', got {largest:g}",
+    )
+    check_descent(name, round, outputs)
+    what = f"{name}: outputs of its term on the rows in their own units"
+    require_close(what, restored(rows), outputs, rtol=1e-5, atol=SINGLE_PRECISION * max(1.0, largest))
+    other = sample_round(loss, n_targets, seed=1)
+    check_term(restored, rows, other.design.restore(learner.fit(other)))
+
+
+def check_descent(name: str, round: Round, outputs: Array) -> None:
+    """A short step along the outputs, forwards or backwards, lowers the loss."""
+    slope = round.inner(round.gradient, outputs)
+    length = -1e-3 * np.sign(slope) / max(float(np.abs(outputs).max()), 1e-300)
+    moved = losses_of_rows(round.loss, round.y, round.raw + length * outputs, round.weight)
+    change = round.mean(moved - losses_of_rows(round.loss, round.y, round.raw, round.weight))
+    require(change < 0.0, f"{name}: a step along its term must lower the loss, got a change of {change:.3g}")
+
+
+def check_progress(learner: Learner, loss: Loss) -> None:
+    """Five rounds lower the loss on the training rows."""
+    round = sample_round(loss, 1)
+    rows = round.design.original
+    ensemble = boost(
+        rows, round.y, loss=loss, learner=learner, n_estimators=5, weight=round.weight, random_state=0
+    )
+    before, after = (
+        float(round.mean(losses_of_rows(round.loss, round.y, raw, round.weight)))
+        for raw in (np.tile(ensemble.baseline, (N_ROWS, 1)), ensemble.raw(rows))
+    )
+    require(
+        after < before, f"learner {learner!r}: five rounds must lower the loss, got {after:.6g} from {before:.6g}"
+    )
+
+
+def check_clone(learner: Learner) -> None:
+    """A clone has the same parameters."""
+    learner.validate()
+    twin = clone(learner)
+    require(repr(twin) == repr(learner), f"learner {learner!r}: clone must have the same parameters, got {twin!r}")

@@ -1,0 +1,336 @@
+"""The laws of a loss, checked on a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core import Loss
+from ..losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows
+from ..losses.registry import LOSSES
+from ..utils.typing import Array
+from .comparison import require, require_close, require_shape, require_unchanged
+
+# Differences are over this share of a Newton step.
+STEP = 1e-5
+# Rows of a loss of uncoupled rows, and derivatives of one of coupled rows, that are checked.
+MAX_ROWS, MAX_DERIVATIVES = 500, 60
+
+
+@dataclass(frozen=True)
+class LossSample:
+    """A prepared loss with rows to check it on.
+
+    Attributes
+    ----------
+    loss : Loss
+        The prepared loss.
+    y, weight, raw : ndarray
+        Targets (n, K), sample weights (n,) and scores (n, C) about the baseline.
+    baseline, scale : ndarray of shape (C,)
+        The baseline, and the length of a Newton step from it.
+    n_classes : int, optional
+        Number of classes.
+    """
+
+    loss: Loss
+    y: Array
+    weight: Array
+    raw: Array
+    baseline: Array
+    scale: Array
+    n_classes: int | None
+
+    @property
+    def name(self) -> str:
+        """The loss, for messages."""
+        return f"loss {self.loss!r}"
+
+    def values(self, raw: Array, rows: Any = slice(None)) -> Array:
+        """Losses of some rows, at scores of these rows."""
+        return np.asarray(losses_of_rows(self.loss, self.y[rows], raw, self.weight[rows]))
+
+    def derivatives(self, raw: Array, rows: Any = slice(None)) -> tuple[Array, Array]:
+        """Gradient and hessian of some rows, at scores of these rows."""
+        gradient, hessian = derivatives_of_rows(self.loss, self.y[rows], raw, self.weight[rows])
+        return gradient, hessian
+
+    def total(self, raw: Array) -> float:
+        """The weighted sum of the loss."""
+        return float(self.weight @ self.values(raw))
+
+
+def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
+    """Raise an AssertionError that names the law that a loss breaks.
+
+    Checked are: the number of scores; shapes, finite numbers and arguments left unchanged; the gradient by
+    differences of the loss, or of its weighted total if rows are coupled; the hessian by differences of the
+    gradient if ``exact_hessian``, else its sign; that values stay with their rows when rows are permuted, taken
+    alone (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline minimises the
+    weighted sum; that weight 2 is the row twice; that the link, its inverse and the response agree and have one
+    width; and ``prepared`` and ``clone``.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A registered name or an instance.
+    y : array-like of shape (n,) or (n, K)
+        A typical target: class indices 0 .. K-1 for classification, all columns that the loss takes otherwise. Up
+        to 500 rows are used, or all if they are coupled.
+    n_classes : int, optional
+        Number of classes; by default the largest class index plus 1.
+
+    Raises
+    ------
+    AssertionError
+        If the loss breaks a law.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext.testing import check_loss
+    >>> check_loss("huber", np.random.default_rng(0).standard_normal(50))
+    """
+    loss = LOSSES.create(loss)
+    for sample in samples(loss, np.asarray(y, dtype=np.float64), n_classes):
+        for check in CHECKS:
+            check(sample)
+
+
+def samples(loss: Loss, y: Array, n_classes: int | None) -> Iterator[LossSample]:
+    """The loss at scores near its baseline, and further away."""
+    y = y.reshape(len(y), -1)[: None if is_coupled(loss) else MAX_ROWS].copy()
+    rng = np.random.default_rng(0)
+    weight = sample_weights(loss, y, rng)
+    if loss.task == "classification" and n_classes is None:
+        n_classes = max(2, int(y.max()) + 1)
+    n_scores = loss.n_scores(y, n_classes)
+    loss.check_target(y)
+    prepared = require_unchanged(
+        f"loss {loss!r}: prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight
+    )
+    baseline = require_unchanged(
+        f"loss {loss!r}: baseline", lambda: prepared.baseline(y, weight), y=y, weight=weight
+    )
+    require_shape(f"loss {loss!r}: baseline, with the scores that n_scores says,", baseline, (n_scores,))
+    start = np.tile(baseline, (len(y), 1))
+    scale = newton_step(prepared, y, start, weight)
+    for spread in (0.1, 1.0):
+        raw = start + spread * scale * rng.standard_normal(start.shape).clip(-2.0, 2.0)
+        yield LossSample(prepared, y, weight, raw, baseline, scale, n_classes)
+
+
+def sample_weights(loss: Loss, y: Array, rng: np.random.Generator) -> Array:
+    """Random weights, (n,), equal within a group."""
+    weight = rng.uniform(0.5, 2.0, len(y))
+    if loss.rows == "groups":
+        _, group = np.unique(loss.groups(y), return_inverse=True)
+        weight = weight[group]
+    return weight
+
+
+def newton_step(loss: Loss, y: Array, raw: Array, weight: Array) -> Array:
+    """The length of a typical Newton step in each score, (C,), within 1e-3 to 1e3 times the size of the scores."""
+    gradient, hessian = derivatives_of_rows(loss, y, raw, weight)
+    step = np.sqrt(np.mean(np.square(gradient), axis=0)) / np.maximum(np.mean(hessian, axis=0), 1e-300)
+    size = np.maximum(1.0, np.abs(raw[0]))
+    return np.asarray(step.clip(1e-3 * size, 1e3 * size))
+
+
+def check_shapes(sample: LossSample) -> None:
+    """Values and derivatives have shapes (n,) and (n, C), and are finite."""
+    y, raw, n = sample.y, sample.raw, len(sample.y)
+    given = {"y": y, "raw": raw, "weight": sample.weight}
+    values = require_unchanged(f"{sample.name}: value", lambda: sample.values(raw), **given)
+    require_shape(f"{sample.name}: value", values, (n,))
+    found = require_unchanged(f"{sample.name}: derivatives", lambda: sample.derivatives(raw), **given)
+    for name, values in zip(("gradient", "hessian"), found, strict=True):
+        require_shape(f"{sample.name}: {name}", values, raw.shape)
+        require(
+            not any(np.shares_memory(values, one) for one in given.values()),
+            f"{sample.name}: {name} must be a new array",
+        )
+    require(bool((found[1] >= 0.0).all()), f"{sample.name}: hessian must be positive, got {found[1].min():g}")
+
+
+def check_gradient(sample: LossSample) -> None:
+    """The gradient is the derivative of the value, or of the weighted total if rows are coupled."""
+    gradient, _ = sample.derivatives(sample.raw)
+    what = f"{sample.name}: gradient must be the derivative of value"
+    if is_coupled(sample.loss):
+        rows = np.random.default_rng(1).permutation(len(sample.y))[: max(1, MAX_DERIVATIVES // len(sample.scale))]
+        numeric = np.array([total_slopes(sample, row) / sample.weight[row] for row in rows])
+        what += " summed over rows with their weights, divided by the weight of the row"
+        require_slopes(what, gradient[rows], numeric)
+        return
+    moves = STEP * sample.scale * np.eye(len(sample.scale))
+    numeric = np.transpose([slopes(sample.values, sample.raw, move) / move.sum() for move in moves])
+    require_slopes(what, gradient, numeric)
+
+
+def slopes(function: Any, raw: Array, move: Array) -> Array:
+    """Half the difference of a function between scores moved forwards and backwards."""
+    return np.asarray((function(raw + move) - function(raw - move)) / 2.0)
+
+
+def total_slopes(sample: LossSample, row: int) -> Array:
+    """The derivatives of the total with respect to the scores of a row, (C,)."""
+    found = []
+    for c, size in enumerate(STEP * sample.scale):
+        move = np.zeros_like(sample.raw)
+        move[row, c] = size
+        # A difference of sums over rows would lose digits.
+        forth, back = sample.values(sample.raw + move), sample.values(sample.raw - move)
+        found.append(float(sample.weight @ (forth - back)) / (2.0 * size))
+    return np.array(found)
+
+
+def require_slopes(what: str, found: Array, numeric: Array) -> None:
+    """Raise unless derivatives equal differences, up to 1e-4 of their size in each column."""
+    size = np.abs(numeric).mean(axis=0) + np.abs(found).mean(axis=0)
+    require_close(what, found, numeric, rtol=1e-4, atol=np.broadcast_to(1e-4 * size + 1e-12, found.shape))
+
+
+def check_hessian(sample: LossSample) -> None:
+    """An exact hessian is the derivative of the gradient."""
+    if not sample.loss.exact_hessian or is_coupled(sample.loss):
+        return
+    _, hessian = sample.derivatives(sample.raw)
+    moves = STEP * sample.scale * np.eye(len(sample.scale))
+    numeric = [
+        slopes(lambda raw: sample.derivatives(raw)[0], sample.raw, move)[:, c] / move[c]
+        for c, move in enumerate(moves)
+    ]
+    what = f"{sample.name}: hessian must be the derivative of the gradient, as exact_hessian says"
+    require_slopes(what, hessian, np.transpose(numeric))
+
+
+def check_rows(sample: LossSample) -> None:
+    """The result of a row does not depend on its place, and on no other rows than Loss.rows says."""
+    order = np.random.default_rng(2).permutation(len(sample.y))
+    parts = {"wherever it stands": order}
+    if sample.loss.rows == "independent":
+        parts["without the other rows"] = order[: max(1, len(order) // 3)]
+    if sample.loss.rows == "groups":
+        codes = sample.loss.groups(sample.y)
+        parts["without the other groups"] = np.flatnonzero(codes == codes[0])
+    whole = sample.values(sample.raw), *sample.derivatives(sample.raw)
+    for where, rows in parts.items():
+        taken = sample.values(sample.raw[rows], rows), *sample.derivatives(sample.raw[rows], rows)
+        for name, found, wanted in zip(("value", "gradient", "hessian"), taken, whole, strict=True):
+            atol = 1e-9 * float(np.abs(wanted).max())
+            require_close(
+                f"{sample.name}: {name} of a row must be the same {where}", found, wanted[rows], atol=atol
+            )
+
+
+def check_weights(sample: LossSample) -> None:
+    """Weights are relative, and weight 2 is the row twice."""
+    loss, y, n = sample.loss, sample.y, len(sample.y)
+    if is_coupled(loss):
+        double = derivatives_of_rows(loss, y, sample.raw, 2.0 * sample.weight)
+        what = f"{sample.name}: derivatives, divided by the weight of the row, must be those of twice all weights"
+        for found, wanted in zip(double, sample.derivatives(sample.raw), strict=True):
+            require_close(what, found, wanted, rtol=1e-7, atol=1e-9 * float(np.abs(wanted).max()))
+        return
+    counts = np.random.default_rng(3).integers(1, 4, n)
+    weighted, repeated = loss.baseline(y, counts.astype(np.float64)), np.repeat(y, counts, axis=0)
+    twice = loss.baseline(repeated, np.ones(len(repeated)))
+    what = f"{sample.name}: baseline of a row of weight 2 must be that of the row twice"
+    require_close(what, weighted, twice, rtol=1e-6, atol=1e-6 * sample.scale)
+
+
+def check_baseline(sample: LossSample) -> None:
+    """No constant scores near the baseline have a lower weighted sum of the loss."""
+    start = np.tile(sample.baseline, (len(sample.y), 1))
+    lowest = sample.values(start)
+    rounding = 1e-12 * float(sample.weight @ np.abs(lowest))
+    for c, size in enumerate(sample.scale):
+        changes = []
+        for length in (-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0):
+            moved = start.copy()
+            moved[:, c] += length * size
+            changes.append(float(sample.weight @ (sample.values(moved) - lowest)))
+        slack = 1e-6 * max(map(abs, changes)) + rounding
+        require(
+            min(changes) >= -slack,
+            f"{sample.name}: baseline must minimise the weighted loss, but another score {c} lowers it by "
+            f"{-min(changes):.3g}",
+        )
+
+
+def check_response(sample: LossSample) -> None:
+    """The response has one width for any rows, is the link's, and for classes has their probabilities."""
+    loss, raw = sample.loss, sample.raw
+    response = require_unchanged(f"{sample.name}: inverse_link", lambda: loss.inverse_link(raw), raw=raw)
+    require(
+        np.ndim(response) == 2, f"{sample.name}: inverse_link must have two dimensions, got {np.ndim(response)}"
+    )
+    require_shape(f"{sample.name}: inverse_link", response, (len(raw), response.shape[1]))
+    for row in (0, len(raw) - 1):
+        what = f"{sample.name}: inverse_link of a row alone"
+        require_close(what, loss.inverse_link(raw[row : row + 1]), response[row : row + 1], rtol=1e-9, atol=1e-12)
+    if loss.link is not None:
+        require_close(f"{sample.name}: inverse_link must be that of link", loss.link.inverse(raw), response)
+    names = loss.response_names
+    require(
+        names is None or len(names) == response.shape[1],
+        f"{sample.name}: response_names must have a name for each of {response.shape[1]} columns, got {names}",
+    )
+    if loss.task == "classification":
+        check_probabilities(sample, response)
+
+
+def check_probabilities(sample: LossSample, response: Array) -> None:
+    """Probabilities are in [0, 1], sum to 1, and even out at the score 0 of two classes."""
+    width = response.shape[1]
+    require(
+        width == sample.n_classes,
+        f"{sample.name}: inverse_link must have a column for each of {sample.n_classes} classes, got {width}",
+    )
+    require(
+        bool((response >= 0.0).all() and (response <= 1.0).all()),
+        f"{sample.name}: probabilities must be between 0 and 1, got {response.min():g} to {response.max():g}",
+    )
+    require_close(
+        f"{sample.name}: probabilities must sum to 1", response.sum(axis=1), np.ones(len(response)), 1e-9
+    )
+    if width == 2 and sample.raw.shape[1] == 1:
+        even = sample.loss.inverse_link(np.array([[-1.0], [0.0], [1.0]]))[:, 1]
+        require_close(
+            f"{sample.name}: probability of the second class at score 0", even[1:2], np.array([0.5]), 1e-6
+        )
+        require(
+            bool(even[0] < even[1] < even[2]),
+            f"{sample.name}: the probability of the second class must increase with the score, got {even}",
+        )
+
+
+def check_copies(sample: LossSample) -> None:
+    """Preparing a prepared loss returns it, and a clone has the same values."""
+    loss, wanted = sample.loss, sample.values(sample.raw)
+    again = loss.prepared(sample.y, sample.weight, sample.n_classes)
+    require(
+        repr(again) == repr(loss), f"{sample.name}: prepared of a prepared loss must be the loss, got {again!r}"
+    )
+    twin = clone(loss)
+    require(repr(twin) == repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}")
+    found = losses_of_rows(twin, sample.y, sample.raw, sample.weight)
+    require_close(f"{sample.name}: value of a clone", found, wanted, 0.0)
+
+
+CHECKS = (
+    check_shapes,
+    check_gradient,
+    check_hessian,
+    check_rows,
+    check_weights,
+    check_baseline,
+    check_response,
+    check_copies,
+)
+"""The laws, each a function of a sample."""

@@ -1,0 +1,232 @@
+"""A part that breaks a law is told apart from those that keep it, by a message that names the law."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Cosines, Learner, Term
+from rffboost_ext.losses import Huber, IdentityLink, LogLoss, SquaredError
+from rffboost_ext.testing import check_learner, check_loss, check_term
+
+from .test_own_parts import Breslow, PairwiseLogistic, coupled_targets
+
+RNG = np.random.default_rng(0)
+REAL, CLASSES = RNG.standard_normal(60), RNG.integers(0, 2, 60)
+X = RNG.standard_normal((20, 2))
+
+
+def broken(base, **methods):
+    """An instance of a class derived from `base`, with other methods or attributes."""
+    return type("Broken", (base,), methods)()
+
+
+def squared(name):
+    """A method of the squared error."""
+    return getattr(SquaredError, name)
+
+
+HELD = RNG.standard_normal((60, 1))
+LOSSES = {
+    "gradient must be the derivative": broken(
+        SquaredError, derivatives=lambda self, y, raw: (1.01 * (raw - y), np.ones_like(raw))
+    ),
+    "hessian must be the derivative": broken(
+        SquaredError, derivatives=lambda self, y, raw: (raw - y, np.full_like(raw, 1.1))
+    ),
+    "hessian must be positive": broken(
+        SquaredError, exact_hessian=False, derivatives=lambda self, y, raw: (raw - y, -np.ones_like(raw))
+    ),
+    "gradient must have shape": broken(
+        SquaredError, derivatives=lambda self, y, raw: ((raw - y)[:, 0], np.ones(len(y)))
+    ),
+    "value must have shape": broken(SquaredError, value=lambda self, y, raw: 0.5 * (raw - y) ** 2),
+    "gradient must be a new array": broken(
+        SquaredError,
+        value=lambda self, y, raw: 0.5 * raw[:, 0] ** 2,
+        derivatives=lambda self, y, raw: (raw, np.ones_like(raw)),
+    ),
+    "baseline must not change y": broken(SquaredError, baseline=lambda self, y, weight: (y.sort(0), y[30])[1]),
+    "wherever it stands": broken(
+        SquaredError,
+        value=lambda self, y, raw: (0.5 * (raw - y) ** 2 + HELD)[:, 0],
+    ),
+    "without the other rows": broken(
+        SquaredError,
+        value=lambda self, y, raw: squared("value")(self, y, raw) + y.mean(),
+    ),
+    "baseline must minimise": broken(
+        SquaredError, baseline=lambda self, y, weight: weight @ y / weight.sum() + 0.1
+    ),
+    "that of the row twice": broken(SquaredError, baseline=lambda self, y, weight: np.array([np.average(y)])),
+    "must be that of link": broken(SquaredError, inverse_link=lambda self, raw: 2.0 * raw),
+    "inverse_link of a row alone": broken(
+        SquaredError, link=None, inverse_link=lambda self, raw: raw - raw.mean()
+    ),
+    "with the scores that n_scores says": broken(SquaredError, n_scores=lambda self, y, n_classes=None: 2),
+    "response_names must have a name": broken(SquaredError, response_names=("loc", "scale")),
+    "prepared of a prepared loss": broken(
+        Huber,
+        prepared=lambda self, y, weight, n_classes=None: type(self)(
+            1.0 if isinstance(self.delta, str) else 2.0 * self.delta
+        ),
+    ),
+}
+CLASSIFICATION = {
+    "probability of the second class at score 0": lambda raw: 1.0 / (1.0 + np.exp(-raw - 0.1)),
+    "must increase with the score": lambda raw: 1.0 / (1.0 + np.exp(raw)),
+    "must be between 0 and 1": lambda raw: 0.5 + raw,
+}
+
+
+@pytest.mark.parametrize("law", LOSSES)
+def test_losses(law):
+    with pytest.raises(AssertionError, match=re.escape(law)):
+        check_loss(LOSSES[law], REAL)
+
+
+@pytest.mark.parametrize("law", CLASSIFICATION)
+def test_probabilities(law):
+    def inverse_link(self, raw):
+        second = CLASSIFICATION[law](raw)
+        return np.hstack([1.0 - second, second])
+
+    with pytest.raises(AssertionError, match=law):
+        check_loss(broken(LogLoss, link=None, inverse_link=inverse_link), CLASSES)
+
+
+def test_probabilities_sum_to_1():
+    loss = broken(LogLoss, link=None, inverse_link=lambda self, raw: np.full((len(raw), 2), 0.4))
+    with pytest.raises(AssertionError, match="must sum to 1"):
+        check_loss(loss, CLASSES)
+
+
+@pytest.mark.parametrize("kind", [Breslow, PairwiseLogistic])
+def test_weights_of_coupled_rows(kind):
+    """Derivatives of the weighted total that are not divided by the weight of the row."""
+
+    def derivatives(self, y, raw, weight):
+        gradient, hessian = kind.derivatives(self, y, raw, weight)
+        return gradient * weight[:, None], hessian
+
+    with pytest.raises(AssertionError, match="divided by the weight of the row"):
+        check_loss(broken(kind, derivatives=derivatives), coupled_targets(kind))
+
+
+def test_groups_are_kept_apart():
+    def value(self, y, raw, weight):
+        return PairwiseLogistic.value(self, np.column_stack([y[:, 0], np.zeros(len(y))]), raw, weight)
+
+    with pytest.raises(AssertionError, match=r"without the other groups|must be the derivative"):
+        check_loss(broken(PairwiseLogistic, value=value), coupled_targets(PairwiseLogistic))
+
+
+@dataclass(frozen=True)
+class Bump(Term):
+    """A Gaussian bump."""
+
+    center: np.ndarray
+    width: float
+    height: np.ndarray
+
+    def __call__(self, X):
+        return np.exp(-((X[:, None] - self.center) ** 2).sum(axis=-1) / self.width) @ self.height
+
+    def scaled(self, factor):
+        return replace(self, height=factor * self.height)
+
+    @classmethod
+    def stack(cls, terms):
+        center, height = (np.vstack([getattr(term, name) for term in terms]) for name in ("center", "height"))
+        return cls(center, terms[0].width, height)
+
+    @property
+    def family(self):
+        return Bump, self.width
+
+
+def bump(kind=Bump, width=1.0, **methods):
+    """A bump of a class with other methods."""
+    return type("Broken", (kind,), methods)(RNG.standard_normal((1, 2)), width, np.ones((1, 1)))
+
+
+TERMS = {
+    "outputs of the first 1 of 20 rows": bump(__call__=lambda self, X: Bump.__call__(self, X) - X.mean()),
+    "scaled(-2.5)(X)": bump(scaled=lambda self, factor: replace(self, height=abs(factor) * self.height)),
+    "must not change X": bump(__call__=lambda self, X: Bump.__call__(self, np.add(X, 1.0, out=X))),
+    "outputs must have shape (n, C)": bump(__call__=lambda self, X: Bump.__call__(self, X)[:, 0]),
+    "outputs of the stack of": bump(stack=classmethod(lambda cls, terms: terms[0])),
+    "outputs of merged()": bump(merged=lambda self: self.scaled(2.0)),
+    "features must have shape (n, p)": bump(features=lambda self, X: X[:, 0]),
+}
+
+
+@pytest.mark.parametrize("law", TERMS)
+def test_terms(law):
+    with pytest.raises(AssertionError, match=re.escape(law)):
+        check_term(TERMS[law], X)
+
+
+def test_terms_that_cannot_be_stacked_are_of_several_families():
+    check_term(bump(), X, bump(width=2.0))
+    kinds = {"family": property(lambda self: "one")}
+    one, other = bump(width=1.0, **kinds), bump(width=2.0, **kinds)
+    with pytest.raises(AssertionError, match="outputs of the stack of 3 terms"):
+        check_term(one, X, other)
+
+
+class OneCosine(Learner):
+    """The better sign of a random cosine."""
+
+    def fit(self, round):
+        term = Cosines(self.frequency(round), np.zeros(1), np.ones((1, 1)))
+        return term.scaled(float(np.sign(round.inner(round.residual, term(round.design.X)))))
+
+    def frequency(self, round):
+        return round.rng.standard_normal((1, round.design.X.shape[1]))
+
+
+def count_fits(self, round):
+    """A fit that a parameter counts."""
+    self.fits = getattr(self, "fits", 0) + 1
+    return OneCosine.fit(self, round)
+
+
+def centre(self, round):
+    """A fit that changes the round."""
+    round.residual[:] = 0.0
+    round.gradient[:] -= round.gradient.mean()
+    return OneCosine.fit(self, round)
+
+
+LEARNERS = {
+    "random numbers are round.rng's": broken(
+        OneCosine,
+        frequency=lambda self, round: np.random.standard_normal((1, 3)),  # noqa: NPY002 - the fault
+    ),
+    "must not change round.gradient": broken(OneCosine, fit=centre),
+    "must return a Term": broken(OneCosine, fit=lambda self, round: np.ones(3)),
+    "within [-1, 1]": broken(
+        OneCosine, bounded=True, fit=lambda self, round: OneCosine.fit(self, round).scaled(1.5)
+    ),
+    "must lower the loss": broken(
+        OneCosine, fit=lambda self, round: Cosines(np.zeros((1, 3)), np.zeros(1), np.zeros((1, 1)))
+    ),
+    "outputs of its term must have shape": broken(
+        OneCosine, fit=lambda self, round: Cosines(self.frequency(round), np.zeros(1), np.ones((1, 2)))
+    ),
+}
+
+
+@pytest.mark.parametrize("law", LEARNERS)
+def test_learners(law):
+    with pytest.raises(AssertionError, match=re.escape(law)):
+        check_learner(LEARNERS[law])
+
+
+def test_valid_parts_pass():
+    check_learner(OneCosine())
+    check_loss(broken(SquaredError, link=None, inverse_link=lambda self, raw: IdentityLink().inverse(raw)), REAL)
