@@ -106,7 +106,7 @@ def boost(
     given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
     for name, check in PARAMETERS.items():
         require("boost", name, given[name], check)
-    design, y, weight = check_data(design, y, weight)
+    design, y, weight = check_data(design, y, weight, loss.infinite)
     # The rows may lack some classes of an initial ensemble.
     n_scores = 1 if init is None or loss.task == "regression" else init.n_outputs
     loss = prepare_loss(loss, y, weight, n_scores if n_scores > 1 else None)
@@ -151,8 +151,10 @@ def build_ensemble(start: Ensemble, terms: Sequence[Term], moves: Sequence[Array
     return Ensemble(start.baseline, materialized_terms(terms[: len(moves)]), np.reshape(moves, (-1, 2)))
 
 
-def check_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[Design, Array, Array]:
-    """The validated data of :func:`boost`, or a ValueError."""
+def check_data(
+    design: Design | Array, y: Array, weight: Array | None, infinite: bool
+) -> tuple[Design, Array, Array]:
+    """The validated data of :func:`boost`, or a ValueError; `infinite` says whether targets may be infinite."""
     if not isinstance(design, Design):
         if np.ndim(design) != 2:
             raise ValueError(f"boost: design must be a Design or have shape (n, d), got {np.shape(design)}")
@@ -164,8 +166,9 @@ def check_data(design: Design | Array, y: Array, weight: Array | None) -> tuple[
         raise ValueError("boost: design must have at least one row, got none")
     if y.ndim != 2 or len(y) != n:
         raise ValueError(f"boost: y must have shape ({n}, K), got {y.shape}")
-    if not np.isfinite(y).all():
-        raise ValueError("boost: y must be finite, got NaN or infinity")
+    if not np.isfinite(y).all() and (not infinite or np.isnan(y).any()):
+        wanted = "numbers or infinity, got NaN" if infinite else "finite, got NaN or infinity"
+        raise ValueError(f"boost: y must be {wanted}")
     weight = np.ones(n) if weight is None else check_real_array("weight", weight).astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise ValueError(f"boost: weight must have shape ({n},), got {weight.shape}")

@@ -9,8 +9,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
 
 from ..core import Loss
+from ..losses.coupling import losses_of_rows
+from ..losses.validation import require_accepted_target
 from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.typing import Array
 
@@ -62,6 +65,36 @@ class ScoreDecoder:
             return ""
         absent = np.setdiff1d(np.arange(len(self.classes)), y).astype(np.int64)
         return f"; none of these {len(y)} rows is of class {self.classes[absent].tolist()}" if len(absent) else ""
+
+
+def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
+    """The score of a regression: R2 if the response has a column for each of y, else minus the mean loss.
+
+    Parameters
+    ----------
+    loss : Loss
+        The prepared loss. If it names the columns of its response, these are no predictions of y.
+    y, raw : ndarray of shape (n, K), (n, C)
+        Targets and raw scores.
+    weight : ndarray of shape (n,)
+        Positive sample weights.
+
+    Raises
+    ------
+    ValueError
+        If the loss does not accept the targets, or they need another number of scores.
+    """
+    n_scores = loss.n_scores(y)
+    if n_scores != raw.shape[1]:
+        raise ValueError(
+            f"y must have the columns of the fit: for {y.shape[1]} loss {loss!r} needs {n_scores} scores, and the "
+            f"model has {raw.shape[1]}"
+        )
+    require_accepted_target(loss, y)
+    response = loss.inverse_link(raw)
+    if response.shape == y.shape and loss.response_names is None and not loss.infinite:
+        return float(r2_score(y, response, sample_weight=weight))
+    return -float(np.average(losses_of_rows(loss, y, raw, weight), weights=weight))
 
 
 def is_scorer(given: object) -> bool:

@@ -212,7 +212,8 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
     ) -> Dataset:
         """Encoded rows of positive weight; sets ``encoder_``."""
         given = X, sample_weight
-        known, y = {"multi_output": targets.multi_output}, y if y is None else targets.read(y)
+        known = {"multi_output": targets.multi_output, "infinite": targets.infinite}
+        y = y if y is None else targets.read(y)
         if self._is_warm_start():
             X, y, weight = self.encoder_.transform_rows(X, y, sample_weight, **known)
         else:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
+from ..boosting.evaluation import rows_of_positive_weight
+from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
@@ -65,9 +68,9 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
             data frame's own marker (None, pd.NA).
         y : array-like of shape (n,) or (n, K)
-            Targets, finite, in the columns that the loss takes; several targets where loss and learner can fit
-            several (attribute ``multi_output``): then ``SquaredError(output_weights=...)`` sets their weights; by
-            default they are scaled to count equally.
+            Targets in the columns that the loss takes, finite unless its attribute ``infinite`` is true; several
+            targets where loss and learner can fit several (attribute ``multi_output``): then
+            ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count equally.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
             stopping holds out a row with all of its weight, however large that is. It merges copies of a row,
@@ -95,7 +98,11 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        return self._fit(X, y, sample_weight, init_model, eval_set, groups, RealTargets(type(self).__name__))
+        return self._fit(X, y, sample_weight, init_model, eval_set, groups, self._targets())
+
+    def _targets(self) -> RealTargets:
+        """The encoder of targets for the loss."""
+        return RealTargets(type(self).__name__, has_attribute(self, "loss", "infinite"))
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         parts.loss.n_scores(data.y)
@@ -114,6 +121,33 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         """
         raw = self.raw_scores(X)
         return squeeze(self.loss_.inverse_link(raw))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """How well the model predicts, the more the better, by a measure that suits the loss.
+
+        That is R2, the coefficient of determination, if the response has a column for each of y. For other
+        losses, such as of distributions, bounds or ordered classes, it is minus the mean loss.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, K)
+            Targets, in the columns of fit.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the targets or weights are invalid.
+        """
+        check_is_fitted(self)
+        X, y, weight = rows_of_positive_weight(X, y, sample_weight)
+        return score_of_loss(self.loss_, self._targets().transform(y), self.raw_scores(X), weight)
 
     def staged_predict(self, X: Any) -> Iterator[Array]:
         """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""

@@ -91,6 +91,7 @@ class FeatureEncoder(BaseEstimator):
         *,
         categories: CategoryEncoding | None = None,
         multi_output: bool = False,
+        infinite: bool = False,
     ) -> tuple[Array, Array, Array]:
         """Learn the columns of a table, and return its rows of positive weight.
 
@@ -101,8 +102,8 @@ class FeatureEncoder(BaseEstimator):
         sample_weight : array-like of shape (n,), optional
         categories : CategoryEncoding, optional
             Used instead of the categories of `X` if it has all of them.
-        multi_output : bool, default=False
-            Whether `y` may have several columns.
+        multi_output, infinite : bool, default=False
+            Whether `y` may have several columns, and infinite entries.
 
         Returns
         -------
@@ -111,7 +112,7 @@ class FeatureEncoder(BaseEstimator):
         require_arrays(X=X, y=y, sample_weight=sample_weight)
         X = read_table(X)
         self.categories = self._categories_of(X)
-        X, y, missing = self._checked_rows(X, y, reset=True, multi_output=multi_output)
+        X, y, missing = self._checked_rows(X, y, True, multi_output, infinite)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
         if len(X) < n_given:
@@ -124,11 +125,17 @@ class FeatureEncoder(BaseEstimator):
         return in_double_if_any(X, missing), y, weight
 
     def transform_rows(
-        self, X: Any, y: Any, sample_weight: Any = None, *, multi_output: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        multi_output: bool = False,
+        infinite: bool = False,
     ) -> tuple[Array, Array, Array]:
         """Rows of positive weight of a table with the columns of fit, for a further fit."""
         require_arrays(X=X, y=y, sample_weight=sample_weight)
-        X, y, missing = self._checked_rows(read_table(X), y, reset=False, multi_output=multi_output)
+        X, y, missing = self._checked_rows(read_table(X), y, False, multi_output, infinite)
         n_given = len(X)
         X, y, weight = with_positive_weight(X, y, sample_weight)
         missing = missing & missing_columns(X) if len(X) < n_given else missing
@@ -184,12 +191,16 @@ class FeatureEncoder(BaseEstimator):
             X = mixed_array(X)
         return fit_category_encoding(self.owner, given, X)
 
-    def _checked_rows(self, X: Any, y: Any, reset: bool, multi_output: bool) -> tuple[Array, Array, Array]:
+    def _checked_rows(
+        self, X: Any, y: Any, reset: bool, multi_output: bool, infinite: bool
+    ) -> tuple[Array, Array, Array]:
         """X as a matrix, y, and which columns have missing values."""
         if y is None:
             raise ValueError(f"{self.owner} requires y to be passed, but the target y is None")
-        (X, y), missing = self._checked(X, y, reset=reset, multi_output=multi_output)
-        return X, y, missing
+        # scikit-learn's check refuses infinite targets.
+        finite = np.where(np.isinf(y), 0.0, y) if infinite else y
+        (X, checked), missing = self._checked(X, finite, reset=reset, multi_output=multi_output)
+        return X, y if infinite else checked, missing
 
     def _checked(self, X: Any, *y: Any, reset: bool, **options: Any) -> tuple[Any, Array]:
         """X as a matrix, or X and y, checked by scikit-learn; and which columns have missing values."""

@@ -109,14 +109,13 @@ def codes_of_labels(classes: Array, y: Array) -> Array:
 
 
 def encode_targets(y: Any) -> Array:
-    """Targets of a regression, (n, C), float64; a ValueError unless they are real numbers with finite squares."""
+    """Targets of a regression, (n, K), float64; a ValueError unless they are infinite or have finite squares."""
     y = number_array(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     targets = y.astype(np.float64).reshape(len(y), -1)
-    for size in np.abs(targets).max(axis=0, initial=0.0):
-        # Infinite targets have an error of their own.
-        if 0.0 < size < 1.0 / MAX_MAGNITUDE or MAX_MAGNITUDE < size < np.inf:
+    for size in np.abs(targets).max(axis=0, initial=0.0, where=np.isfinite(targets)):
+        if 0.0 < size < 1.0 / MAX_MAGNITUDE or size > MAX_MAGNITUDE:
             raise ValueError(
                 f"y must be 0 or have a largest magnitude between {1.0 / MAX_MAGNITUDE:g} and {MAX_MAGNITUDE:g}, "
                 f"got {size:g}: give it in other units"
@@ -146,11 +145,14 @@ class TargetEncoder(ABC):
     ----------
     multi_output : bool
         Whether there may be several columns.
+    infinite : bool
+        Whether targets may be infinite.
     classes : ndarray or None
         Class labels; None in regression.
     """
 
     multi_output = False
+    infinite = False
     classes: Array | None = None
 
     def __init__(self, owner: str) -> None:
@@ -224,9 +226,21 @@ class LabelEncoder(TargetEncoder):
 
 
 class RealTargets(TargetEncoder):
-    """Real targets, of one column or several."""
+    """Real targets, of one column or several.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator, for messages.
+    infinite : bool, default=False
+        Whether targets may be infinite; missing they may not be.
+    """
 
     multi_output = True
+
+    def __init__(self, owner: str, infinite: bool = False) -> None:
+        super().__init__(owner)
+        self.infinite = infinite
 
     def read(self, y: Any) -> Array:
         return number_array(y)
@@ -235,4 +249,7 @@ class RealTargets(TargetEncoder):
         return self.transform(y), weight
 
     def transform(self, y: Any) -> Array:
-        return encode_targets(y)
+        targets = encode_targets(y)
+        if not self.infinite and np.isinf(targets).any():
+            raise ValueError(f"y must be finite, got {targets[np.isinf(targets)][0]}")
+        return targets

@@ -1,0 +1,121 @@
+"""``score`` asks the loss, and targets may be infinite where the loss says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_score
+
+from rffboost_ext import Loss, RFFBoostRegressor, boost
+from rffboost_ext.losses import IdentityLink
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(240, 3))
+WEIGHT = RNG.integers(0, 3, 240)
+
+
+class Interval(Loss):
+    """The logistic distribution of a number that is known to lie between two bounds: log F(high) - F(low)."""
+
+    infinite = True
+    link = IdentityLink()
+
+    def n_scores(self, y, n_classes=None):
+        return 1
+
+    def value(self, y, raw):
+        return -np.log(np.maximum(expit(y[:, 1] - raw[:, 0]) - expit(y[:, 0] - raw[:, 0]), 1e-300))
+
+    def derivatives(self, y, raw):
+        low, high = expit(y[:, :1] - raw), expit(y[:, 1:] - raw)
+        return 1.0 - low - high, low * (1.0 - low) + high * (1.0 - high) + 1e-9
+
+    def baseline(self, y, weight):
+        return np.zeros(1)
+
+
+class Ordered(Interval):
+    """The same for an ordered class, (n, 1), whose response has a column for each of three classes."""
+
+    infinite = False
+    link = None
+
+    def bounds(self, y):
+        return np.array([-np.inf, -1.0, 1.0, np.inf])[np.hstack([y, y + 1]).astype(int)]
+
+    def value(self, y, raw):
+        return super().value(self.bounds(y), raw)
+
+    def derivatives(self, y, raw):
+        return super().derivatives(self.bounds(y), raw)
+
+    def inverse_link(self, raw):
+        above = expit(np.array([-1.0, 1.0]) - raw)
+        return np.diff(above, axis=1, prepend=0.0, append=1.0)
+
+
+latent = 2.0 * X[:, 0] + RNG.logistic(size=240)
+BOUNDS = np.column_stack([np.where(latent > -1.0, latent, -np.inf), np.where(latent < 1.5, latent + 0.5, np.inf)])
+CLASSES = np.digitize(latent, [-1.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def intervals() -> Any:
+    sets = {"train": (X[:200], BOUNDS[:200]), "other": (X[200:], BOUNDS[200:], WEIGHT[200:])}
+    model = RFFBoostRegressor(Interval(), "rff_1", n_estimators=30, random_state=0)
+    return model.fit(X[:200], BOUNDS[:200], WEIGHT[:200], eval_set=sets)
+
+
+def test_infinite_bounds_are_fitted_and_evaluated(intervals: Any) -> None:
+    value = intervals.loss_.value(BOUNDS[200:], intervals.raw_scores(X[200:]))
+    expected = np.average(value, weights=WEIGHT[200:])
+    assert intervals.score(X[200:], BOUNDS[200:], WEIGHT[200:]) == pytest.approx(-expected, rel=1e-12)
+    assert intervals.score(X[200:], pd.DataFrame(BOUNDS[200:])) == pytest.approx(-value.mean(), rel=1e-12)
+    ((curve,),) = [list(metrics.values()) for name, metrics in intervals.evals_result_.items() if name == "other"]
+    assert intervals.best_score_ == pytest.approx(min(curve))
+    assert np.corrcoef(intervals.predict(X), X[:, 0])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(240) // 3])
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_infinite_targets_are_divided_and_stacked(groups: Any, n_folds: int) -> None:
+    model = RFFBoostRegressor(Interval(), n_estimators=8, n_folds=n_folds, early_stopping=True, random_state=0)
+    model.fit(X, BOUNDS, WEIGHT, groups=groups)
+    assert model.score(X, BOUNDS) > -Interval().value(BOUNDS, np.zeros((240, 1))).mean()
+
+
+@pytest.mark.parametrize(
+    ("loss", "bad"), [(Interval(), np.nan), ("squared_error", np.nan), ("squared_error", np.inf)], ids=repr
+)
+def test_missing_targets_are_refused_and_infinite_ones_by_other_losses(
+    intervals: Any, loss: Any, bad: float
+) -> None:
+    known = BOUNDS if isinstance(loss, Loss) else np.zeros((240, 2))
+    y = np.where(np.arange(480).reshape(240, 2) == 7, bad, known)
+    model = RFFBoostRegressor(loss, "tree", n_estimators=2)
+    for call in (
+        lambda: model.fit(X, y),
+        lambda: model.fit(X, known, eval_set=(X, y)),
+        lambda: (intervals if known is BOUNDS else model.fit(X, known)).score(X, y),
+        lambda: boost(X, y, loss=loss, learner="tree", n_estimators=1),
+    ):
+        with pytest.raises(ValueError, match=r"(?i)y.*(NaN|missing|inf)"):
+            call()
+
+
+def test_a_score_is_minus_the_mean_loss_unless_the_response_predicts_the_target() -> None:
+    model = RFFBoostRegressor(Ordered(), "rff_1", n_estimators=10, random_state=0).fit(X, CLASSES)
+    value = model.loss_.value(CLASSES[:, None], model.raw_scores(X))
+    assert model.predict(X).shape == (240, 3)
+    assert model.score(X, CLASSES) == pytest.approx(-value.mean(), rel=1e-12)
+    assert (cross_val_score(model, X, CLASSES, cv=2) < 0.0).all()
+    several = RFFBoostRegressor(learner="tree", n_estimators=5).fit(X, X[:, :2])
+    expected = r2_score(X[:, :2], several.predict(X), sample_weight=WEIGHT)
+    assert several.score(X, X[:, :2], WEIGHT) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match=r"y must have the columns of the fit"):
+        several.score(X, X[:, 0])
