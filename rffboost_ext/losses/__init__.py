@@ -5,6 +5,7 @@ from .label_regression import LabelRegression
 from .links import BinaryLogitLink, IdentityLink, LabelMeanLink, LogitLink, LogLink, MultinomialLogitLink
 from .log_link import Gamma, Poisson, Tweedie
 from .multinomial import MultinomialLogLoss
+from .ranking import LambdaRank, Pairwise
 from .registry import LOSSES
 from .robust import AbsoluteError, Huber, Quantile
 from .squared import SquaredError
@@ -19,11 +20,13 @@ __all__ = [
     "IdentityLink",
     "LabelMeanLink",
     "LabelRegression",
+    "LambdaRank",
     "LogLink",
     "LogLoss",
     "LogitLink",
     "MultinomialLogLoss",
     "MultinomialLogitLink",
+    "Pairwise",
     "Poisson",
     "Quantile",
     "SquaredError",

@@ -1,0 +1,73 @@
+"""Sums over pairs of rows of a query, for losses of rankings.
+
+Rows are sorted by query and then by falling score; those of query q are ``start[q]`` to ``start[q + 1]``. The
+weight of a pair of rows i before j of different gains is `discount[i]` if `uniform`. Else it is
+\\|gain_i - gain_j\\| times the difference of their discounts, or times `tied[i]` if their scores are equal.
+Discounts do not increase within a query; pairs whose discounts are both 0 have the weight 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .kernel import kernel
+from .vector_math import exp
+
+
+@kernel("f8[1] f8[1] f8[1] f8[1] i8 i8[1] f8[1]* f8[1]*", fastmath=True)
+def pair_derivatives(score, gain, discount, tied, uniform, start, gradient, hessian):  # type: ignore[no-untyped-def]
+    """Derivatives of the sum over pairs of weight times ``log(1 + exp(-x))``, x = score difference; from zeros."""
+    for q in range(len(start) - 1):
+        end = start[q + 1]
+        for i in range(start[q], end - 1):
+            own_gain, own_score, own_discount, own_tied = gain[i], score[i], discount[i], tied[i]
+            if own_discount == 0.0:
+                break
+            slope, curvature = 0.0, 0.0
+            # No branches, so that the loop is vectorised.
+            for j in range(i + 1, end):
+                above, lead = own_gain - gain[j], own_score - score[j]
+                if uniform:
+                    weight = 0.0 if above == 0.0 else own_discount
+                else:
+                    weight = abs(above) * (own_discount - discount[j] if lead > 0.0 else own_tied)
+                # lead >= 0, so that the exponential is at most 1.
+                tail = exp(-lead)
+                large = 1.0 / (1.0 + tail)
+                pull = weight * large * (-tail if above > 0.0 else 1.0)
+                bend = weight * tail * large * large
+                slope += pull
+                curvature += bend
+                gradient[j] -= pull
+                hessian[j] += bend
+            gradient[i] += slope
+            hessian[i] += curvature
+
+
+@kernel("f8[1] f8[1] f8[1] f8[1] i8 i8[1] f8[1]*", fastmath=True)
+def pair_values(score, gain, discount, tied, uniform, start, value):  # type: ignore[no-untyped-def]
+    """The sum over pairs of weight times ``log(1 + exp(-x))``, half of it for each row of the pair; from zeros."""
+    for q in range(len(start) - 1):
+        end = start[q + 1]
+        for i in range(start[q], end - 1):
+            if discount[i] == 0.0:
+                break
+            for j in range(i + 1, end):
+                above, lead = gain[i] - gain[j], score[i] - score[j]
+                if above == 0.0:
+                    continue
+                change = discount[i] - discount[j] if lead > 0.0 else tied[i]
+                weight = discount[i] if uniform else abs(above) * change
+                half = 0.5 * weight * (math.log1p(math.exp(-lead)) + (0.0 if above > 0.0 else lead))
+                value[i] += half
+                value[j] += half
+
+
+@kernel("f8[1] i8[1] i8[1]*")
+def sort_within_queries(score, start, order):  # type: ignore[no-untyped-def]
+    """Sort the rows of each query in `order` by falling score."""
+    for q in range(len(start) - 1):
+        rows = order[start[q] : start[q + 1]]
+        rows[:] = rows[np.argsort(-score[rows])]

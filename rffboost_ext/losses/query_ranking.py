@@ -1,0 +1,121 @@
+"""Rankings of the rows of queries by their scores, in which tied rows share their ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..kernels import compiled
+from ..utils.typing import Array
+
+
+@dataclass(frozen=True)
+class QueryRanking:
+    """Rows sorted by query and then by falling score; ranks count from 0 in each query.
+
+    Tied rows are in no order: what a ranking says of them is the expectation over all of their orders.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n,)
+        The rows in their order.
+    start : ndarray of shape (q + 1,)
+        Where each query starts, then n.
+    tie : ndarray of shape (t,)
+        Where each run of rows of one query and one score starts.
+    """
+
+    order: Array
+    start: Array
+    tie: Array
+
+    @classmethod
+    def of(cls, code: Array, score: Array) -> QueryRanking:
+        """The ranking by codes of queries and scores, both (n,)."""
+        is_sorted = (code[1:] >= code[:-1]).all()
+        order = np.arange(len(code)) if is_sorted else np.argsort(code, kind="stable")
+        code = code[order]
+        new_query = np.append(True, code[1:] != code[:-1])
+        start = np.append(np.flatnonzero(new_query), len(code))
+        compiled("ranking").sort_within_queries(score, start, order)
+        score = score[order]
+        return cls(order, start, np.flatnonzero(new_query | np.append(True, score[1:] != score[:-1])))
+
+    @cached_property
+    def size(self) -> Array:
+        """Number of rows of each query, (q,)."""
+        return np.diff(self.start)
+
+    @cached_property
+    def rank(self) -> Array:
+        """The rank of each sorted row, (n,), if ties are broken by their order."""
+        return np.arange(len(self.order)) - np.repeat(self.start[:-1], self.size)
+
+    @cached_property
+    def tie_size(self) -> Array:
+        """Number of rows of each run, (t,)."""
+        return np.diff(self.tie, append=len(self.order))
+
+    def discount(self, k: int | None) -> Array:
+        """The discount of each sorted row, (n,): 1 / log2(2 + rank) for the first k ranks, 0 for others."""
+        return self._of_runs(np.add.reduceat(self._by_rank(k), self.tie) / self.tie_size)
+
+    def tied_difference(self, k: int | None) -> Array:
+        """The expected absolute difference of the discounts of a sorted row and another of its run, (n,)."""
+        size = self.tie_size
+        place = np.arange(len(self.order)) - self._of_runs(self.tie)
+        total = np.add.reduceat((self._of_runs(size) - 1 - 2 * place) * self._by_rank(k), self.tie)
+        return self._of_runs(2.0 * total / np.maximum(size * (size - 1), 1))
+
+    def total(self, values: Array) -> Array:
+        """Sums over the sorted rows of each query, (q,), of values (n,)."""
+        return np.add.reduceat(values, self.start[:-1])
+
+    def of_rows(self, values: Array) -> Array:
+        """Values of queries (q,) for each sorted row, (n,)."""
+        return np.repeat(values, self.size)
+
+    def unsorted(self, values: Array) -> Array:
+        """Values of the sorted rows, (n,), in the order of the rows."""
+        found = np.empty_like(values)
+        found[self.order] = values
+        return found
+
+    def _by_rank(self, k: int | None) -> Array:
+        discount = 1.0 / np.log2(2.0 + self.rank)
+        return discount if k is None else np.where(self.rank < k, discount, 0.0)
+
+    def _of_runs(self, values: Array) -> Array:
+        return np.repeat(values, self.tie_size)
+
+
+def ndcg_of_queries(y: Array, score: Array, k: int | None = None) -> tuple[QueryRanking, Array]:
+    r"""The ranking by scores, and the normalised discounted cumulative gain of each of its queries, (q,).
+
+    .. math:: \mathrm{NDCG@k} = \frac{\sum_i (2^{y_i} - 1)\, D(r_i)}{\max \ldots}, \quad
+              D(r) = \frac{[r < k]}{\log_2(2 + r)},
+
+    for ranks r from 0, relative to the best ranking; NaN for queries without a relevant row. Tied rows share their
+    discounts, as in scikit-learn's ``ndcg_score``.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, 2)
+        Relevance and code of the query.
+    score : ndarray of shape (n,)
+    k : int, optional
+        Number of ranks that count; all by default.
+    """
+    gain, code = np.exp2(y[:, 0]) - 1.0, y[:, 1]
+    ranking = QueryRanking.of(code, score)
+    found = ranking.total(gain[ranking.order] * ranking.discount(k))
+    best = ideal_dcg(gain, code, k)
+    return ranking, np.divide(found, best, out=np.full_like(best, np.nan), where=best > 0.0)
+
+
+def ideal_dcg(gain: Array, code: Array, k: int | None) -> Array:
+    """The largest discounted cumulative gain of each query, (q,), in the order of the codes, both (n,)."""
+    best = QueryRanking.of(code, gain)
+    return best.total(gain[best.order] * best.discount(k))

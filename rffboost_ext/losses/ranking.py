@@ -1,0 +1,153 @@
+"""Losses of rankings: sums over pairs of rows of a query, whose targets are relevance and code of the query."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core import Loss
+from ..kernels import compiled
+from ..utils.param_validation import OPTIONAL, POSITIVE, Integer, OneOf
+from ..utils.typing import Array
+from .links import IdentityLink
+from .query_ranking import QueryRanking, ideal_dcg
+from .registry import LOSSES
+from .target_statistics import require_targets, round_to_24_bits
+
+# As in XGBoost: larger gains 2^y - 1 are beyond its integers.
+MAX_RELEVANCE = 31.0
+
+
+class RankingLoss(Loss):
+    r"""The sum over pairs of rows of one query, i more relevant than j, of ``v_ij log(1 + exp(raw_j - raw_i))``.
+
+    The weights v of the pairs are those of the derived class. They may depend on the ranking, which small changes
+    of the scores do not change: the derivatives are exact but where the ranking changes. Each row of a pair has
+    half of its loss. Sample weights are constant within a query, and so they are factors of the loss of a row.
+
+    y has two columns, relevance and code of the query. Rows of a query need not be together.
+    """
+
+    link = IdentityLink()
+    rows = "groups"
+    unit: float | str
+    uniform: ClassVar[bool] = False
+    """Whether the weight of a pair of rows of different relevance is the discount of the first."""
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One score for the two columns of y."""
+        if y.shape[1] != 2:
+            raise ValueError(
+                f"loss {self!r}: y must have two columns, relevance and code of the query, got {y.shape[1]}"
+            )
+        return 1
+
+    def check_target(self, y: Array) -> None:
+        """Raise a ValueError unless relevance is from 0 to 31."""
+        relevance = y[:, 0]
+        require_targets(
+            self,
+            relevance,
+            (relevance >= 0.0) & (relevance <= MAX_RELEVANCE),
+            f"relevance between 0 and {MAX_RELEVANCE:g}",
+        )
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with its unit, 1 over the mean hessian of equal scores; a ValueError if weights do not suit."""
+        ranking = QueryRanking.of(y[:, 1], weight)
+        if len(ranking.tie) >= len(ranking.start):
+            raise ValueError(f"loss {self!r}: sample_weight must be constant within a query")
+        if not isinstance(self.unit, str):
+            return self
+        hessian = self.derivatives(y, np.zeros((len(y), 1)), weight)[1].mean()
+        return clone(self).set_params(unit=round_to_24_bits(float(1.0 / hessian)) if hessian > 0.0 else 1.0)
+
+    @abstractmethod
+    def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
+        """What weights pairs, as in :mod:`rffboost_ext.kernels.ranking`: gain, discount and that of ties, (n,)."""
+
+    def value(self, y: Array, raw: Array, weight: Array | None = None) -> Array:
+        return self._sums("pair_values", 1, y, raw)[0][:, 0]
+
+    def derivatives(self, y: Array, raw: Array, weight: Array | None = None) -> tuple[Array, Array]:
+        gradient, hessian = self._sums("pair_derivatives", 2, y, raw)
+        return gradient, hessian
+
+    def _sums(self, kernel: str, number: int, y: Array, raw: Array) -> list[Array]:
+        """Sums over the pairs of each row, a `number` of arrays (n, 1), by a kernel."""
+        ranking = QueryRanking.of(y[:, 1], raw[:, 0])
+        sums, score = np.zeros((number, len(y))), raw[ranking.order, 0]
+        getattr(compiled("ranking"), kernel)(score, *self.pairs(y, ranking), self.uniform, ranking.start, *sums)
+        return [ranking.unsorted(total)[:, None] for total in sums]
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        """0: a constant changes no ranking."""
+        return np.zeros(1)
+
+
+@LOSSES.register("lambdarank")
+class LambdaRank(RankingLoss):
+    r"""LambdaMART's loss: the weight of a pair is the change of NDCG@k if the two rows swapped their ranks.
+
+    .. math:: v_{ij} = \frac{|2^{y_i} - 2^{y_j}| \, |D(r_i) - D(r_j)|}{\max_r \sum_i (2^{y_i} - 1) D(r_i)}, \quad
+              D(r) = \frac{[r < k]}{\log_2(2 + r)}
+
+    with ranks r from 0. The weights of tied rows are their means over all of their orders, so that the order of
+    rows does not matter.
+
+    Parameters
+    ----------
+    k : int or None, default=None
+        Number of ranks that count, all by default. Pairs beyond are left out: a round takes time in proportion to
+        k times the number of rows.
+    unit : float or "auto", default="auto"
+        Factor of the derivatives in a fit, so that the strength of regularisation does not depend on the queries.
+        "auto" is 1 over the mean hessian of equal scores, computed in each fit; outside of a fit it is 1.
+
+    References
+    ----------
+    C. J. C. Burges, From RankNet to LambdaRank to LambdaMART: an overview, MSR-TR-2010-82. X. Wang et al., The
+    LambdaLoss framework for ranking metric optimization, CIKM 2018.
+    """
+
+    constraints = {"k": Integer(1) | OPTIONAL, "unit": POSITIVE | OneOf(("auto",))}
+
+    def __init__(self, k: int | None = None, unit: float | str = "auto") -> None:
+        self.k = k
+        self.unit = unit
+
+    def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
+        gain = np.exp2(y[:, 0]) - 1.0
+        best = ideal_dcg(gain, y[:, 1], self.k)
+        share = ranking.of_rows(np.divide(1.0, best, out=np.zeros_like(best), where=best > 0.0))
+        return gain[ranking.order], share * ranking.discount(self.k), share * ranking.tied_difference(self.k)
+
+
+@LOSSES.register("pairwise")
+class Pairwise(RankingLoss):
+    r"""RankNet's loss: the weight of each pair of rows of different relevance is 1 / m, m being the query's rows.
+
+    A round takes time in proportion to the number of pairs.
+
+    Parameters
+    ----------
+    unit : float or "auto", default="auto"
+        Factor of the derivatives in a fit, as in :class:`LambdaRank`.
+
+    References
+    ----------
+    C. Burges et al., Learning to rank using gradient descent, ICML 2005.
+    """
+
+    constraints = {"unit": POSITIVE | OneOf(("auto",))}
+    uniform = True
+
+    def __init__(self, unit: float | str = "auto") -> None:
+        self.unit = unit
+
+    def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
+        share = ranking.of_rows(1.0 / ranking.size)
+        return y[ranking.order, 0], share, share
