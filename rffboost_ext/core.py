@@ -73,8 +73,8 @@ class Loss(Spec, ABC):
 
     Laws, which are tested for every registered loss:
 
-    - The gradient is the derivative of ``value`` with respect to the raw score. The hessian is the second
-      derivative if ``exact_hessian``, else a positive upper bound. Both have the shape of ``raw``.
+    - The gradient is the derivative of ``value`` with respect to the raw score if ``exact_gradient``. The hessian
+      is the second derivative if ``exact_hessian``, else a positive upper bound. Both have the shape of ``raw``.
     - ``baseline`` minimises the weighted sum of ``value`` over constant raw scores.
     - A binary classification loss predicts the second class if raw > 0: its probability is then more than 1/2.
     - No method changes its arguments.
@@ -86,6 +86,10 @@ class Loss(Spec, ABC):
     """``"classification"``, with class indices 0 .. K-1 as targets, or ``"regression"``, with real targets."""
     fit_criterion: ClassVar[str] = "newton"
     """Name of the default fit criterion of learners."""
+    exact_gradient: ClassVar[bool] = True
+    """Whether the gradient is the derivative of ``value`` everywhere.
+
+    That of LambdaRank is not where the ranking changes: ``value`` is then what early stopping monitors."""
     exact_hessian: ClassVar[bool] = True
     """Whether ``derivatives`` returns the second derivative, not an upper bound."""
     bounded_ratio: ClassVar[bool] = False

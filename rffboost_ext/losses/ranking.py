@@ -24,9 +24,8 @@ MAX_RELEVANCE = 31.0
 class RankingLoss(Loss):
     r"""The sum over pairs of rows of one query, i more relevant than j, of ``v_ij log(1 + exp(raw_j - raw_i))``.
 
-    The weights v of the pairs are those of the derived class. They may depend on the ranking, which small changes
-    of the scores do not change: the derivatives are exact but where the ranking changes. Each row of a pair has
-    half of its loss. Sample weights are constant within a query, and so they are factors of the loss of a row.
+    The weights v of the pairs are those of the derived class. Each row of a pair has half of its loss. Sample
+    weights are constant within a query, and so they are factors of the loss of a row.
 
     y has two columns, relevance and code of the query. Rows of a query need not be together.
     """
@@ -96,7 +95,7 @@ class LambdaRank(RankingLoss):
               D(r) = \frac{[r < k]}{\log_2(2 + r)}
 
     with ranks r from 0. The weights of tied rows are their means over all of their orders, so that the order of
-    rows does not matter.
+    rows does not matter. The derivatives are exact but where the ranking changes, and the weights with it.
 
     Parameters
     ----------
@@ -113,6 +112,7 @@ class LambdaRank(RankingLoss):
     LambdaLoss framework for ranking metric optimization, CIKM 2018.
     """
 
+    exact_gradient = False
     constraints = {"k": Integer(1) | OPTIONAL, "unit": POSITIVE | OneOf(("auto",))}
 
     def __init__(self, k: int | None = None, unit: float | str = "auto") -> None:

@@ -31,6 +31,7 @@ class LossWrapper(Loss):
     link = delegated("link")
     task = delegated("task")
     fit_criterion = delegated("fit_criterion")
+    exact_gradient = delegated("exact_gradient")
     exact_hessian = delegated("exact_hessian")
     bounded_ratio = delegated("bounded_ratio")
     multiclass = delegated("multiclass")

@@ -13,6 +13,7 @@ from sklearn.metrics import ndcg_score
 from rffboost_ext import LOSSES
 from rffboost_ext.losses import LambdaRank, Pairwise
 from rffboost_ext.losses.query_ranking import ndcg_of_queries
+from rffboost_ext.testing import check_loss
 
 losses = pytest.mark.parametrize("loss", [LambdaRank(), LambdaRank(k=3), Pairwise()], ids=str)
 N = 60
@@ -62,6 +63,11 @@ def test_sums_over_pairs(loss):
     gradient, hessian = loss.derivatives(y, raw)
     found = np.stack([loss.value(y, raw), gradient[:, 0], hessian[:, 0]])
     np.testing.assert_allclose(found, summed_over_pairs(loss, y, raw), rtol=1e-12, atol=1e-13)
+
+
+@losses
+def test_laws(loss):
+    check_loss(loss, rows()[0])
 
 
 @losses

@@ -64,6 +64,7 @@ def test_a_loss_around_another_is_that_one(loss: LossCase):
     facts = (
         "task",
         "fit_criterion",
+        "exact_gradient",
         "exact_hessian",
         "bounded_ratio",
         "multiclass",
