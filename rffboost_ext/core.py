@@ -102,6 +102,11 @@ class Loss(Spec, ABC):
     A loss with its own ``n_scores`` takes any columns, and checks them in ``check_target``."""
     positive: ClassVar[bool] = False
     """For regression: whether targets must be positive or non-negative."""
+    translation_invariant: ClassVar[bool] = False
+    """For regression: whether ``value(y + a, raw + a)`` is ``value(y, raw)`` for any a (n, C), as for residuals.
+
+    An offset is then subtracted from the target, so that scales that ``prepared`` takes from it are those of what
+    remains to be explained."""
     infinite: ClassVar[bool] = False
     """Whether targets may be infinite, such as the bounds of censored times."""
     response_names: ClassVar[Sequence[str] | None] = None

@@ -15,8 +15,10 @@ from ..core import Loss
 from ..data.copies import are_rows_of
 from ..data.dataset import Dataset
 from ..data.sample_weight import check_sample_weight
+from ..losses.offset import with_same_offset
 from ..losses.registry import LOSSES
 from ..losses.validation import prepare_loss, require_accepted_target
+from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.input_types import require_arrays
 from ..preprocessing.tables import native_table, read_table
@@ -134,7 +136,7 @@ def evaluation_of(
     """
 
     def prepare(other: Loss) -> Loss:
-        return prepare_loss(other, data.y, data.weight, targets.n_classes)
+        return prepare_loss(with_same_offset(loss, other), data.y, data.weight, targets.n_classes)
 
     for label, held in sets.items():
         if held.y.shape[1] != data.y.shape[1]:
@@ -155,9 +157,14 @@ def evaluation_of(
 
 
 def evaluation_sets(
-    owner: str, eval_set: Any, features: FeatureEncoder, targets: TargetEncoder
+    owner: str,
+    eval_set: Any,
+    features: FeatureEncoder,
+    targets: TargetEncoder,
+    margins: Mapping[str, Any] | None = None,
+    n_scores: int = 1,
 ) -> dict[str, Dataset]:
-    """The user's sets, validated and encoded, by name.
+    """The user's sets, validated and encoded, by name, with their offsets of `n_scores` columns if there are any.
 
     Raises
     ------
@@ -169,6 +176,9 @@ def evaluation_sets(
     for name, given in named_sets(owner, eval_set).items():
         try:
             sets[name] = evaluation_set(given, features, targets)
+            if margins:
+                weight = given[2] if len(given) == 3 else None
+                sets[name] = sets[name].with_offset(encode_base_margin(margins[name], given[0], weight, n_scores))
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{owner}: eval_set {name!r}: {error}") from error
@@ -191,6 +201,34 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
     if len(named) < len(several):
         raise ValueError(f"{owner}: eval_set must have a name of its own for each set, got {list(several)}")
     return named
+
+
+def margins_by_name(owner: str, given: Any, eval_set: Any, base_margin: Any) -> dict[str, Any]:
+    """The offsets of the sets by their names, from ``base_margin_eval_set``; none without ``base_margin``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there is not one for each set of a fit with offsets, or there are some in a fit without.
+    """
+    names = list(named_sets(owner, eval_set))
+    entries = "a list with an entry for each set of eval_set, or a dict of such by name"
+    if given is None:
+        given = {}
+    elif isinstance(given, list | tuple) and not isinstance(eval_set, Mapping):
+        if len(given) != len(names):
+            raise ValueError(f"{owner}: base_margin_eval_set must be {entries}: {len(names)}, got {len(given)}")
+        given = dict(zip(names, given, strict=True))
+    elif is_set(eval_set) and not isinstance(given, Mapping):
+        given = {names[0]: given}
+    elif not isinstance(given, Mapping):
+        raise TypeError(f"{owner}: base_margin_eval_set must be {entries}, got {reprlib.repr(given)}")
+    margins = {str(name): margin for name, margin in given.items() if margin is not None}
+    wanted = names if base_margin is not None else []
+    if set(margins) != set(wanted):
+        needed = f"for the sets {wanted}" if wanted else "None, as base_margin and eval_set are not both given"
+        raise ValueError(f"{owner}: base_margin_eval_set must be {needed}, got it for {list(margins)}")
+    return margins
 
 
 def is_set(given: Any) -> bool:

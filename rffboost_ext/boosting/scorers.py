@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 
 from ..core import Loss
 from ..losses.coupling import losses_of_rows
+from ..losses.offset import own_columns, total_scores
 from ..losses.validation import require_accepted_target
 from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.typing import Array
@@ -50,7 +51,7 @@ class ScoreDecoder:
         if self.classes is not None:
             return np.asarray(self.classes[y[:, 0].astype(np.int64)])
         # A copy: a metric may modify it.
-        return squeeze(y).copy()
+        return squeeze(own_columns(self.loss, y)).copy()
 
     def prediction(self, raw: Array) -> Array:
         """Means (n,) or (n, C), or probabilities (n, K), of two classes the second's (n,)."""
@@ -63,7 +64,7 @@ class ScoreDecoder:
         """The classes without a row, for messages: many metrics require all of them."""
         if self.classes is None:
             return ""
-        absent = np.setdiff1d(np.arange(len(self.classes)), y).astype(np.int64)
+        absent = np.setdiff1d(np.arange(len(self.classes)), y[:, 0]).astype(np.int64)
         return f"; none of these {len(y)} rows is of class {self.classes[absent].tolist()}" if len(absent) else ""
 
 
@@ -114,7 +115,7 @@ def metric_score(metric: Callable[..., Any], decoder: ScoreDecoder) -> ScoreFunc
     estimator = RawScoreRegressor(decoder) if decoder.classes is None else RawScoreClassifier(decoder)
 
     def score(y: Array, raw: Array, weight: Array) -> float:
-        keywords = {}
+        keywords, raw = {}, total_scores(decoder.loss, y, raw)
         # Equal weights make no difference to a metric that does not require them.
         if parameter is not None and (parameter.default is parameter.empty or np.ptp(weight) > 0.0):
             keywords["sample_weight"] = weight.copy()

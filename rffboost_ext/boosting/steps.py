@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import Learner, Loss, Round, Step
 from ..losses.coupling import derivatives_of_rows
+from ..utils.convex import minimiser_along
 from ..utils.param_validation import POSITIVE, Function, Integer, require
 from ..utils.registry import Registry
 from ..utils.typing import Array
@@ -19,8 +20,6 @@ STEPS: Registry[Step] = Registry("step", Step)  # type: ignore[type-abstract]
 RATE = POSITIVE | Function("the round")
 """Allowed learning rates."""
 
-# If the root is below this fraction of the first stride, the bracket is narrowed.
-SHORT, TINY = 1e-5, 1e-280
 # Keeps the step finite for a term that is right or wrong on every row.
 LARGEST_CORRELATION = 1.0 - 1e-12
 NO_ROUND = -1, 1.0
@@ -96,28 +95,12 @@ class LineSearch(Step):
         self.max_length = max_length
 
     def move(self, round: Round, output: Array) -> tuple[float, float]:
-        from scipy.optimize import brentq
-
         def slope(length: float) -> float:
             gradient, _ = derivatives_of_rows(round.loss, round.y, round.raw + length * output, round.weight)
             return round.inner(gradient, output)
 
-        start = slope(0.0)
-        if start == 0.0:
-            return 1.0, 0.0
-        # The slope of a convex loss changes sign once: double the stride until it does.
-        near, far = 0.0, -np.sign(start)
         longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
-        # Signs are compared because the product of two slopes may underflow to 0.
-        while np.sign(slope(far)) == np.sign(start):
-            near, far = far, 2.0 * far
-            if abs(far) > longest:
-                return 1.0, float(np.sign(far) * longest)
-        # Small targets have a minimum far below the first stride.
-        while near == 0.0 and abs(far) > TINY and np.sign(slope(SHORT * far)) != np.sign(start):
-            far = SHORT * far
-        # If the slope jumps through 0 at length 0, only an absolute tolerance is met.
-        return 1.0, float(brentq(slope, near, far, xtol=1e-6 * self.tol * abs(far), rtol=self.tol))
+        return 1.0, minimiser_along(slope, longest, self.tol)
 
 
 class Shrunk(Step):

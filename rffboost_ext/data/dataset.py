@@ -70,6 +70,10 @@ class Dataset:
         group = None if self.group is None else self.group[index]
         return Dataset(self.X[index], self.y[index], self.weight[index], group, self.rows)
 
+    def with_offset(self, offset: Array) -> Dataset:
+        """The same rows with an offset of their scores (n, C) as the last columns of the target."""
+        return replace(self, y=np.column_stack([self.y, offset]))
+
     def reweighted(self, weight: Array) -> Dataset:
         """The same rows with other weights (n,)."""
         return replace(self, weight=weight)

@@ -125,6 +125,7 @@ def require_same_kind(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],
         "kinds of categories": [category_kinds(model.encoder_.categories) for model in (first, other)],
+        "uses of base_margin": [model.uses_base_margin_ for model in (first, other)],
         "numbers of outputs": [model.ensemble_.n_outputs for model in (first, other)],
     }
     for name, (one, two) in facts.items():

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.callbacks import CALLBACKS, Callback, ScoreRecorder, closing_callbacks
-from ..boosting.evaluation import Evaluation, evaluation_of, evaluation_sets
+from ..boosting.evaluation import Evaluation, evaluation_of, evaluation_sets, margins_by_name
 from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
 from ..boosting.metrics import EvalMetricCheck
@@ -23,8 +23,10 @@ from ..data.copies import merge_copies
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import defer_importances
+from ..losses.offset import WithOffset, without_offset
 from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
+from ..preprocessing.base_margin import encode_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.groups import encode_groups
 from ..preprocessing.targets import TargetEncoder
@@ -46,7 +48,7 @@ from ..utils.param_validation import (
 from .composition import Parts, compose, resolve_nested
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
-from .init_model import InitModel, compatible_ensemble, read_init_model
+from .init_model import InitModel, compatible_ensemble, read_init_model, require_same_margin
 from .planning import min_distinct_rows, plan_fit, uses_early_stopping
 from .warm_start import WarmStart, key_of, require_room, require_same_fit, require_same_outputs
 
@@ -170,16 +172,24 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         init_model: Any,
         eval_set: Any,
         groups: Any,
+        base_margin: Any,
+        base_margin_eval_set: Any,
         targets: TargetEncoder,
     ) -> E:
         """Fit to X and y, whose targets `targets` encodes."""
-        owner = type(self).__name__
+        owner, has_offset = type(self).__name__, base_margin is not None
         parts = compose(self)
         init = self._read_init_model(init_model)
+        margins = margins_by_name(owner, base_margin_eval_set, eval_set, base_margin)
+        if self._is_warm_start():
+            require_base_margin(owner, base_margin, self.uses_base_margin_)
         data = self._encode(X, y, sample_weight, groups, targets, init)
         self._check_target(parts, data, targets)
-        sets = evaluation_sets(owner, eval_set, self.encoder_, targets)
-        given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets)
+        n_scores = parts.loss.n_scores(data.y, targets.n_classes)
+        if has_offset:
+            data = data.with_offset(encode_base_margin(base_margin, X, sample_weight, n_scores))
+        sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, n_scores)
+        given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets, n_scores if has_offset else 0)
         warn_if_light(data.weight)
         start, n_initial = self._start(init, parts.loss, data, targets)
         name = self.default_loss if is_auto(self.loss) else self.loss
@@ -225,12 +235,18 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         group = encode_groups(type(self).__name__, groups, *given)
         return Dataset(X, *targets.fit_transform(y, weight), group)
 
-    def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> Parts:
-        """The parts prepared for a target; a warm start keeps the prepared loss of the previous fit."""
+    def _prepare(self, parts: Parts, data: Dataset, targets: TargetEncoder, n_offsets: int) -> Parts:
+        """The parts prepared for a target, whose last `n_offsets` columns are an offset.
+
+        A warm start keeps the prepared loss of the previous fit.
+        """
+        if self._is_warm_start() and repr(parts.loss) == self._warm_start.loss:
+            parts = replace(parts, loss=self.loss_)
+        if n_offsets:
+            parts = replace(parts, loss=WithOffset(parts.loss, n_offsets))
         if self._is_warm_start():
-            require_same_outputs(type(self).__name__, self.task, data.y, self.ensemble_)
-            if repr(parts.loss) == self._warm_start.loss:
-                parts = replace(parts, loss=self.loss_)
+            n_scores = parts.loss.n_scores(data.y, targets.n_classes)
+            require_same_outputs(type(self).__name__, n_scores, self.ensemble_)
         return parts.prepared(data.y, data.weight, targets.n_classes)
 
     def _is_warm_start(self) -> bool:
@@ -254,11 +270,13 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         if init is not None:
             n_outputs = np.size(loss.baseline(data.y, data.weight))
             ensemble = compatible_ensemble(init, loss, n_outputs, targets.classes, self.encoder_)
+            if init.uses_base_margin is not None:
+                require_same_margin(init.uses_base_margin, isinstance(loss, WithOffset))
             self.encoder_.require_scores(ensemble, data.X)
             return ensemble, len(ensemble)
         if not self._is_warm_start():
             return None, 0
-        require_same_fit(type(self).__name__, loss, self.loss_)
+        require_same_fit(type(self).__name__, without_offset(loss), self.loss_)
         return self.ensemble_, self._warm_start.n_initial
 
     def _train(
@@ -303,7 +321,10 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             raw = None if result.interrupt else scores.raw
             state = replace(state, data_key=key_of(data), raw=raw, learner_state=learner_state)
         self._store_result(result, plan)
-        self.loss_, self._warm_start = parts.loss, replace(state, seed=seed)
+        self.loss_, self._warm_start = without_offset(parts.loss), replace(state, seed=seed)
+        self._forget(["uses_base_margin_"])
+        if isinstance(parts.loss, WithOffset):
+            self.uses_base_margin_ = True
         self._importances = defer_importances(data, seed, parts.loss)
 
     def _store_result(self, result: FitResult, plan: FitPlan) -> None:
@@ -340,5 +361,6 @@ def _(model: BaseRFFBoost) -> InitModel:
         getattr(model, "classes_", None),
         model.encoder_.categories,
         names=model.encoder_.names,
+        uses_base_margin=model.uses_base_margin_,
         description=repr(model),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 
 from ..boosting.callbacks import Callback
 from ..core import Learner, Loss, Step
@@ -101,6 +102,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         init_model: Any = None,
         eval_set: Any = None,
         groups: Any = None,
+        base_margin: Any = None,
+        base_margin_eval_set: Any = None,
     ) -> RFFBoostClassifier:
         """Fit to X and y.
 
@@ -126,6 +129,13 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         groups : array-like of shape (n,), optional
             Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole
             groups. Copies of a row in different groups are then not merged.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            An offset of each row, which is added to its raw scores in the fit, such as the log of an exposure for
+            a loss with a log link. Predictions with the model then need it too. ``ensemble_``, importances and
+            Shapley values are of the scores without it.
+        base_margin_eval_set : list of array-like, or dict of names to such, optional
+            The offset of each set of ``eval_set``, by name if that is a dict; required for them if
+            ``base_margin`` is given.
 
         Returns
         -------
@@ -139,7 +149,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
         targets = LabelEncoder(type(self).__name__, self.class_weight)
-        self._fit(X, y, sample_weight, init_model, eval_set, groups, targets)
+        margins = base_margin, base_margin_eval_set
+        self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, targets)
         self.classes_ = targets.classes
         return self
 
@@ -160,59 +171,84 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         model.classes_ = np.arange(max(2, ensemble.n_outputs))
         return model
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, base_margin: Any = None) -> Array:
         """Raw scores, (n,) where there is one output, else (n, C).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
         ndarray
         """
-        return squeeze(self.raw_scores(X))
+        return squeeze(self.raw_scores(X, base_margin))
 
     @explain_unknown
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
         ndarray of shape (n, K)
         """
-        raw = self.raw_scores(X)
+        raw = self.raw_scores(X, base_margin)
         return self.loss_.inverse_link(raw)
 
     @explain_unknown
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The most probable class of each row, (n,).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        return decode_labels(self.predict_proba(X), self.classes_)
+        return decode_labels(self.predict_proba(X, base_margin), self.classes_)
 
-    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
+        """The accuracy of predicted classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        float
+        """
+        return float(accuracy_score(y, self.predict(X, base_margin), sample_weight=sample_weight))
+
+    def staged_decision_function(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return map(squeeze, self._staged_raw(X))
+        return map(squeeze, self._staged_raw(X, base_margin))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+    def staged_predict_proba(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Class probabilities after 1, 2, ... rounds; those of several models take turns."""
-        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X))
+        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X, base_margin))
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
-        return (decode_labels(p, self.classes_) for p in self.staged_predict_proba(X))
+        return (decode_labels(p, self.classes_) for p in self.staged_predict_proba(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import Learner, Loss
 from ..inspection.importance import DeferredImportances
+from ..preprocessing.base_margin import check_base_margin, require_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.migration_hints import MigrationHintsMixin
@@ -36,6 +37,8 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
     loss_: Loss
     _warm_start: WarmStart = WarmStart()
     _importances: Array | DeferredImportances | None = None
+    uses_base_margin_: bool = False
+    """Whether the model was fitted with ``base_margin``, an offset, which predictions then need."""
 
     @classmethod
     def from_ensemble(
@@ -88,12 +91,14 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         """Let a fit with ``warm_start=True`` continue from the state of an earlier one."""
         self._warm_start = state
 
-    def raw_scores(self, X: Any) -> Array:
-        """The scores before the link, (n, C).
+    def raw_scores(self, X: Any, base_margin: Any = None) -> Array:
+        """The scores before the link, (n, C), the offset included.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
@@ -101,17 +106,25 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self.encoder_.transform(X)
+        offset = self._offset(base_margin, len(X))
         with use_threads(self.n_jobs):
-            return self.ensemble_.raw(X)
+            raw = self.ensemble_.raw(X)
+        return raw if offset is None else raw + offset
 
-    def _staged_raw(self, X: Any) -> Iterator[Array]:
+    def _staged_raw(self, X: Any, base_margin: Any) -> Iterator[Array]:
         check_is_fitted(self)
-        stages = self.ensemble_.staged(self.encoder_.transform(X))
+        X = self.encoder_.transform(X)
+        offset, stages = self._offset(base_margin, len(X)), self.ensemble_.staged(X)
         next(stages)
         for _ in range(len(self.ensemble_)):
             with use_threads(self.n_jobs):
                 raw = next(stages)
-            yield raw
+            yield raw if offset is None else raw + offset
+
+    def _offset(self, base_margin: Any, n_samples: int) -> Array | None:
+        """The offset of rows to predict, (n, C); a ValueError unless the model was fitted with one."""
+        require_base_margin(type(self).__name__, base_margin, self.uses_base_margin_)
+        return None if base_margin is None else check_base_margin(base_margin, n_samples, self.ensemble_.n_outputs)
 
     def transform(self, X: Any) -> Array:
         """The learned representation, (n, p): each cosine, and each output of the other kinds of terms.
@@ -257,8 +270,8 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
     def feature_importances_(self) -> Array:
         """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
 
-        Computed on first access, over at most 1,000 rows of the fit. Copies and pickles hold these rows until
-        then; model files hold the importances.
+        They are of the scores without an offset. Computed on first access, over at most 1,000 rows of the fit.
+        Copies and pickles hold these rows until then; model files hold the importances.
 
         Trees and cosines count by their part in the variance of the scores. Trees divide it by the variance that
         each split explains, which for the squared error is XGBoost's gain, cosines by the total effects of the

@@ -37,6 +37,8 @@ class InitModel:
         Whether the categories are known.
     names : ndarray, optional
         Names of the columns, if known.
+    uses_base_margin : bool, optional
+        Whether it was fitted with an offset, if known.
     description : str
         The model, in messages.
     """
@@ -48,6 +50,7 @@ class InitModel:
     categories: CategoryEncoding | None = None
     knows_categories: bool = True
     names: Array | None = None
+    uses_base_margin: bool | None = None
     description: str = "that it is"
 
 
@@ -128,6 +131,16 @@ def require_same_categories(given: CategoryEncoding | None, coding: CategoryEnco
         raise ValueError(
             f"init_model must have the categories of X: {told}; an Ensemble is taken to act on their codes, 0 for "
             f"the first"
+        )
+
+
+def require_same_margin(given: bool, wanted: bool) -> None:
+    """Raise a ValueError if one of a model and the fit that continues it has an offset, and the other has none."""
+    if given != wanted:
+        found = "with" if given else "without"
+        raise ValueError(
+            f"init_model was fitted {found} base_margin, so the fit that continues it must be too; its ensemble_ "
+            f"is taken as scores before the offset"
         )
 
 

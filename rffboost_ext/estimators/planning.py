@@ -183,7 +183,7 @@ def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: En
     n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y), data.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
     refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
-    n_classes = int(data.y.max()) + 1 if estimator.task == "classification" else 2
+    n_classes = int(data.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
     waits = patience(estimator, n_samples, row, n_classes)
     return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, row.n_repeats)
 

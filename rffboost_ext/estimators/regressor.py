@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosting.evaluation import rows_of_positive_weight
 from ..boosting.scorers import score_of_loss
 from ..data.dataset import Dataset
+from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.signatures import explain_unknown, with_own_init
@@ -59,6 +60,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         init_model: Any = None,
         eval_set: Any = None,
         groups: Any = None,
+        base_margin: Any = None,
+        base_margin_eval_set: Any = None,
     ) -> RFFBoostRegressor:
         """Fit to X and y.
 
@@ -86,6 +89,13 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         groups : array-like of shape (n,), optional
             Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole
             groups. Copies of a row in different groups are then not merged.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            An offset of each row, which is added to its raw scores in the fit, such as the log of an exposure for
+            a loss with a log link. Predictions with the model then need it too. ``ensemble_``, importances and
+            Shapley values are of the scores without it.
+        base_margin_eval_set : list of array-like, or dict of names to such, optional
+            The offset of each set of ``eval_set``, by name if that is a dict; required for them if
+            ``base_margin`` is given.
 
         Returns
         -------
@@ -98,7 +108,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        return self._fit(X, y, sample_weight, init_model, eval_set, groups, self._targets())
+        margins = base_margin, base_margin_eval_set
+        return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, self._targets())
 
     def _targets(self) -> RealTargets:
         """The encoder of targets for the loss."""
@@ -108,21 +119,23 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
         parts.loss.n_scores(data.y)
 
     @explain_unknown
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The response by the loss, such as the mean, the median or a quantile: (n,), or (n, W) if it is wide.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
         ndarray of shape (n,) or (n, W)
         """
-        raw = self.raw_scores(X)
+        raw = self.raw_scores(X, base_margin)
         return squeeze(self.loss_.inverse_link(raw))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """How well the model predicts, the more the better, by a measure that suits the loss.
 
         That is R2, the coefficient of determination, if the response has a column for each of y. For other
@@ -135,6 +148,8 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             Targets, in the columns of fit.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
@@ -146,12 +161,14 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             If the targets or weights are invalid.
         """
         check_is_fitted(self)
+        if base_margin is not None:
+            base_margin = encode_base_margin(base_margin, X, sample_weight, self.ensemble_.n_outputs)
         X, y, weight = rows_of_positive_weight(X, y, sample_weight)
-        return score_of_loss(self.loss_, self._targets().transform(y), self.raw_scores(X), weight)
+        return score_of_loss(self.loss_, self._targets().transform(y), self.raw_scores(X, base_margin), weight)
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Predictions after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X))
+        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -67,13 +67,12 @@ def require_same_fit(owner: str, loss: Loss, previous: Loss) -> None:
         )
 
 
-def require_same_outputs(owner: str, task: str, y: Array, ensemble: Ensemble) -> None:
-    """Raise a ValueError if a target does not have the columns of the fit that a warm start continues."""
-    wanted = ensemble.n_outputs
-    if task == "regression" and y.shape[1] != wanted:
+def require_same_outputs(owner: str, n_scores: int, ensemble: Ensemble) -> None:
+    """Raise a ValueError if a target does not make the scores of the fit that a warm start continues."""
+    if n_scores != ensemble.n_outputs:
         raise ValueError(
-            f"{owner}: y must have the {wanted} columns of the previous fit when warm_start is set, got "
-            f"{y.shape[1]}"
+            f"{owner}: y must have the {ensemble.n_outputs} raw scores of the previous fit when warm_start is "
+            f"set, got {n_scores}"
         )
 
 

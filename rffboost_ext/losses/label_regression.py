@@ -27,6 +27,7 @@ class LabelRegression(LossWrapper):
     multiclass = False
     multi_output = False
     positive = False
+    translation_invariant = False
 
     @property
     def link(self) -> Link | None:  # type: ignore[override]

@@ -48,6 +48,7 @@ class Quantile(Loss):
 
     link = IdentityLink()
     rows = "independent"
+    translation_invariant = True
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"quantile": OpenInterval(0.0, 1.0), "unit": UNIT}
@@ -88,6 +89,7 @@ class AbsoluteError(Loss):
 
     link = IdentityLink()
     rows = "independent"
+    translation_invariant = True
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"unit": UNIT}
@@ -130,6 +132,7 @@ class Huber(Loss):
 
     link = IdentityLink()
     rows = "independent"
+    translation_invariant = True
     fit_criterion = "scaled"
     exact_hessian = False
     constraints = {"delta": POSITIVE | OneOf(("scale",))}

@@ -43,6 +43,7 @@ class SquaredError(Loss):
 
     link = IdentityLink()
     rows = "independent"
+    translation_invariant = True
     fit_criterion = "scaled"
     multi_output = True
     constraints = {"output_weights": OneOf(("balanced",)) | OPTIONAL | POSITIVE_SEQUENCE}

@@ -13,6 +13,7 @@ from ..core import Learner, Loss
 from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, require
 from ..utils.typing import Array
 from .coupling import derivatives_of_rows, losses_of_rows, whole_groups
+from .offset import own_columns
 
 V = TypeVar("V")
 
@@ -26,7 +27,7 @@ def check_class_indices(loss: Loss, y: Array, baseline: Array) -> None:
     """Raise a ValueError if the target of a classification is not of indices of the classes of the response."""
     if loss.task != "classification":
         return
-    n_classes = response_at(loss, baseline[None]).shape[1]
+    y, n_classes = own_columns(loss, y), response_at(loss, baseline[None]).shape[1]
     if y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any():
         raise ValueError(
             f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "

@@ -37,6 +37,7 @@ class LossWrapper(Loss):
     multiclass = delegated("multiclass")
     multi_output = delegated("multi_output")
     positive = delegated("positive")
+    translation_invariant = delegated("translation_invariant")
     infinite = delegated("infinite")
     response_names = delegated("response_names")
     rows = delegated("rows")

@@ -53,16 +53,16 @@ def require_text(labels: list[Any]) -> None:
             )
 
 
-def target_array(y: Any) -> Array:
+def target_array(y: Any, name: str = "y") -> Array:
     """Labels or targets of any container as an array, (n,) or (n, C), in which integers are exact."""
-    require_arrays(y=y)
-    y = read_table(y, "y")
+    require_arrays(**{name: y})
+    y = read_table(y, name)
     if is_table(y):
         return np.column_stack([column_array(get_column(y, column)) for column in range(y.shape[1])])
     try:
         return column_array(y)
     except ValueError as error:
-        raise ValueError(f"y must have shape (n,) or (n, C), got rows of several shapes: {error}") from error
+        raise ValueError(f"{name} must have shape (n,) or (n, C), got rows of several shapes: {error}") from error
 
 
 def label_array(y: Any) -> Array:
@@ -80,12 +80,12 @@ def label_array(y: Any) -> Array:
     return exact_array(labels.tolist()) if labels.dtype == object and labels.ndim == 1 else labels
 
 
-def number_array(y: Any) -> Array:
+def number_array(y: Any, name: str = "y") -> Array:
     """Targets of any container as an array of real numbers; an error names the first that is none, or missing."""
-    y = target_array(y)
+    y = target_array(y, name)
     if y.ndim not in (1, 2):
         return y
-    columns = [real_numbers(column, "y must be real numbers") for column in y.reshape(len(y), -1).T]
+    columns = [real_numbers(column, f"{name} must be real numbers") for column in y.reshape(len(y), -1).T]
     return np.stack(columns, axis=-1).reshape(y.shape) if columns else y
 
 

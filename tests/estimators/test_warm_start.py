@@ -73,7 +73,7 @@ def test_warm_start_needs_as_many_targets(before, after):
     X = np.random.default_rng(0).standard_normal((60, 3))
     model = RFFBoostRegressor(n_estimators=3, early_stopping=False, warm_start=True)
     model.fit(X, np.squeeze(X[:, :before]))
-    with pytest.raises(ValueError, match=f"y must have the {before} columns of the previous fit .* got {after}"):
+    with pytest.raises(ValueError, match=f"y must have the {before} raw scores of the prev.* got {after}"):
         model.fit(X, np.squeeze(X[:, :after]))
 
 

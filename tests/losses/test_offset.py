@@ -1,0 +1,69 @@
+"""A loss with an offset is the loss at scores plus the offset, and its baseline the minimum given the offset."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext.losses.coupling import derivatives_of_rows
+from rffboost_ext.losses.offset import WithOffset
+
+from ..cases import LOSS_CASES, is_smooth
+
+N = 60
+every_loss = pytest.mark.parametrize("case", LOSS_CASES, ids=str)
+
+
+def with_offset(case, seed=0, spread=1.0):
+    """The loss with an offset, prepared, its target, the offset, and weights."""
+    rng = np.random.default_rng(seed)
+    y, offset = case.targets(rng, N), spread * rng.standard_normal((N, case.n_outputs))
+    weight, target = rng.uniform(0.5, 2.0, N), np.hstack([y, offset])
+    return WithOffset(case.make(), case.n_outputs).prepared(target, weight), target, offset, weight
+
+
+@every_loss
+def test_the_loss_is_that_of_the_sum_of_scores_and_offset(case):
+    loss, target, offset, weight = with_offset(case)
+    raw = np.random.default_rng(1).standard_normal(offset.shape)
+    inner, y = loss.loss, target[:, : -case.n_outputs]
+    np.testing.assert_allclose(loss.value(target, raw), inner.value(y, raw + offset), rtol=1e-9, atol=1e-12)
+    pairs = zip(derivatives_of_rows(loss, target, raw, weight), inner.derivatives(y, raw + offset), strict=True)
+    for found, wanted in pairs:
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+@every_loss
+def test_the_baseline_is_the_minimum_given_the_offset(case):
+    loss, target, _, weight = with_offset(case)
+    best = loss.baseline(target, weight)
+
+    def mean(constant):
+        return np.average(loss.value(target, np.tile(constant, (N, 1))), weights=weight)
+
+    for step in (1e-6, 1e-3, 0.1):
+        for direction in np.vstack([np.eye(len(best)), -np.eye(len(best))]):
+            assert mean(best) <= mean(best + step * direction) + 1e-13 * abs(mean(best))
+    if is_smooth(loss.loss):
+        gradient, _ = loss.derivatives(target, np.tile(best, (N, 1)))
+        assert np.abs(weight @ gradient).max() < 1e-8 * (weight @ np.abs(gradient)).max()
+
+
+@every_loss
+@pytest.mark.parametrize("constant", [0.0, 3.7])
+def test_a_constant_offset_moves_the_baseline_only(case, constant):
+    _, target, _, weight = with_offset(case)
+    target[:, -case.n_outputs :] = constant
+    y, loss = target[:, : -case.n_outputs], WithOffset(case.make(), case.n_outputs).prepared(target, weight)
+    wanted = case.make().prepared(y, weight).baseline(y, weight) - constant
+    np.testing.assert_allclose(loss.baseline(target, weight), wanted, rtol=0, atol=1e-9)
+
+
+@every_loss
+def test_a_weight_of_two_is_a_row_twice(case):
+    loss, target, _, _ = with_offset(case)
+    twice = np.repeat([1, 2], N // 2)
+    found = loss.baseline(target, twice.astype(float))
+    np.testing.assert_allclose(
+        found, loss.baseline(np.repeat(target, twice, axis=0), np.ones(twice.sum())), rtol=1e-7
+    )
