@@ -176,9 +176,12 @@ TABLE = [
         'eval_set={{"name": (X_valid, y_valid)}}'),
     fit("init_model", "xgb_model", "init_model input_model model_input model_in", "init_model", "",
         "also a model of XGBoost or LightGBM, which may have more categories than X"),
-    fit("init_model", "base_margin base_margin_eval_set base_score", "init_score eval_init_score",
-        "baseline boost_from_average", "init", "scores to start from are those of a model; by default they are "
-        "the constants that minimise the loss", differing="*"),
+    fit("init_model", "base_score", "", "boost_from_average", "init", "scores to start from are those of a model; "
+        "by default they are the constants that minimise the loss", differing="*"),
+    fit("base_margin", "base_margin", "init_score", "baseline", "", "an offset of the raw scores, which "
+        "predictions then need too; the constant that minimises the loss is added to it"),
+    fit("base_margin_eval_set", "base_margin_eval_set", "eval_init_score", "", "",
+        "by name if `eval_set` is a dict"),
 
     trees("max_depth", "max_depth", "max_depth", "depth max_depth", "max_depth", "0 for no limit"),
     trees("max_leaves", "max_leaves", "num_leaves num_leaf max_leaves max_leaf max_leaf_nodes",

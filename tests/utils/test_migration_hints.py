@@ -78,7 +78,7 @@ def test_a_name_of_two_libraries_has_both_meanings():
         ({"eval_metric": "auc"}, r"pass RFFBoostClassifier\(eval_metric='auc'\)"),
         ({"early_stopping_rounds": 5}, r"pass RFFBoostClassifier\(n_iter_no_change=5\)"),
         ({"xgb_model": "a"}, r"XGBoost's name: pass init_model='a'"),
-        ({"base_margin": [1.0]}, r"XGBoost's name: pass init_model=\.\.\."),
+        ({"init_score": [1.0]}, r"LightGBM's name: pass base_margin=\[1\.0\]"),
         ({"eval_sample_weight": [1.0]}, r"LightGBM's name: pass eval_set=\[\(X_valid, y_valid, weight\)\]"),
         ({"cat_features": [0]}, r"CatBoost's name: pass RFFBoostClassifier\(categorical_features=\[0\]\)"),
         ({"device": "cuda"}, "no counterpart here .*the CPU"),
