@@ -188,11 +188,15 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         return slopes[:, 0] if slopes.shape[1] == 1 else slopes
 
     def shap_values(self, X: Any, background: Any) -> Array:
-        """The exact Shapley values of the raw score of each row, relative to background rows.
+        """The Shapley values of the raw score of each row, relative to background rows.
 
-        They are the SHAP values of independent features, for cosines and trees alike; formulas in
+        They are the SHAP values of independent features, exact for cosines and trees alike; formulas in
         :mod:`rffboost_ext.inspection.shapley`. A value that is imputed for the cosines is attributed to its own
         column, whichever columns it was predicted from.
+
+        A custom type of term without a rule of its own is evaluated at mixtures of rows: n m 2^d rows, with more
+        than 8 features about 2 n m d rows. Its values are exact up to 8 features, and for sums of functions of
+        one or two features; otherwise they have a sampling error. Their sum is exact.
 
         Parameters
         ----------
@@ -205,17 +209,12 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, d) or (n, C, d)
             Their sum over features is the raw score of a row less the mean raw score of the background.
-
-        Raises
-        ------
-        TypeError
-            If the ensemble has a custom type of term without a registered rule; the message names it.
         """
         values, _ = self._explain(X, background)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def shap_explanation(self, X: Any, background: Any) -> Any:
-        """The exact Shapley values as a :class:`shap.Explanation`, for the plots of the shap package.
+        """The Shapley values as a :class:`shap.Explanation`, for the plots of the shap package.
 
         Parameters
         ----------
@@ -236,8 +235,6 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         ------
         ImportError
             If the shap package is not installed.
-        TypeError
-            If the ensemble has a custom type of term without a registered rule; the message names it.
 
         Examples
         --------
@@ -268,28 +265,28 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """Normalised variance-based feature importances of trees and cosines, (d,); they sum to 1.
+        """Normalised variance-based feature importances, (d,); they sum to 1.
 
         They are of the scores without an offset. Computed on first access, over at most 1,000 rows of the fit.
         Copies and pickles hold these rows until then; model files hold the importances.
 
-        Trees and cosines count by their part in the variance of the scores. Trees divide it by the variance that
-        each split explains, which for the squared error is XGBoost's gain, cosines by the total effects of the
-        features on their sum; formulas in :mod:`rffboost_ext.inspection.importance`.
+        Trees, cosines and custom types of terms count by their part in the variance of the scores. Trees divide
+        it by the variance that each split explains, which for the squared error is XGBoost's gain, cosines by the
+        total effects of the features on their sum; formulas in :mod:`rffboost_ext.inspection.importance`. So do
+        custom terms without a rule of their own, which are evaluated d + 1 times on these rows.
         """
         check_is_fitted(self)
         found = self._known_importances()
         if found is None:
             raise AttributeError(
                 f"{type(self).__name__}: feature_importances_ needs the rows of a fit, which a model that was "
-                f"grown elsewhere has not, and a rule for each type of term in the ensemble; register one with "
-                f"rffboost_ext.inspection.importance.variances.register"
+                f"grown elsewhere does not have; permutation_importance of scikit-learn needs other rows"
             )
         # The caller may change the array.
         return found.copy()
 
     def _known_importances(self) -> Array | None:
-        """The importances, computed if they are pending; None if a type of term has no rule."""
+        """The importances, computed if they are pending; None for a model that was grown elsewhere."""
         if isinstance(self._importances, DeferredImportances):
             self._importances = self._importances.of(self.ensemble_)
         return self._importances

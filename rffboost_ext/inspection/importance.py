@@ -9,7 +9,8 @@ scores to their variance. This contribution is divided among the features:
 
   where p is the share of rows in a child and m its mean output. Each split is credited to its feature. For the
   squared error without penalties this is XGBoost's gain, and the sum is its ``total_gain``.
-- The contribution of cosines is divided in proportion to the total effects of the features on their sum.
+- The contribution of cosines, and of terms without a rule of their own, is divided in proportion to the total
+  effects of the features on their sum. This needs the outputs of a term only: d + 1 evaluations on the rows.
 
 Outputs are summed, each in its own unit. As with all gain-based importances, correlated features share their
 importance, and trees favour features with many distinct values; scikit-learn's ``permutation_importance`` on
@@ -18,7 +19,7 @@ held-out rows does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING
@@ -26,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core import Loss, Term
-from ..terms import Cosines, Expanded, Standardized, Trees
-from ..utils.arrays import require_columns
+from ..terms import Expanded, Standardized, Trees
+from ..terms.laws import is_package_term
 from ..utils.typing import Array
 from .total_effects import total_effects
 
@@ -39,39 +40,22 @@ if TYPE_CHECKING:
 MAX_ROWS = 1_000
 
 
-class NoRuleError(TypeError):
-    """No rule for feature importances is registered for a type of term."""
-
-
 @singledispatch
-def variances(term: Term, X: Array, weight: Array) -> Array:
-    """The variance of the outputs of `term`, divided among the features: (d,).
+def variances(term: Callable[[Array], Array], X: Array, weight: Array) -> Array:
+    """The variance of the outputs of a term, divided among the features: (d,).
 
-    Types of terms register a rule here, as :class:`~rffboost_ext.Cosines` and :class:`~rffboost_ext.Trees` do.
+    By default in proportion to :func:`~rffboost_ext.inspection.total_effects.total_effects`. Types of terms
+    register another rule here, as :class:`~rffboost_ext.Trees` do.
 
     Parameters
     ----------
-    term : Term
-        A term, possibly stacked.
+    term : Term or callable
+        A term, possibly stacked, or a function from X (n, d) to outputs (n, C).
     X : ndarray of shape (n, d)
         Rows for the variances.
     weight : ndarray of shape (n,)
         Weights of the rows, with sum 1.
-
-    Raises
-    ------
-    NoRuleError
-        If no rule is registered for the type of `term`.
     """
-    raise NoRuleError(
-        f"feature importances: there is no rule for a {type(term).__name__}; register one with "
-        f"rffboost_ext.inspection.importance.variances.register"
-    )
-
-
-@variances.register
-def _(term: Cosines, X: Array, weight: Array) -> Array:
-    require_columns(X, term.n_features)
     effects = total_effects(term, X, weight)
     total = effects.sum()
     whole = variance(term(X), weight).sum()
@@ -95,6 +79,9 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
+    if not is_package_term(term):
+        # One-hot columns of one column change together.
+        return np.asarray(variances(term.__call__, X, weight))
     # A column is credited with its missing indicator and one-hot columns.
     return term.expansion.sum_by_source(variances(term.term, term.expansion(X), weight))
 
@@ -146,16 +133,11 @@ def importances(
     -------
     ndarray of shape (d,)
         Shares with sum 1; all 0 if all terms are constant.
-
-    Raises
-    ------
-    NoRuleError
-        If no rule is registered for the type of a term.
     """
     weight = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
-    terms = ensemble.compact().terms
+    terms: Sequence[Callable[[Array], Array]] = ensemble.compact().terms
     if output_weights is not None:
-        terms = tuple(term.scaled(np.sqrt(output_weights)) for term in terms)  # type: ignore[arg-type]
+        terms = [with_scaled_outputs(term, np.sqrt(output_weights)) for term in ensemble.compact().terms]
     shares = np.zeros(X.shape[1])
     for term, part in zip(terms, covariances([term(X) for term in terms], weight), strict=True):
         own = variances(term, X, weight)
@@ -163,6 +145,13 @@ def importances(
         shares += own * (max(part, 0.0) / total) if total > 0.0 else 0.0
     total = shares.sum()
     return np.asarray(shares / total if total > 0.0 else shares)
+
+
+def with_scaled_outputs(term: Term, factors: Array) -> Callable[[Array], Array]:
+    """A term with its outputs times `factors` (C,): the law of ``scaled`` is about a single number."""
+    if is_package_term(term):
+        return term.scaled(factors)  # type: ignore[arg-type]
+    return lambda X: factors * term(X)
 
 
 def covariances(outputs: Sequence[Array], weight: Array) -> list[float]:
@@ -192,12 +181,9 @@ class DeferredImportances:
     weight: Array
     output_weights: Array | None = None
 
-    def of(self, ensemble: Ensemble) -> Array | None:
-        """:func:`importances` of an ensemble; None if a type of term has no rule."""
-        try:
-            return importances(ensemble, self.X, self.weight, self.output_weights)
-        except NoRuleError:
-            return None
+    def of(self, ensemble: Ensemble) -> Array:
+        """:func:`importances` of an ensemble."""
+        return importances(ensemble, self.X, self.weight, self.output_weights)
 
 
 def defer_importances(rows: Dataset, seed: int, loss: Loss) -> DeferredImportances:

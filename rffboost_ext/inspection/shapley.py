@@ -1,4 +1,4 @@
-r"""Shapley values (SHAP) of raw scores: exact for cosines and for trees.
+r"""Shapley values (SHAP) of raw scores: exact for cosines and for trees, and of other terms by evaluation.
 
 The values of a row x explain the difference between its score f(x) and the mean score of background rows z. For
 each z, the value of a coalition S of features is :math:`f(x_S, z_{\bar S})`, the score of a row with these
@@ -13,6 +13,7 @@ interventional or marginal SHAP values.
   column is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
 - In a tree, each leaf that mixtures of x and z can reach is credited to the features at the splits at which x and
   z diverge, as in the shap package for trees with background data.
+- Any other term is evaluated at mixtures of x and z: :mod:`~rffboost_ext.inspection.coalitions`.
 
 References
 ----------
@@ -36,6 +37,7 @@ from ..terms.ensemble import Ensemble, check_matrix
 from ..terms.projection import BLOCK_ENTRIES
 from ..utils.arrays import require_columns
 from ..utils.typing import Array
+from .coalitions import shapley_by_evaluation
 from .importance import inner_levels
 
 # For more than twice as many features the integrand is smooth: more nodes change the last bits only.
@@ -46,39 +48,20 @@ MAX_NODES = 32
 def shapley(term: Term, X: Array, background: Array) -> Array:
     """Shapley values of each output of `term` at X (n, d), with background rows (m, d): (n, C, d).
 
-    Types of terms register a rule here.
-
-    Raises
-    ------
-    TypeError
-        If no rule is registered for the type of `term`.
+    By default the term is evaluated at mixtures of rows, as :func:`.shapley_by_evaluation` states. Types of terms
+    register a faster or exact rule here, as cosines and trees do.
     """
-    raise TypeError(
-        f"Shapley values: there is no rule for a {type(term).__name__}; register one with "
-        f"rffboost_ext.inspection.shapley.shapley.register"
-    )
-
-
-@shapley.register
-def _(term: Cosines, X: Array, background: Array) -> Array:
-    return grouped_shapley(term, X, background, np.arange(X.shape[1]), X.shape[1])
+    return np.asarray(grouped_shapley(term, X, background, np.arange(X.shape[1]), X.shape[1]))
 
 
 @singledispatch
 def grouped_shapley(term: Term, X: Array, background: Array, source: Array, n_features: int) -> Array:
     """Shapley values of d features, with column j of X (n, e) belonging to feature ``source[j]``: (n, C, d).
 
-    The columns of one feature, such as its one-hot columns, are one player. Types of terms register a rule here.
-
-    Raises
-    ------
-    TypeError
-        If no rule is registered for the type of `term`.
+    The columns of one feature, such as its one-hot columns, are one player. By default the term is evaluated at
+    mixtures of rows. Types of terms register a faster or exact rule here, as cosines do.
     """
-    raise TypeError(
-        f"Shapley values: there is no rule for a {type(term).__name__} of grouped columns; register "
-        f"one with rffboost_ext.inspection.shapley.grouped_shapley.register"
-    )
+    return shapley_by_evaluation(term, X, background, source, n_features)
 
 
 @grouped_shapley.register
@@ -164,6 +147,9 @@ def path_weights(most: int) -> Array:
 def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
     """Shapley values of the raw scores of an ensemble, exact for cosines and trees.
 
+    The time is proportional to n times m. A term without a rule of its own is evaluated at n m 2^d rows, with more
+    than 8 features at about 2 n m d rows, where interactions of more than two features have a sampling error.
+
     Parameters
     ----------
     ensemble : Ensemble
@@ -171,7 +157,7 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
     X : ndarray of shape (n, d)
         Rows to explain.
     background : ndarray of shape (m, d)
-        Background rows, such as 100. The time is proportional to n times m.
+        Background rows, such as 100.
 
     Returns
     -------
@@ -182,8 +168,6 @@ def shapley_values(ensemble: Ensemble, X: Array, background: Array) -> Array:
     ------
     ValueError
         If the background has no rows, or not the columns of X.
-    TypeError
-        If no rule is registered for the type of a term.
     """
     X, background = check_matrix(X), check_matrix(background)
     if len(background) == 0 or background.shape[1] != X.shape[1]:

@@ -16,7 +16,7 @@ from rffboost_ext.inspection.importance import MAX_ROWS, importances, node_means
 from rffboost_ext.terms import ClipAndLog, Standardized
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
-from ..terms.test_terms import CENTER, SCALE, D, Linear, cosines, trees
+from ..terms.test_terms import CENTER, SCALE, D, cosines, trees
 
 EVEN = np.full(400, 1.0 / 400)
 
@@ -195,30 +195,6 @@ def test_a_standardised_term_is_measured_in_its_own_coordinates(rng, X):
         variances(term.standardized(CENTER, SCALE), X, EVEN),
         rtol=1e-9,
     )
-
-
-def test_a_users_term_needs_a_rule_for_importances_and_for_nothing_else(X):
-    from rffboost_ext import Learner
-
-    class Slope(Linear):
-        """A term that nothing is registered for."""
-
-    class LeastSquares(Learner):
-        """A user's own learner."""
-
-        step = "unit"
-
-        def fit(self, round):
-            return Slope(np.linalg.lstsq(round.design.X, round.residual, rcond=None)[0])
-
-    model = RFFBoostRegressor(learner=LeastSquares(), n_estimators=3).fit(X, X[:, 0])
-    assert model.score(X, X[:, 0]) > 0.2
-    assert not hasattr(model, "feature_importances_")
-    with pytest.raises(AttributeError, match=r"feature_importances_ .*variances\.register"):
-        _ = model.feature_importances_
-    with pytest.raises(TypeError, match="Slope"):
-        importances(model.ensemble_, X)
-    assert not hasattr(RFFBoostRegressor(), "feature_importances_")
 
 
 @pytest.mark.parametrize("n", [300, MAX_ROWS + 500])

@@ -11,10 +11,10 @@ from rffboost_ext.inspection.shapley import grouped_shapley, path_weights, shapl
 
 from ..cases import PAIR_NAMES, PAIRS, make_data, make_estimator
 from ..oracles.shapley import by_definition, owen_integral
-from ..terms.test_terms import TERMS, D, Linear
+from ..terms.test_terms import TERMS, D
 
 
-@pytest.mark.parametrize("name", [name for name in TERMS if "linear" not in name])
+@pytest.mark.parametrize("name", TERMS)
 def test_terms(name):
     rng = np.random.default_rng(0)
     term, X, background = TERMS[name](rng), 2.0 * rng.standard_normal((6, D)), rng.standard_normal((5, D))
@@ -117,9 +117,6 @@ def test_bad_input_is_named():
             model.shap_values(X, background)
         with pytest.raises(ValueError, match=r"background must have shape \(m, 3\)"):
             shapley_values(model.ensemble_, X, background)
-    unknown = Ensemble(np.zeros(2), (Linear(np.ones((3, 2))),), np.ones((1, 2)))
-    with pytest.raises(TypeError, match="no rule for a Linear"):
-        shapley_values(unknown, X, X)
 
 
 @pytest.mark.parametrize("background", [None, np.zeros((0, 3)), np.full((2, 3), np.inf), np.zeros((2, 2))])
