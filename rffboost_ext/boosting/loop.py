@@ -12,6 +12,7 @@ from ..core import Learner, Loss, Step, Term
 from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
+from ..losses.offset import WithOffset
 from ..losses.registry import LOSSES
 from ..losses.validation import (
     check_baseline,
@@ -20,6 +21,7 @@ from ..losses.validation import (
     compute_baseline,
     prepare_loss,
 )
+from ..preprocessing.base_margin import check_base_margin
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
@@ -49,6 +51,7 @@ def boost(
     callbacks: Sequence[Callback] = (),
     init: Ensemble | None = None,
     init_raw: Array | None = None,
+    base_margin: Array | None = None,
 ) -> Ensemble:
     """Boost: one loop for every combination of loss, learner and step.
 
@@ -79,10 +82,13 @@ def boost(
         The final scores of the loop of `init` on these rows, ``Progress.raw``; by default ``init.raw``, which is
         the same up to rounding. With them the loop continues bit for bit, except that the state which a learner
         keeps in ``Design.learner_state``, such as the kernel of kernel machines, starts anew.
+    base_margin : ndarray of shape (n,) or (n, C), optional
+        An offset of each row: the loss is minimised at raw scores plus the offset.
 
     Returns
     -------
     Ensemble
+        Its raw scores, like those that callbacks see, are without the offset.
 
     Raises
     ------
@@ -108,8 +114,13 @@ def boost(
         require("boost", name, given[name], check)
     design, y, weight = check_data(design, y, weight, loss.infinite)
     # The rows may lack some classes of an initial ensemble.
-    n_scores = 1 if init is None or loss.task == "regression" else init.n_outputs
-    loss = prepare_loss(loss, y, weight, n_scores if n_scores > 1 else None)
+    n_outputs = 1 if init is None or loss.task == "regression" else init.n_outputs
+    n_classes = n_outputs if n_outputs > 1 else None
+    if base_margin is not None:
+        n_scores = loss.n_scores(y, n_classes)
+        y = np.column_stack([y, check_base_margin(base_margin, len(y), n_scores)])
+        loss = WithOffset(loss, n_scores)
+    loss = prepare_loss(loss, y, weight, n_classes)
     step = default_step(loss, learner) if given_step is None else given_step
     start = initial_ensemble(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
+from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_parameter, validate_data
@@ -125,7 +126,13 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
 
     @atomic_fit
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        base_margin: Any = None,
+        **fit_params: Any,
     ) -> ConformalRegressor:
         """Fit the regressor to a part of the rows, and the margin to the others.
 
@@ -140,6 +147,8 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         groups : array-like of shape (n,), optional
             Labels of groups of rows, of any hashable type. Whole groups calibrate; the regressor gets them too, if
             its ``fit`` takes them.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            An offset of each row, if ``fit`` and ``predict`` of the regressor take one.
         **fit_params
             Arguments of the regressor's ``fit``, such as ``eval_set``; those with one entry per row are split as
             the rows are. With ``enable_metadata_routing=True`` the regressor gets what it requests.
@@ -165,18 +174,21 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         table = read_table(X)
         X, (values, y) = native_table(table), self._validate_fit(table, y)
         weight = check_sample_weight(sample_weight, len(y))
+        if base_margin is not None:
+            fit_params = fit_params | {"base_margin": base_margin}
         params = self._route(regressor, sample_weight, groups, fit_params)
         group = encode_groups(type(self).__name__, groups, X)
         *parts, weight = split_rows(values, y, weight, group, self._calibration_size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = regressor.fit(X, y, **params)
-        self._calibrate(held, target.astype(np.float64), weight)
+        margin = None if base_margin is None else _safe_indexing(indexable(base_margin)[0], parts[1])
+        self._calibrate(held, target.astype(np.float64), weight, margin)
         return self
 
-    def _calibrate(self, X: Any, y: Array, weight: Array) -> None:
+    def _calibrate(self, X: Any, y: Array, weight: Array, base_margin: Any) -> None:
         """Set the margin and the coverage from calibration rows."""
-        predicted = self.estimator_.predict(X)
+        predicted = self._predicted(X, base_margin)
         values = self._check_predictions(predicted, len(y))
         if not np.isfinite(values).all():
             raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
@@ -251,7 +263,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
             return self.estimator
         default = RFFBoostRegressor()
         routed = get_config()["enable_metadata_routing"]
-        return default.set_fit_request(sample_weight=True) if routed else default
+        return default.set_fit_request(sample_weight=True, base_margin=True) if routed else default
 
     def _regressor(self, random: np.random.RandomState) -> Any:
         """The unfitted regressor, with a seed drawn from `random` if it needs one."""
@@ -269,21 +281,42 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         return regressor
 
     @explain_unknown
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The predictions of the regressor; for several quantiles, their median.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row, for a regressor that was fitted with one.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        values = self._predictions(X)
+        values = self._predictions(X, base_margin)
         return values if values.ndim == 1 else np.median(values, axis=1)
 
-    def predict_interval(self, X: Any) -> Array:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
+        """R2, the coefficient of determination, of the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row, for a regressor that was fitted with one.
+
+        Returns
+        -------
+        float
+        """
+        return float(r2_score(y, self.predict(X, base_margin), sample_weight=sample_weight))
+
+    def predict_interval(self, X: Any, base_margin: Any = None) -> Array:
         """Lower and upper bounds of the intervals.
 
         They contain the target with probability ``coverage_``, at least ``1 - alpha``. If a negative margin would
@@ -292,12 +325,14 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row, for a regressor that was fitted with one.
 
         Returns
         -------
         ndarray of shape (n, 2)
         """
-        return self.add_margin(self._predictions(X))
+        return self.add_margin(self._predictions(X, base_margin))
 
     def add_margin(self, values: Array) -> Array:
         """The intervals (n, 2) around the predictions of the regressor, (n,) or (n, Q)."""
@@ -305,10 +340,18 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         middle = 0.5 * (low + high)
         return np.column_stack([np.minimum(low - self.margin_, middle), np.maximum(high + self.margin_, middle)])
 
-    def _predictions(self, X: Any) -> Array:
+    def _predictions(self, X: Any, base_margin: Any) -> Array:
         check_is_fitted(self)
-        predicted = self.estimator_.predict(X)
+        predicted = self._predicted(X, base_margin)
         return self._check_predictions(predicted, len(predicted))
+
+    def _predicted(self, X: Any, base_margin: Any) -> Any:
+        """What the regressor predicts."""
+        return (
+            self.estimator_.predict(X)
+            if base_margin is None
+            else self.estimator_.predict(X, base_margin=base_margin)
+        )
 
     def _check_predictions(self, predicted: Any, n_samples: int) -> Array:
         """The predictions of the regressor, (n,) or (n, Q), float64; an error names the regressor."""

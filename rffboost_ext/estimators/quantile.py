@@ -103,7 +103,14 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
     @explain_unknown
     @atomic_fit
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+        base_margin: Any = None,
+        base_margin_eval_set: Any = None,
     ) -> RFFBoostQuantileRegressor:
         """Fit a booster per level.
 
@@ -120,6 +127,10 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
             Rows to evaluate each booster on; early stopping monitors the last set.
         groups : array-like of shape (n,), optional
             Labels of groups of rows, of any hashable type. Early stopping holds out whole groups.
+        base_margin : array-like of shape (n,), optional
+            An offset of each row, which is added to its quantiles. Predictions with the model then need it too.
+        base_margin_eval_set : list of array-like, or dict of names to such, optional
+            The offset of each set of ``eval_set``, by name if that is a dict.
 
         Returns
         -------
@@ -136,6 +147,7 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
         for k, level in enumerate(levels):
             level.callbacks = callbacks_of_level(level.callbacks, k)
         given = {"sample_weight": sample_weight, "eval_set": eval_set, "groups": groups}
+        given |= {"base_margin": base_margin, "base_margin_eval_set": base_margin_eval_set}
         self.estimators_ = [level.fit(X, y, **given) for level in levels]
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
@@ -163,22 +175,24 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
         return booster.set_params(random_state=check_random_state(self.random_state).randint(2**31 - 1))
 
     @explain_unknown
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
         """The predicted quantiles of each row, increasing from column to column.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
         ndarray of shape (n, Q), or (n,) for one level
         """
         check_is_fitted(self)
-        quantiles = np.column_stack([estimator.predict(X) for estimator in self.estimators_])
+        quantiles = np.column_stack([estimator.predict(X, base_margin) for estimator in self.estimators_])
         return quantiles[:, 0] if quantiles.shape[1] == 1 else np.sort(quantiles, axis=1)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """The fraction of pinball loss explained, relative to constant quantiles, averaged over levels.
 
         Parameters
@@ -189,6 +203,8 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
             Targets.
         sample_weight : array-like of shape (n,), optional
             Weights.
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
@@ -197,7 +213,7 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
         """
         from sklearn.metrics import d2_pinball_score
 
-        columns = self.predict(X).reshape(-1, len(self.estimators_)).T
+        columns = self.predict(X, base_margin).reshape(-1, len(self.estimators_)).T
         levels = zip(self.quantiles, columns, strict=True)
         weight = {"sample_weight": sample_weight}
         return float(np.mean([d2_pinball_score(y, column, alpha=level, **weight) for level, column in levels]))

@@ -33,6 +33,7 @@ ORDER = [
     *("_coding", "feature_names_in_", "n_features_in_", "_gaps", "_fills", "_expansion", "learning_rate_"),
     *("validation_scores_", "n_folds_", "learners_", "learner_weights_", "_scores", "_lasting", "evals_result_"),
     *("ensemble_", "loss_", "_seed", "_rounds_given", "_importances", "classes_", "_loss_given"),
+    "uses_base_margin_",
 ]
 ENCODER = {
     "_coding": "categories",
@@ -105,6 +106,7 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
     require_all(model, {"n_jobs": THREADS})
     known = {"ensemble_": Ensemble, "loss_": Loss, "n_features_in_": int}
     wrong = [name for name, kind in known.items() if not isinstance(fitted.get(name), kind)]
+    wrong += [] if fitted.get("uses_base_margin_", True) is True else ["uses_base_margin_"]
     wrong += wrong_columns(fitted) if wrong else wrong_classes(cls, fitted) + wrong_columns(fitted)
     columns = {name: fitted[name] for name in ("feature_names_in_", "n_features_in_") if name in fitted}
     columns |= {attribute: fitted.pop(name) for name, attribute in ENCODER.items() if name in fitted}
