@@ -66,6 +66,25 @@ def positive(rng: np.random.Generator, n: int) -> Array:
     return 3.0 * rng.gamma(2.0, size=(n, 1))
 
 
+def event_and_time(rng: np.random.Generator, n: int) -> Array:
+    """Whether there was an event, and its time or that of censoring, with ties."""
+    return np.column_stack([rng.permutation(np.arange(n) % 3 > 0), 1.0 + rng.integers(0, n // 2, n)])
+
+
+def relevance_and_query(rng: np.random.Generator, n: int) -> Array:
+    """Relevance from 0 to 3, and the number of the query, of 10 rows on average."""
+    return np.column_stack([rng.integers(0, 4, n), rng.integers(0, max(1, n // 10), n)]).astype(float)
+
+
+def bounds(rng: np.random.Generator, n: int) -> Array:
+    """Bounds of times: known ones, and those censored on the right, on the left, and to an interval."""
+    time = rng.lognormal(1.0, 0.8, n)
+    low, high = np.tile(time, (2, 1))
+    high[1::6], low[3::6] = np.inf, 0.0
+    low[5::6], high[5::6] = 0.7 * time[5::6], 1.4 * time[5::6]
+    return np.column_stack([low, high])
+
+
 def above_median(signal: Array) -> Array:
     """Two classes that a signal decides."""
     return (signal > np.median(signal)).astype(int)
@@ -149,6 +168,16 @@ LOSS_CASES = [
     LossCase("squared_error of 2 targets", lambda: LOSSES.create("squared_error"), pairs),
     LossCase("quantile 0.8", lambda: LOSSES.create("quantile", quantile=0.8), real),
     LossCase("huber with a given delta", lambda: LOSSES.create("huber", delta=0.7), real),
+]
+# Losses whose targets have columns of their own, such as events, bounds or queries. `check_loss` checks them, and
+# the tests of their estimators.
+OWN_COLUMNS = [
+    LossCase("lambdarank", lambda: LOSSES.create("lambdarank"), relevance_and_query),
+    LossCase("pairwise", lambda: LOSSES.create("pairwise"), relevance_and_query),
+    LossCase("cox", lambda: LOSSES.create("cox"), event_and_time),
+    LossCase("aft_normal", lambda: LOSSES.create("aft_normal"), bounds),
+    LossCase("aft_logistic", lambda: LOSSES.create("aft_logistic"), bounds),
+    LossCase("aft_extreme", lambda: LOSSES.create("aft_extreme"), bounds),
 ]
 LOSS_NAMED = {case.name: case for case in LOSS_CASES}
 ONE_OUTPUT = [case for case in LOSS_CASES if case.n_outputs == 1]

@@ -1,6 +1,8 @@
 """Losses: what a booster minimises. One family per file."""
 
+from .aft import AFTExtreme, AFTLogistic, AFTNormal
 from .binary import Exponential, LogLoss
+from .cox import Cox
 from .label_regression import LabelRegression
 from .links import BinaryLogitLink, IdentityLink, LabelMeanLink, LogitLink, LogLink, MultinomialLogitLink
 from .log_link import Gamma, Poisson, Tweedie
@@ -12,8 +14,12 @@ from .squared import SquaredError
 
 __all__ = [
     "LOSSES",
+    "AFTExtreme",
+    "AFTLogistic",
+    "AFTNormal",
     "AbsoluteError",
     "BinaryLogitLink",
+    "Cox",
     "Exponential",
     "Gamma",
     "Huber",

@@ -1,0 +1,214 @@
+r"""Accelerated failure time: losses of times that are known exactly or by bounds, ``log(time) = raw + sigma Z``.
+
+Z is standard normal, standard logistic, or the log of a standard exponential variable, which makes times
+log-normal, log-logistic or Weibull. A target has two columns, bounds of the time: both are equal for an observed
+time, the upper one is infinite for a time that is censored on the right, and the lower one is 0 for a time that is
+censored on the left. With :math:`z = (\log(bound) - raw) / \sigma`, the density f of Z and its distribution F, the
+loss is the negative log-likelihood
+
+.. math:: -\log f(z) + \log(\sigma \, time) \quad \text{or} \quad -\log(F(z_{upper}) - F(z_{lower})).
+
+The three densities are log-concave, so the loss is convex in the raw score.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.special import erfcx, expit, log_expit, log_ndtr
+from sklearn.base import clone
+
+from ..core import Loss
+from ..utils.param_validation import POSITIVE, OneOf
+from ..utils.typing import Array
+from .links import LogLink
+from .registry import LOSSES
+
+PARAMETERS = """
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        Scale of Z. "auto" is its maximum likelihood estimate for constant scores, computed in each fit; outside of
+        a fit it is 1.
+    """
+HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
+# Hessian, in units of 1 / sigma^2, of rows whose loss is linear up to rounding.
+LEAST_HESSIAN = 1e-16
+# Exponents of Z are clipped to this size: squares of their exponentials are finite.
+LARGEST_Z = 300.0
+# Intervals of z that are narrower count as points: the difference of their probabilities would be rounding errors.
+NARROW = 1e-6
+# Estimates of sigma are within this range. They are rounded, so that the order of rows makes no difference.
+LEAST_SIGMA, LARGEST_SIGMA, SIGMA_DIGITS = 1e-3, 1e3, 4
+
+
+class AFTLoss(Loss):
+    """Base class of the losses of this family: the response is ``exp(raw)``, the time at Z = 0."""
+
+    link = LogLink()
+    rows = "independent"
+    infinite = True
+    response_names = ("time",)
+    constraints = {"sigma": POSITIVE | OneOf(("auto",))}
+
+    def __init__(self, sigma: float | str = "auto") -> None:
+        self.sigma = sigma
+
+    @abstractmethod
+    def log_density(self, z: Array) -> Array:
+        """The log of f at z (n,), its first and its second derivative, (3, n)."""
+
+    @abstractmethod
+    def log_survival(self, z: Array) -> Array:
+        """The log of 1 - F at z (n, 2), which may be infinite, its first and second derivative, (3, n, 2)."""
+
+    def log_distribution(self, z: Array) -> Array:
+        """The same for F; by default for a density that is symmetric about 0."""
+        return self.log_survival(-z) * np.array([1.0, -1.0, 1.0])[:, None, None]
+
+    @property
+    def scale(self) -> float:
+        """Sigma as a number."""
+        return 1.0 if isinstance(self.sigma, str) else float(self.sigma)
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """The square of sigma: hessians are O(1)."""
+        return self.scale**2
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        if y.shape[1] != 2:
+            raise ValueError(f"loss {self!r}: y must have two columns, bounds of a time, got {y.shape[1]}")
+        return 1
+
+    def check_target(self, y: Array) -> None:
+        low, high = y.T
+        wrong = ~((low >= 0.0) & np.isfinite(low) & (high > 0.0) & (low <= high))
+        if wrong.any():
+            raise ValueError(
+                f"loss {self!r}: y must hold bounds of times, 0 <= lower <= upper, the lower one finite and the "
+                f"upper one positive, got {y[wrong][0].tolist()}"
+            )
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with sigma estimated; a ValueError if no time has a lower bound, or none an upper one."""
+        self.check_target(y)
+        for side, bounded in (("lower", y[:, 0] > 0.0), ("upper", np.isfinite(y[:, 1]))):
+            if not bounded.any():
+                raise ValueError(f"loss {self!r}: y must have a time with a positive and finite {side} bound")
+        if not isinstance(self.sigma, str):
+            return self
+        return clone(self).set_params(sigma=estimate_sigma(self, y, weight))
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return -self.log_likelihood(y, raw, self.scale)[0]
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        _, slope, curvature, _ = self.log_likelihood(y, raw, self.scale)
+        hessian = np.maximum(-curvature, LEAST_HESSIAN) / self.scale**2
+        return slope[:, None] / self.scale, hessian[:, None]
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        known = np.log(y[(y > 0.0) & np.isfinite(y)])
+        low, high = known.min() - self.scale, known.max() + self.scale
+
+        def slope(raw: float) -> float:
+            return float(weight @ self.log_likelihood(y, np.full((len(y), 1), raw), self.scale)[1])
+
+        while slope(low) > 0.0:
+            low -= high - low
+        while slope(high) < 0.0:
+            high += high - low
+        return np.array([brentq(slope, low, high, xtol=1e-14)])
+
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
+    def log_likelihood(self, y: Array, raw: Array, sigma: float) -> Array:
+        """The log-likelihood of each row, its first and second derivative by z, and that by log(sigma), (4, n)."""
+        z = (np.log(y) - raw) / sigma
+        finite, above, is_wide = np.isfinite(z), z[:, :1] > 0.0, z[:, 1] > z[:, 0] + NARROW
+        survival, distribution = self.log_survival(z), self.log_distribution(z)
+        for tail in survival, distribution:
+            tail[1:, ~finite] = 0.0
+        # The probability is a difference of two tails: above 0 those of 1 - F, `near` being the greater one.
+        near, far = np.moveaxis(np.where(above, survival, distribution[:, :, ::-1]), 2, 0)
+        z = np.where(finite, z, 0.0)
+        z_near, z_far = np.where(above, z, z[:, ::-1]).T
+        gap, slope, curvature = near - far
+        odds = 1.0 / np.expm1(gap)
+        of_interval = [
+            near[0] + np.log(-np.expm1(-gap)),
+            near[1] + slope * odds,
+            near[2] + curvature * odds - slope**2 * odds * (1.0 + odds),
+            far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
+        ]
+        width = np.where(y[:, 0] == y[:, 1], 1.0, y[:, 1] - y[:, 0]) / (sigma * y[:, 1])
+        density, slope, curvature = self.log_density(z_near)
+        of_point = [density + np.log(width), slope, curvature, -slope * z_near - 1.0]
+        return np.where(is_wide & (gap > 0.0), of_interval, of_point)
+
+
+@LOSSES.register("aft_normal")
+class AFTNormal(AFTLoss):
+    __doc__ = f"""Log-normal times, which may be censored: Z has a standard normal distribution.
+    {PARAMETERS}"""
+
+    def log_density(self, z: Array) -> Array:
+        return np.stack([-0.5 * np.square(z) - HALF_LOG_TWO_PI, -z, np.full_like(z, -1.0)])
+
+    def log_survival(self, z: Array) -> Array:
+        hazard = np.sqrt(2.0 / np.pi) / erfcx(z / np.sqrt(2.0))
+        return np.stack([log_ndtr(-z), -hazard, -hazard * (hazard - z)])
+
+
+@LOSSES.register("aft_logistic")
+class AFTLogistic(AFTLoss):
+    __doc__ = f"""Log-logistic times, which may be censored: Z has a standard logistic distribution.
+    {PARAMETERS}"""
+
+    def log_density(self, z: Array) -> Array:
+        return np.stack([log_expit(z) + log_expit(-z), -np.tanh(0.5 * z), -2.0 * expit(z) * expit(-z)])
+
+    def log_survival(self, z: Array) -> Array:
+        return np.stack([log_expit(-z), -expit(z), -expit(z) * expit(-z)])
+
+
+@LOSSES.register("aft_extreme")
+class AFTExtreme(AFTLoss):
+    __doc__ = f"""Weibull times, which may be censored: ``exp(Z)`` has a standard exponential distribution.
+    {PARAMETERS}"""
+
+    def log_density(self, z: Array) -> Array:
+        power = exp_of(z)
+        return np.stack([z - power, 1.0 - power, -power])
+
+    def log_survival(self, z: Array) -> Array:
+        return np.tile(-exp_of(z), (3, 1, 1))
+
+    def log_distribution(self, z: Array) -> Array:
+        power = exp_of(z)
+        slope = power / np.expm1(power)
+        return np.stack([np.log(-np.expm1(-power)), slope, slope * (1.0 - power - slope)])
+
+
+def estimate_sigma(loss: AFTLoss, y: Array, weight: Array) -> float:
+    """The sigma of constant scores with the largest likelihood, rounded."""
+    known = np.log(y[(y > 0.0) & np.isfinite(y)])
+    limits = np.log(LEAST_SIGMA), np.log(LARGEST_SIGMA)
+    start = np.array([known.mean(), np.log(np.clip(known.std(), LEAST_SIGMA, LARGEST_SIGMA))])
+
+    def mean_loss(params: Array) -> tuple[float, Array]:
+        sigma = np.exp(params[1])
+        value, by_z, _, by_log_sigma = loss.log_likelihood(y, np.full((len(y), 1), params[0]), sigma) @ weight
+        return -value / weight.sum(), np.array([by_z / sigma, -by_log_sigma]) / weight.sum()
+
+    found = minimize(
+        mean_loss, start, jac=True, bounds=[(None, None), limits], options={"ftol": 1e-15, "gtol": 1e-9}
+    )
+    return float(f"{np.exp(found.x[1]):.{SIGMA_DIGITS}g}")
+
+
+def exp_of(z: Array) -> Array:
+    """``exp(z)`` of z clipped to [-300, 300], unless it is infinite."""
+    return np.exp(np.where(np.isfinite(z), np.clip(z, -LARGEST_Z, LARGEST_Z), z))

@@ -1,0 +1,88 @@
+r"""Cox's partial likelihood of times to an event, with Efron's method for ties.
+
+At each distinct time of events let D be the m rows with an event, of total weight W, and R the rows at risk, whose
+times are no earlier. With :math:`S = \sum_R w_j e^{raw_j}` and :math:`E = \sum_D w_j e^{raw_j}` the total loss is
+
+.. math:: \sum_{times} \Big[ -\sum_D w_i \, raw_i + \frac{W}{m} \sum_{l=0}^{m-1} \log(S - l E / m) \Big].
+
+Divided by its weight, the derivative with respect to the score of row i is :math:`u_i - event_i`, where
+:math:`u_i` is its expected number of events: its hazard, summed over the times at which it is at risk. The second
+derivative is at most :math:`u_i`, which is returned as hessian: the diagonal matrix of :math:`w_i u_i` is an upper
+bound of the whole second derivative.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import Loss
+from ..utils.typing import Array
+from .links import IdentityLink
+from .registry import LOSSES
+from .risk_sets import RiskSets
+
+# Hessian of rows that are never at risk at an event.
+LEAST_HESSIAN = 1e-16
+
+
+@LOSSES.register("cox")
+class Cox(Loss):
+    """The negative log partial likelihood of proportional hazards, of targets (event, time) in two columns.
+
+    The raw score is the log of the hazard relative to a baseline hazard, which the loss does not need: it does not
+    change if a constant is added to all scores, and its baseline is 0. The value of a row is its part in the
+    likelihood at its event, and 0 for a censored row. Formulas are in the docstring of the module.
+
+    References
+    ----------
+    Cox, Regression models and life-tables, Journal of the Royal Statistical Society B 34, 1972. Efron, The
+    efficiency of Cox's likelihood function for censored data, Journal of the American Statistical Association 72,
+    1977.
+    """
+
+    link = IdentityLink()
+    rows = "all"
+    exact_hessian = False
+    response_names = ("risk",)
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        if y.shape[1] != 2:
+            raise ValueError(f"loss {self!r}: y must have two columns, event and time, got {y.shape[1]}")
+        return 1
+
+    def check_target(self, y: Array) -> None:
+        event, time = y.T
+        if not np.isin(event, (0.0, 1.0)).all():
+            raise ValueError(
+                f"loss {self!r}: y must hold 0 or 1 in its first column, whether the event was observed, got "
+                f"{event[~np.isin(event, (0.0, 1.0))][0]:g}; bounds of times need a loss such as 'aft_normal'"
+            )
+        if not (time >= 0.0).all():
+            raise ValueError(f"loss {self!r}: y must hold times of at least 0, got {time[~(time >= 0.0)][0]:g}")
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss itself; a ValueError if no event was observed."""
+        self.check_target(y)
+        if not y[:, 0].any():
+            raise ValueError(f"loss {self!r}: y must have an event, got only censored times")
+        return self
+
+    def value(self, y: Array, raw: Array, weight: Array) -> Array:  # type: ignore[override]
+        risks = RiskSets.of(y, raw[:, 0], weight)
+        # Rows before the first event have the index -1.
+        log_sum = np.append(risks.log_at_risk + risks.efron_means()[0], 0.0)
+        return np.where(y[:, 0] > 0.0, log_sum[risks.last_event] - raw[:, 0], 0.0)
+
+    def derivatives(self, y: Array, raw: Array, weight: Array) -> tuple[Array, Array]:  # type: ignore[override]
+        risks = RiskSets.of(y, raw[:, 0], weight)
+        hazard, tied_hazard = np.log(risks.efron_means()[1:]) + np.log(risks.weight) - risks.log_at_risk
+        cumulative = np.logaddexp.accumulate(hazard)
+        up_to_event = np.logaddexp(np.append(-np.inf, cumulative[:-1]), tied_hazard)
+        table = np.full((2, len(hazard) + 1), -np.inf)
+        table[:, :-1] = cumulative, up_to_event
+        log_hazard = table[y[:, 0].astype(np.int64), risks.last_event]
+        expected = np.exp(raw + log_hazard[:, None])
+        return expected - y[:, :1], np.maximum(expected, LEAST_HESSIAN)
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        return np.zeros(1)
