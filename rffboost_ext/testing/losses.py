@@ -69,11 +69,10 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
 
     Checked are: the number of scores; shapes, finite numbers and arguments left unchanged; the gradient if
     ``exact_gradient``, by differences of the loss, or of its weighted total if rows are coupled; the hessian by
-    differences of the gradient if ``exact_hessian``, else its sign; that values stay with their rows when rows
-    are permuted, taken alone (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the
-    baseline minimises the weighted sum; that weight 2 is the row twice; that the link, its inverse and the
-    response agree and have one
-    width; and ``prepared`` and ``clone``.
+    differences of the gradient if ``exact_hessian``, else its sign; that values stay with their rows when rows are
+    permuted, taken alone (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline
+    minimises the weighted sum; that weight 2 is the row twice; that the link, its inverse and the response agree
+    and have one width; and ``prepared`` and ``clone``.
 
     Parameters
     ----------
