@@ -13,6 +13,7 @@ from .estimators.classifier import RFFBoostClassifier
 from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
 from .estimators.quantile import RFFBoostQuantileRegressor
+from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor
 from .learners import (
     FIT_CRITERIA,
@@ -71,6 +72,7 @@ __all__ = [
     "ProgressBar",
     "RFFBoostClassifier",
     "RFFBoostQuantileRegressor",
+    "RFFBoostRanker",
     "RFFBoostRegressor",
     "RFFNewton",
     "RFFRidge",

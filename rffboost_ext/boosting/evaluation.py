@@ -203,13 +203,24 @@ def named_sets(owner: str, eval_set: Any) -> dict[str, tuple[Any, ...]]:
     return named
 
 
-def margins_by_name(owner: str, given: Any, eval_set: Any, base_margin: Any) -> dict[str, Any]:
-    """The offsets of the sets by their names, from ``base_margin_eval_set``; none without ``base_margin``.
+def arrays_of_sets(owner: str, name: str, given: Any, eval_set: Any, of_fit: Any) -> dict[str, Any]:
+    """What belongs to the rows of each set, by the names of the sets, such as ``base_margin_eval_set``.
+
+    Parameters
+    ----------
+    owner, name : str
+        The estimator and the parameter, for messages.
+    given : list of array-like, or mapping of str to such, or None
+        The parameter; of a single set it may be the array itself.
+    eval_set
+        The sets, as in fit.
+    of_fit : object
+        What belongs to the rows of the fit; None if nothing does, and then no set may have it.
 
     Raises
     ------
     ValueError, TypeError
-        If there is not one for each set of a fit with offsets, or there are some in a fit without.
+        If there is not an array for each set, or there are some for none.
     """
     names = list(named_sets(owner, eval_set))
     entries = "a list with an entry for each set of eval_set, or a dict of such by name"
@@ -217,18 +228,18 @@ def margins_by_name(owner: str, given: Any, eval_set: Any, base_margin: Any) -> 
         given = {}
     elif isinstance(given, list | tuple) and not isinstance(eval_set, Mapping):
         if len(given) != len(names):
-            raise ValueError(f"{owner}: base_margin_eval_set must be {entries}: {len(names)}, got {len(given)}")
+            raise ValueError(f"{owner}: {name} must be {entries}: {len(names)}, got {len(given)}")
         given = dict(zip(names, given, strict=True))
     elif is_set(eval_set) and not isinstance(given, Mapping):
         given = {names[0]: given}
     elif not isinstance(given, Mapping):
-        raise TypeError(f"{owner}: base_margin_eval_set must be {entries}, got {reprlib.repr(given)}")
-    margins = {str(name): margin for name, margin in given.items() if margin is not None}
-    wanted = names if base_margin is not None else []
-    if set(margins) != set(wanted):
-        needed = f"for the sets {wanted}" if wanted else "None, as base_margin and eval_set are not both given"
-        raise ValueError(f"{owner}: base_margin_eval_set must be {needed}, got it for {list(margins)}")
-    return margins
+        raise TypeError(f"{owner}: {name} must be {entries}, got {reprlib.repr(given)}")
+    found = {str(label): one for label, one in given.items() if one is not None}
+    wanted = names if of_fit is not None else []
+    if set(found) != set(wanted):
+        needed = f"for the sets {wanted}" if wanted else "None, as the fit has none, or no eval_set"
+        raise ValueError(f"{owner}: {name} must be {needed}, got it for {list(found)}")
+    return found
 
 
 def is_set(given: Any) -> bool:

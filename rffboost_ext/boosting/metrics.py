@@ -14,6 +14,7 @@ from ..core import Loss
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response
+from ..metrics.registry import METRICS, find_metric
 from ..utils.migration_table import METRIC_NAMES
 from ..utils.param_validation import Check
 from ..utils.typing import Array
@@ -101,8 +102,13 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
     if given is None or is_loss(given):
         return loss_metric(given, decoder)
-    name, greater = name_and_direction(given)
-    score = metric_score(named_scorer(given) if isinstance(given, str) else given, decoder)
+    named = find_metric(given) if isinstance(given, str) else None
+    if named is not None:
+        name, greater, function = given, named.greater_is_better, named.function
+    else:
+        name, greater = name_and_direction(given)
+        function = named_scorer(given) if isinstance(given, str) else given
+    score = metric_score(function, decoder)
     return EvaluationMetric(name, greater, named_errors(name, score, decoder), decoder)
 
 
@@ -155,14 +161,14 @@ def named_scorer(name: str) -> Any:
     """The scorer of scikit-learn of that name, or a ValueError that names close ones."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    known = [*LOSSES.names(), *get_scorer_names()]
+    known = [*LOSSES.names(), *METRICS, *get_scorer_names()]
     if name not in known:
         same = [here for other, here in METRIC_NAMES.items() if other.casefold() == name.casefold()][:1]
         near = [other for other in known if name.casefold() in other.replace("_", "") or name in other]
         close = same or difflib.get_close_matches(name, known, n=3, cutoff=0.5) or near[:3]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ValueError(
-            f"eval_metric: unknown name {name!r}.{hint} It may be a loss ({', '.join(LOSSES.names())}) or one "
-            f"of sklearn.metrics.get_scorer_names()"
+            f"eval_metric: unknown name {name!r}.{hint} It may be a loss ({', '.join(LOSSES.names())}), "
+            f"a metric ({', '.join(METRICS)}) or one of sklearn.metrics.get_scorer_names()"
         )
     return get_scorer(name)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.callbacks import CALLBACKS, Callback, ScoreRecorder, closing_callbacks
-from ..boosting.evaluation import Evaluation, evaluation_of, evaluation_sets, margins_by_name
+from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
 from ..boosting.metrics import EvalMetricCheck
@@ -180,7 +180,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         owner, has_offset = type(self).__name__, base_margin is not None
         parts = compose(self)
         init = self._read_init_model(init_model)
-        margins = margins_by_name(owner, base_margin_eval_set, eval_set, base_margin)
+        margins = arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin)
         if self._is_warm_start():
             require_base_margin(owner, base_margin, self.uses_base_margin_)
         data = self._encode(X, y, sample_weight, groups, targets, init)

@@ -128,6 +128,8 @@ def uses_early_stopping(estimator: Any, learner: Learner, validation: Dataset | 
     if is_auto(given.early_stopping):
         asked = given.quality == "high" or not (is_auto(given.n_folds) and is_auto(given.n_iter_no_change))
         stops = validation is not None or ((learner.stops_early or asked) and not given.warm_start)
+        # A single query, for example, is not divided.
+        stops &= validation is not None or not data.is_coupled or data.n_groups > 1
     if stops and given.quality == "high" and learner.active_constraints:
         raise ValueError(
             f"{owner}: quality must be 'auto' or 'fast' where learner has "

@@ -24,6 +24,7 @@ from .base import BaseRFFBoost
 from .classifier import RFFBoostClassifier
 from .conformal import ConformalRegressor
 from .quantile import RFFBoostQuantileRegressor
+from .ranker import RFFBoostRanker
 from .regressor import RFFBoostRegressor
 from .warm_start import WarmStart
 
@@ -184,5 +185,6 @@ def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
 
 storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
 storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
+storable("RFFBoostRanker", booster_state, partial(built_booster, RFFBoostRanker))(RFFBoostRanker)
 storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
 storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

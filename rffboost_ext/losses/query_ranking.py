@@ -10,6 +10,9 @@ import numpy as np
 from ..kernels import compiled
 from ..utils.typing import Array
 
+# As in XGBoost: gains 2^y - 1 are then below 2^31.
+MAX_RELEVANCE = 31.0
+
 
 @dataclass(frozen=True)
 class QueryRanking:
@@ -119,3 +122,23 @@ def ideal_dcg(gain: Array, code: Array, k: int | None) -> Array:
     """The largest discounted cumulative gain of each query, (q,), in the order of the codes, both (n,)."""
     best = QueryRanking.of(code, gain)
     return best.total(gain[best.order] * best.discount(k))
+
+
+def require_relevance(what: str, relevance: Array) -> None:
+    """Raise a ValueError that starts with `what` unless relevance (n,) is between 0 and 31."""
+    wrong = ~((relevance >= 0.0) & (relevance <= MAX_RELEVANCE))
+    if wrong.any():
+        raise ValueError(f"{what} must be relevance between 0 and {MAX_RELEVANCE:g}, got {relevance[wrong][0]:g}")
+
+
+def require_constant_weight(code: Array, weight: Array) -> None:
+    """Raise a ValueError unless sample weights are constant within queries, both (n,)."""
+    ranking = QueryRanking.of(code, weight)
+    weight, start = weight[ranking.order], ranking.start
+    most, least = weight[start[:-1]], weight[start[1:] - 1]
+    if (most > least).any():
+        query = int((most > least).argmax())
+        raise ValueError(
+            f"sample_weight must be constant within a query, got {least[query]:g} and {most[query]:g} in one: the "
+            f"weight of a query is on each of its rows"
+        )

@@ -13,12 +13,9 @@ from ..kernels import compiled
 from ..utils.param_validation import OPTIONAL, POSITIVE, Integer, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
-from .query_ranking import QueryRanking, ideal_dcg
+from .query_ranking import QueryRanking, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
-from .target_statistics import require_targets, round_to_24_bits
-
-# As in XGBoost: larger gains 2^y - 1 are beyond its integers.
-MAX_RELEVANCE = 31.0
+from .target_statistics import round_to_24_bits
 
 
 class RankingLoss(Loss):
@@ -46,19 +43,11 @@ class RankingLoss(Loss):
 
     def check_target(self, y: Array) -> None:
         """Raise a ValueError unless relevance is from 0 to 31."""
-        relevance = y[:, 0]
-        require_targets(
-            self,
-            relevance,
-            (relevance >= 0.0) & (relevance <= MAX_RELEVANCE),
-            f"relevance between 0 and {MAX_RELEVANCE:g}",
-        )
+        require_relevance(f"loss {self!r}: y", y[:, 0])
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with its unit, 1 over the mean hessian of equal scores; a ValueError if weights do not suit."""
-        ranking = QueryRanking.of(y[:, 1], weight)
-        if len(ranking.tie) >= len(ranking.start):
-            raise ValueError(f"loss {self!r}: sample_weight must be constant within a query")
+        require_constant_weight(y[:, 1], weight)
         if not isinstance(self.unit, str):
             return self
         hessian = self.derivatives(y, np.zeros((len(y), 1)), weight)[1].mean()

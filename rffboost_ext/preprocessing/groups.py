@@ -13,21 +13,25 @@ from ..data.sample_weight import check_sample_weight
 from ..utils.typing import Array
 
 
-def encode_groups(
-    owner: str, groups: Any, X: Any, sample_weight: Any = None, name: str = "groups"
-) -> Array | None:
-    """The number of the group of each row of positive weight, (m,), in the order of first occurrence.
+def encode_groups(owner: str, groups: Any, X: Any, sample_weight: Any = None) -> Array | None:
+    """The codes of the groups of the rows of positive weight, (m,), as :func:`label_codes`; None without groups."""
+    if groups is None:
+        return None
+    return label_codes(owner, groups, X, "groups")[check_sample_weight(sample_weight, _num_samples(X)) > 0.0]
+
+
+def label_codes(owner: str, labels: Any, X: Any, name: str) -> Array:
+    """The number of the label of each row, (n,), in the order of first occurrence.
 
     Parameters
     ----------
     owner : str
         Name of the estimator, for messages.
-    groups : array-like of shape (n,), or None
+    labels : array-like of shape (n,)
         Labels of any hashable type.
     X : array-like of shape (n, d)
-    sample_weight : array-like of shape (n,), optional
-    name : str, default="groups"
-        The parameter, for messages.
+    name : str
+        The parameter with the labels, for messages.
 
     Raises
     ------
@@ -36,9 +40,7 @@ def encode_groups(
     TypeError
         If the labels are no sequence, or one is not hashable.
     """
-    if groups is None:
-        return None
-    labels, n_samples = list_of_labels(owner, groups, name), _num_samples(X)
+    labels, n_samples = list_of_labels(owner, labels, name), _num_samples(X)
     if len(labels) != n_samples:
         raise ValueError(f"{owner}: {name} must have a label for each of the {n_samples} rows, got {len(labels)}")
     codes: dict[Hashable, int] = {}
@@ -49,15 +51,14 @@ def encode_groups(
             raise TypeError(f"{owner}: {name} must hold hashable labels, got {label!r} as entry {row}") from error
         if is_missing(label):
             raise ValueError(f"{owner}: {name} must hold labels, got {label!r} as entry {row}, a missing value")
-    group = np.fromiter(map(codes.__getitem__, labels), dtype=np.int64, count=n_samples)
-    return group[check_sample_weight(sample_weight, n_samples) > 0.0]
+    return np.fromiter(map(codes.__getitem__, labels), dtype=np.int64, count=n_samples)
 
 
-def list_of_labels(owner: str, groups: Any, name: str = "groups") -> list[Any]:
+def list_of_labels(owner: str, labels: Any, name: str) -> list[Any]:
     """The labels as a list."""
-    if getattr(groups, "ndim", 1) != 1:
-        raise ValueError(f"{owner}: {name} must have shape (n,), got {groups.shape}")
+    if getattr(labels, "ndim", 1) != 1:
+        raise ValueError(f"{owner}: {name} must have shape (n,), got {labels.shape}")
     try:
-        return list(groups.to_pylist() if hasattr(groups, "to_pylist") else groups)
+        return list(labels.to_pylist() if hasattr(labels, "to_pylist") else labels)
     except TypeError as error:
-        raise TypeError(f"{owner}: {name} must be a sequence of labels, got {groups!r}") from error
+        raise TypeError(f"{owner}: {name} must be a sequence of labels, got {labels!r}") from error

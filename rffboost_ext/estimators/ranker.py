@@ -1,0 +1,208 @@
+"""The ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
+
+from ..boosting.evaluation import arrays_of_sets, named_sets
+from ..data.dataset import Dataset
+from ..metrics import ndcg_score
+from ..preprocessing.groups import label_codes
+from ..preprocessing.targets import RealTargets, TargetEncoder, number_array, squeeze
+from ..utils.atomic_fit import atomic_fit
+from ..utils.signatures import explain_unknown, with_own_init
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .base import BaseRFFBoost
+from .composition import Parts
+from .docstrings import ATTRIBUTES, PARAMETERS
+
+
+@with_own_init
+class RFFBoostRanker(BaseRFFBoost):
+    __doc__ = f"""Boosting of random Fourier features, trees or any learner, to rank the rows of queries.
+
+    Parameters
+    ----------
+    {PARAMETERS.format(loss='"lambdarank"')}
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are the scores, (n, 1).
+    loss_ : Loss
+        The loss that was minimised.
+    {ATTRIBUTES}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostRanker
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.standard_normal((600, 3)), np.repeat(np.arange(60), 10)
+    >>> relevance = np.digitize(X[:, 0] + np.sin(2 * X[:, 1]), [0, 1, 2])
+    >>> model = RFFBoostRanker(random_state=0).fit(X, relevance, qid=qid)
+    >>> bool(model.score(X, relevance, qid=qid) > 0.9)
+    True
+    """
+
+    task = "regression"
+    default_loss = "lambdarank"
+
+    @explain_unknown
+    @atomic_fit
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_model: Any = None,
+        eval_set: Any = None,
+        qid: Any = None,
+        eval_qid: Any = None,
+        base_margin: Any = None,
+        base_margin_eval_set: Any = None,
+    ) -> RFFBoostRanker:
+        """Fit to the rows of queries.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
+            data frame's own marker (None, pd.NA).
+        y : array-like of shape (n,)
+            Relevance of each row to its query, from 0, irrelevant, to 31.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the queries, on each row of a query the same. Rows of weight 0 are left out.
+        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
+            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
+            ones.
+        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
+            stopping monitors the last set instead of holding out queries itself. A single set needs no list.
+        qid : array-like of shape (n,), optional
+            The query of each row, of any hashable type and in any order. Early stopping holds out whole queries.
+            Without it all rows are of one query, with a warning.
+        eval_qid : list of array-like, or dict of names to such, optional
+            The queries of the rows of each set of ``eval_set``, by name if that is a dict; required for them if
+            `qid` is given.
+        base_margin : array-like of shape (n,), optional
+            An offset of each row, which is added to its score in the fit. Predictions with the model then need it
+            too.
+        base_margin_eval_set : list of array-like, or dict of names to such, optional
+            The offset of each set of ``eval_set``, by name if that is a dict; required for them if
+            ``base_margin`` is given.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a part or the data are invalid; the message names it.
+        KeyboardInterrupt
+            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        """
+        owner = type(self).__name__
+        if qid is None:
+            warn_user(f"{owner}: without qid all rows are of one query, and early stopping has none to hold out")
+        target = ranking_target(owner, X, y, qid, "qid")
+        codes = arrays_of_sets(owner, "eval_qid", eval_qid, eval_set, qid)
+        sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
+        margins = (
+            base_margin,
+            arrays_of_sets(owner, "base_margin_eval_set", base_margin_eval_set, eval_set, base_margin),
+        )
+        given = sample_weight, init_model, sets or None, None
+        return self._fit(X, target, *given, *margins, RealTargets(owner))
+
+    def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
+        parts.loss.n_scores(data.y)
+
+    @explain_unknown
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
+        """Scores by which the rows of a query are sorted: the higher, the earlier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return squeeze(self.loss_.inverse_link(self.raw_scores(X, base_margin)))
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        qid: Any = None,
+        k: int | None = None,
+        base_margin: Any = None,
+    ) -> float:
+        """The mean NDCG of the queries, :func:`~rffboost_ext.metrics.ndcg_score`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Relevance, from 0 to 31.
+        sample_weight : array-like of shape (n,), optional
+            Weights, constant within a query.
+        qid : array-like of shape (n,), optional
+            The query of each row; without it all rows are of one query.
+        k : int, optional
+            Number of ranks that count; all by default.
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is invalid, or no query has a relevant row.
+        """
+        check_is_fitted(self)
+        qid = np.zeros(_num_samples(X)) if qid is None else qid
+        return ndcg_score(y, self.predict(X, base_margin), qid, k=k, sample_weight=sample_weight)
+
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
+        """Scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
+        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+
+def ranking_target(owner: str, X: Any, y: Any, qid: Any, name: str) -> Any:
+    """Relevance and code of the query, (n, 2), as losses of rankings take them; y itself if it is None."""
+    if y is None:
+        return None
+    relevance, n_samples = column_or_1d(number_array(y), warn=True), _num_samples(X)
+    if len(relevance) != n_samples:
+        raise ValueError(
+            f"{owner}: y must have an entry for each of the {n_samples} rows of X, got {len(relevance)}"
+        )
+    code = np.zeros(n_samples) if qid is None else label_codes(owner, qid, X, name)
+    return np.column_stack([relevance, code])
+
+
+def with_queries(owner: str, name: str, rows: tuple[Any, ...], codes: Mapping[str, Any]) -> tuple[Any, ...]:
+    """An evaluation set, (X, y) or (X, y, weight), with the codes of the queries in its target."""
+    X, y, *weight = rows
+    return X, ranking_target(owner, X, y, codes.get(name), f"eval_qid of {name!r}"), *weight

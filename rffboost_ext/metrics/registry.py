@@ -1,0 +1,44 @@
+"""Metrics by name, for ``eval_metric``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+WITH_RANK = re.compile(r"(?P<name>\w+)@(?P<k>[1-9]\d*)")
+
+
+@dataclass(frozen=True)
+class NamedMetric:
+    """A metric of targets, in the columns of the loss, and predictions.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y, prediction, sample_weight=None) -> float`` of targets (n,) or (n, K), predictions (n,) or
+        (n, W) and weights (n,); with a parameter `k` if `has_rank`.
+    greater_is_better : bool
+    has_rank : bool, default=False
+        Whether a name such as "ndcg@10" sets the parameter `k`, the number of ranks that count.
+    """
+
+    function: Callable[..., float]
+    greater_is_better: bool
+    has_rank: bool = False
+
+
+METRICS: dict[str, NamedMetric] = {}
+"""The metrics of this package by their names in ``eval_metric``, which users may extend."""
+
+
+def find_metric(name: str) -> NamedMetric | None:
+    """The metric of a name, such as "ndcg" or "ndcg@10"; None if there is none."""
+    ranked = WITH_RANK.fullmatch(name)
+    if ranked is None:
+        return METRICS.get(name)
+    found = METRICS.get(ranked["name"])
+    if found is None or not found.has_rank:
+        return None
+    return replace(found, function=partial(found.function, k=int(ranked["k"])))
