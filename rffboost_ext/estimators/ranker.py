@@ -138,7 +138,7 @@ class RFFBoostRanker(BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return squeeze(self.loss_.inverse_link(self.raw_scores(X, base_margin)))
+        return squeeze(self.raw_scores(X, base_margin))
 
     def score(
         self,
@@ -180,7 +180,7 @@ class RFFBoostRanker(BaseRFFBoost):
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (squeeze(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
+        return (squeeze(raw) for raw in self._staged_raw(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

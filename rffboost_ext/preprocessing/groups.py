@@ -14,7 +14,7 @@ from ..utils.typing import Array
 
 
 def encode_groups(owner: str, groups: Any, X: Any, sample_weight: Any = None) -> Array | None:
-    """The codes of the groups of the rows of positive weight, (m,), as :func:`label_codes`; None without groups."""
+    """The codes of the groups of the rows of positive weight, (m,), by :func:`label_codes`, or None."""
     if groups is None:
         return None
     return label_codes(owner, groups, X, "groups")[check_sample_weight(sample_weight, _num_samples(X)) > 0.0]

@@ -20,6 +20,7 @@ MODULES = [
     "rffboost_ext.interop.xgboost",
     "rffboost_ext.learners",
     "rffboost_ext.losses",
+    "rffboost_ext.metrics",
     "rffboost_ext.presets",
     "rffboost_ext.terms",
 ]
