@@ -54,7 +54,7 @@ def ndcg_score(y_true: Any, y_score: Any, qid: Any, *, k: int | None = None, sam
     --------
     >>> from rffboost_ext.metrics import ndcg_score
     >>> round(ndcg_score([0, 1, 2, 1], [0.1, 0.3, 0.2, 0.9], ["a", "a", "a", "b"]), 3)
-    0.899
+    0.898
     """
     require("ndcg_score", "k", k, Integer(1) | OPTIONAL)
     relevance, score = (np.asarray(number_array(values), dtype=np.float64) for values in (y_true, y_score))

@@ -137,7 +137,7 @@ def test_refused_columns_and_weights(loss):
     y, _ = rows()
     with pytest.raises(ValueError, match="two columns"):
         LOSSES.create(loss).n_scores(y[:, :1])
-    with pytest.raises(ValueError, match="sample_weight must be constant within a query, got):
+    with pytest.raises(ValueError, match="sample_weight must be constant within a query, got"):
         LOSSES.create(loss).prepared(y, np.arange(1.0, N + 1.0))
     assert LOSSES.create(loss).prepared(y, 1.0 + y[:, 1])
 
