@@ -59,12 +59,15 @@ def export(
     print(describe_onnx(model))
 
 
-def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime") -> None:
-    """Compare the ONNX file MODEL with the ESTIMATOR on the rows of DATA (CSV with a header)."""
+def verify(estimator: Path, model: Path, data: Path, runtime: str = "onnxruntime", base_margin: str = "") -> None:
+    """Compare the ONNX file MODEL with the ESTIMATOR on the rows of DATA (CSV with a header).
+
+    BASE_MARGIN names the columns with the offset, separated by commas.
+    """
     fitted = load_estimator(estimator)
-    rows = read_table(data, OnnxPredictor(model))
+    rows, margin = split_offset(read_table(data, OnnxPredictor(model)), base_margin)
     X = select_columns(rows, list(getattr(fitted, "feature_names_in_", [])))
-    report = verify_onnx(fitted, model, X, runtime=runtime)
+    report = verify_onnx(fitted, model, X, base_margin=margin, runtime=runtime)
     print(report)
     if not report.passed:
         from typer import Exit
@@ -77,29 +80,36 @@ def info(model: Path) -> None:
     print(describe_onnx(model))
 
 
-def predict(model: Path, data: Path, output: Path | None = None, proba: bool = False) -> None:
-    """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV, a column for each output."""
+def predict(
+    model: Path, data: Path, output: Path | None = None, proba: bool = False, base_margin: str = ""
+) -> None:
+    """Predict the rows of DATA (CSV with a header) by the ONNX file MODEL, as CSV, a column for each output.
+
+    BASE_MARGIN names the columns with the offset, separated by commas.
+    """
     from pandas import DataFrame
 
     check_outputs({} if output is None else {"--output": output}, [model, data])
     predictor = OnnxPredictor(model)
-    X = select_columns(read_table(data, predictor), list(predictor.metadata.feature_names))
+    rows, margin = split_offset(read_table(data, predictor), base_margin)
+    X = select_columns(rows, list(predictor.metadata.feature_names))
     if proba and predictor.metadata.classes is None:
         raise ValueError(f"--proba needs a classifier, {model} holds {predictor.metadata.estimator}")
     if proba:
-        result = DataFrame(predictor.predict_proba(X), columns=[str(label) for label in predictor.classes_])
+        probabilities = predictor.predict_proba(X, margin)
+        result = DataFrame(probabilities, columns=[str(label) for label in predictor.classes_])
     else:
-        result = DataFrame(prediction_columns(predictor, X))
+        result = DataFrame(prediction_columns(predictor, X, margin))
     result.to_csv(sys.stdout if output is None else output, index=False)
 
 
-def prediction_columns(predictor: OnnxPredictor, X: Any) -> dict[str, Any]:
+def prediction_columns(predictor: OnnxPredictor, X: Any, base_margin: Any) -> dict[str, Any]:
     """The predictions of a file, a column for each output, and the ends of intervals if it has them."""
-    found = predictor.predict(X)
+    found = predictor.predict(X, base_margin)
     several = {f"prediction_{k}": values for k, values in enumerate(found.T)} if found.ndim > 1 else None
     columns = several or {"prediction": found}
     if predictor.has_interval:
-        columns["low"], columns["high"] = predictor.predict_interval(X).T
+        columns["low"], columns["high"] = predictor.predict_interval(X, base_margin).T
     return columns
 
 
@@ -139,6 +149,15 @@ def read_table(path: Path, predictor: OnnxPredictor | None = None) -> DataFrame:
         verbatim: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
         rows[words] = pandas.read_csv(path, index_col=False, **verbatim)[words]
     return rows
+
+
+def split_offset(data: DataFrame, names: str) -> tuple[DataFrame, Any]:
+    """A table without the columns of the offset, and these columns; None if no `names` are given."""
+    columns = [name.strip() for name in names.split(",")] if names else []
+    absent = [name for name in columns if name not in data.columns]
+    if absent:
+        raise ValueError(f"--base-margin must name columns of the data, {list(data.columns)}, got {absent[0]!r}")
+    return data.drop(columns=columns), data[columns].to_numpy() if columns else None
 
 
 def select_columns(data: DataFrame, names: list[str]) -> Any:

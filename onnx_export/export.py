@@ -18,6 +18,7 @@ from . import expansion_nodes, trees  # noqa: F401  register terms with convert_
 from .category_nodes import CategoryInputs
 from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
+from .input_names import OFFSET
 from .links import class_scores, convert_link
 from .metadata import metadata_for, write_metadata
 from .model import assemble, check_target_path, save, value_info
@@ -37,7 +38,8 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
 
     The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d), in which NaN is
     a missing value. Where categories are text each column is a separate input, (n, 1), named after it; any text
-    that is none of the categories is a missing value. A classifier's outputs are ``label`` (n,), int64 or text,
+    that is none of the categories is a missing value. A model that was fitted with an offset has the further input
+    ``base_margin``, (n, C) or, of quantiles, (n, 1). A classifier's outputs are ``label`` (n,), int64 or text,
     ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, C), and the
     raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2).
 
@@ -101,7 +103,8 @@ def require_running(model: ModelProto, X: Any) -> None:
         return
     rows = X.head(ROWS) if hasattr(X, "head") else X[:ROWS]
     try:
-        predictor.decision_function(rows)
+        width = predictor.metadata.n_offsets
+        predictor.decision_function(rows, np.zeros((len(rows), width)) if width else None)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"to_onnx: the steps before the ensemble have no graph that runs on X: {error}"
@@ -161,6 +164,9 @@ def build(
     else:
         inputs, x = before.inputs, before.open(graph)
     raw = convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
+    if source.n_offsets:
+        inputs = [*inputs, value_info(OFFSET, outer, ["N", source.n_offsets])]
+        raw = graph.node("Add", raw, graph.cast(graph.input(OFFSET, outer), graph.dtype))
     outputs = outputs_of(source, graph, raw, outer)
     model = assemble(graph, inputs, outputs)
     if before is not None:

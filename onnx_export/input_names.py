@@ -6,7 +6,9 @@ from collections.abc import Container, Mapping, Sequence
 
 from onnx import GraphProto
 
-RESERVED = ("label", "probabilities", "score", "variable", "interval", "X")
+OFFSET = "base_margin"
+"""The input of the offset of the raw scores."""
+RESERVED = ("label", "probabilities", "score", "variable", "interval", "X", OFFSET)
 """Names with a fixed meaning."""
 
 

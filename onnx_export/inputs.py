@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rffboost_ext.data.columns import is_missing
+from rffboost_ext.preprocessing.base_margin import check_base_margin, require_base_margin
 from rffboost_ext.preprocessing.tables import (
     as_numbers,
     column_names,
@@ -20,6 +21,7 @@ from rffboost_ext.preprocessing.tables import (
 )
 from rffboost_ext.utils.typing import Array
 
+from .input_names import OFFSET
 from .metadata import Metadata
 
 TIMES = np.datetime64, np.timedelta64
@@ -57,6 +59,23 @@ def graph_inputs(X: Any, inputs: dict[str, int], metadata: Metadata) -> dict[str
     if columns and metadata.feature_names:
         require_names(columns, metadata)
     return {"X": matrix(X, inputs["X"], metadata.n_features)}
+
+
+def offset_input(base_margin: Any, n_samples: int, inputs: dict[str, int], metadata: Metadata) -> dict[str, Array]:
+    """An offset as an input of a graph, by name; none for a file without such an input.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is missing, superfluous, or of another shape or type.
+    """
+    from onnx import helper
+
+    require_base_margin(metadata.estimator, base_margin, metadata.n_offsets > 0)
+    if base_margin is None:
+        return {}
+    offset = check_base_margin(base_margin, n_samples, metadata.n_offsets)
+    return {OFFSET: offset.astype(helper.tensor_dtype_to_np_dtype(inputs[OFFSET]))}
 
 
 def require_no_new_missing(feed: dict[str, Array], metadata: Metadata) -> None:

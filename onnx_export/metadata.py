@@ -18,6 +18,7 @@ import rffboost_ext
 from rffboost_ext.preprocessing.category_encoding import category_lists
 from rffboost_ext.utils.typing import Array
 
+from .input_names import OFFSET
 from .source import ExportSource
 from .tolerance import tolerance_text
 
@@ -68,6 +69,8 @@ class Metadata:
         numeric.
     gaps : tuple of int or None
         Columns that may have missing values, of X or of the output of the steps if there are any; None for all.
+    n_offsets : int
+        Columns of the input ``base_margin``, an offset of the raw scores; 0 if there is none.
     structure : str
         A digest of the graph as exported, without its numbers; empty in files of earlier versions.
     """
@@ -89,6 +92,7 @@ class Metadata:
     steps: str = ""
     categories: tuple[list[Any] | None, ...] = ()
     gaps: tuple[int, ...] | None = None
+    n_offsets: int = 0
     structure: str = ""
 
 
@@ -108,6 +112,7 @@ def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps:
         n_features=source.n_features,
         n_outputs=source.ensemble.n_outputs,
         n_cosines=sum(array_length(term, "omega") for term in blocks),
+        n_offsets=source.n_offsets,
         n_trees=sum(array_length(term, "roots") for term in blocks),
         terms=terms,
         standalone=source.steps is None,
@@ -200,7 +205,7 @@ def names_by_name(value: Any) -> bool:
 ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("estimator", "loss", "link", "tolerance"), (is_text, "text")),
     "dtype": (("float32", "float64", "mixed").__contains__, "'float32', 'float64' or 'mixed'"),
-    **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees"), (is_count, "a number")),
+    **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees", "n_offsets"), (is_count, "a number")),
     "terms": (names_by_name, "names by scope"),
     "versions": (names_by_name, "text by package"),
     "standalone": (lambda value: isinstance(value, bool), "true or false"),
@@ -241,6 +246,8 @@ def check_graph(model: ModelProto, metadata: Metadata) -> None:
     require_entry(
         "n_features", metadata.n_features, width in (0, metadata.n_features), f"{width}, as in the graph"
     )
+    width = column_count(declared.get(OFFSET)) if metadata.n_offsets else 0
+    require_entry("n_offsets", metadata.n_offsets, width == metadata.n_offsets, f"{width}, as in the graph")
     if metadata.classes is None:
         return
     classes, width = metadata.classes.tolist(), column_count(declared.get("probabilities"))

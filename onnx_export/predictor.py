@@ -17,7 +17,8 @@ from rffboost_ext.utils.parallel import count_threads
 from rffboost_ext.utils.param_validation import THREADS, require
 from rffboost_ext.utils.typing import Array
 
-from .inputs import graph_inputs, require_no_new_missing, require_no_new_missing_after_steps
+from .input_names import OFFSET
+from .inputs import graph_inputs, offset_input, require_no_new_missing, require_no_new_missing_after_steps
 from .metadata import Metadata, read_metadata
 from .model import load, name_of
 
@@ -82,7 +83,9 @@ class OnnxPredictor:
             self.classes_ = self.metadata.classes
         if self.metadata.feature_names:
             self.feature_names_in_ = np.array(self.metadata.feature_names, dtype=object)
-        self._inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
+        kinds = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
+        self._offset = {OFFSET: kinds.pop(OFFSET)} if self.metadata.n_offsets else {}
+        self._inputs = kinds
         self._outputs = [entry.name for entry in proto.graph.output]
         self._content = proto.SerializeToString()
         # The output of the steps is checked for missing values.
@@ -119,13 +122,15 @@ class OnnxPredictor:
         """Whether the file predicts intervals too."""
         return "interval" in self._outputs
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
         """Class labels, or means, (n,) or (n, C).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Features; they are converted to the type of the file.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
@@ -138,16 +143,18 @@ class OnnxPredictor:
             column that had none in fit, also after the steps before the ensemble.
         """
         if self.metadata.classes is None:
-            return squeeze(self._run("variable", X))
-        return self._run("label", X).astype(self.classes_.dtype)
+            return squeeze(self._run("variable", X, base_margin))
+        return self._run("label", X, base_margin).astype(self.classes_.dtype)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
         """Class probabilities, (n, K), in the order of ``classes_``.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Features; they are converted to the type of the file.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
@@ -160,30 +167,34 @@ class OnnxPredictor:
         ValueError
             If X has other columns than in fit, or missing values in a column that had none in fit.
         """
-        return self._run("probabilities", X)
+        return self._run("probabilities", X, base_margin)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, base_margin: Any = None) -> Array:
         """Raw scores.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Features; they are converted to the type of the file.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
         ndarray of shape (n,) where there is one output, else (n, C)
         """
         is_response = self.metadata.classes is None and "score" not in self._outputs
-        return squeeze(self._run("variable" if is_response else "score", X))
+        return squeeze(self._run("variable" if is_response else "score", X, base_margin))
 
-    def predict_interval(self, X: Any) -> Array:
+    def predict_interval(self, X: Any, base_margin: Any = None) -> Array:
         """Lower and upper ends of intervals.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Features; they are converted to the type of the file.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
 
         Returns
         -------
@@ -194,9 +205,9 @@ class OnnxPredictor:
         AttributeError
             If the file is not of a ConformalRegressor.
         """
-        return self._run("interval", X)
+        return self._run("interval", X, base_margin)
 
-    def _run(self, output: str, X: Any) -> Array:
+    def _run(self, output: str, X: Any, base_margin: Any) -> Array:
         if output not in self._outputs:
             kind = "regressor" if self.metadata.classes is None else "classifier"
             if output in OUTPUTS[kind]:
@@ -205,6 +216,7 @@ class OnnxPredictor:
         feed = graph_inputs(X, self._inputs, self.metadata)
         require_no_new_missing(feed, self.metadata)
         n = len(next(iter(feed.values())))
+        feed |= offset_input(base_margin, n, self._offset, self.metadata)
         size = self._rows_per_chunk(n)
         if n <= size:
             return self._run_rows(output, feed)

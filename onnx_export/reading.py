@@ -122,7 +122,7 @@ def one_line(error: Exception) -> str:
 
 def read_ensemble(proto: ModelProto, metadata: Metadata) -> Ensemble:
     """The ensemble of a file whose metadata is known, checked to be safe to evaluate."""
-    width = sum(column_count(entry.type.tensor_type) for entry in proto.graph.input)
+    width = sum(column_count(entry.type.tensor_type) for entry in proto.graph.input) - metadata.n_offsets
     if width != metadata.n_features:
         raise ValueError(f"the inputs have {width} columns, the metadata says {metadata.n_features}")
     constants = {entry.name: read_constant(entry) for entry in proto.graph.initializer}

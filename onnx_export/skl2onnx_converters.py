@@ -117,6 +117,11 @@ def begin_graph(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
             "an estimator with categorical columns cannot be converted by skl2onnx: export it by itself, by "
             "onnx_export.to_onnx"
         )
+    if source.n_offsets:
+        raise ValueError(
+            "an estimator that was fitted with base_margin cannot be converted by skl2onnx, whose graphs have no "
+            "such input: export it by itself, by onnx_export.to_onnx"
+        )
     dtype = FLOAT64 if isinstance(given.type, DoubleTensorType) else FLOAT32
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
     known = isinstance(given.type, DoubleTensorType | FloatTensorType)

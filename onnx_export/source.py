@@ -86,6 +86,8 @@ class ExportSource:
         Further outputs.
     width : int, optional
         Columns of a regressor's response, if not one for each raw score.
+    n_offsets : int
+        Columns of the offset that is added to the scores of `raw`, (n, C) or (n, 1); 0 if there is none.
     encoding : CategoryEncoding, optional
         The categories of the columns; `ensemble` acts on their codes. None if all columns are numeric.
     missing_columns : tuple of int, optional
@@ -115,6 +117,7 @@ class ExportSource:
     eps: float = float(np.finfo(np.float64).eps)
     extras: tuple[ExtraOutput, ...] = ()
     width: int | None = None
+    n_offsets: int = 0
     encoding: CategoryEncoding | None = None
     missing_columns: tuple[int, ...] | None = None
     scaling: Scaling = ()
@@ -200,18 +203,23 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
     check_is_fitted(estimator)
     require_own_predictions(estimator, RFFBoostClassifier, RFFBoostRegressor)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
+
+    def scores_without_offset(X: Any) -> Array:
+        return estimator.ensemble_.raw(estimator.encoder_.transform(X))
+
     return ExportSource(
         estimator=type(estimator).__name__,
         loss=repr(loss),
         ensemble=compact,
         link=checked_link(loss, compact.n_outputs),
         n_features=estimator.n_features_in_,
-        raw=estimator.raw_scores,
+        raw=scores_without_offset if estimator.uses_base_margin_ else estimator.raw_scores,
         response=loss.inverse_link,
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
         encoding=estimator.encoder_.categories,
         missing_columns=columns_with_missing(estimator),
+        n_offsets=compact.n_outputs if estimator.uses_base_margin_ else 0,
     )
 
 

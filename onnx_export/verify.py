@@ -13,10 +13,12 @@ from onnx import ModelProto
 from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext import Ensemble, Trees
+from rffboost_ext.preprocessing.base_margin import check_base_margin
 from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
-from .inputs import graph_inputs
+from .input_names import OFFSET
+from .inputs import graph_inputs, offset_input
 from .links import same_as_raw
 from .metadata import Metadata, read_metadata
 from .model import load, name_of
@@ -43,6 +45,7 @@ def verify_onnx(
     model: str | os.PathLike[str] | bytes | ModelProto,
     X: Any,
     *,
+    base_margin: Any = None,
     runtime: str = "onnxruntime",
     raise_on_mismatch: bool = False,
 ) -> Report:
@@ -67,6 +70,8 @@ def verify_onnx(
         The exported model.
     X : array-like of shape (n, d)
         Features to compare on.
+    base_margin : array-like of shape (n,) or (n, C), optional
+        The offset of each row; required by a model that was fitted with one, else None.
     runtime : {"onnxruntime", "reference", "auto"}, default="onnxruntime"
         What runs the graph: ONNX Runtime, the (slow) reference evaluator of the onnx package, or ONNX Runtime
         where it is installed and else the reference.
@@ -88,34 +93,43 @@ def verify_onnx(
     source, proto = export_source(estimator), load(model)
     metadata = read_metadata(proto, name_of(model))
     source = source.with_scaling(metadata.dtype)
-    feed = graph_inputs(X, {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}, metadata)
-    if not len(next(iter(feed.values()))):
+    inputs = {entry.name: entry.type.tensor_type.elem_type for entry in proto.graph.input}
+    margin = {OFFSET: inputs.pop(OFFSET)} if metadata.n_offsets else {}
+    feed = graph_inputs(X, inputs, metadata)
+    n_samples = len(next(iter(feed.values())))
+    if not n_samples:
         raise ValueError(f"verify_onnx: X must have at least one row, got shape {np.shape(X)}")
+    feed |= offset_input(base_margin, n_samples, margin, metadata)
     runtime, run = runner(with_steps_output(proto, metadata), runtime)
     if ("label" in (entry.name for entry in proto.graph.output)) != (source.classes is not None):
         kinds = ("classifier", "regressor") if source.classes is not None else ("regressor", "classifier")
         raise ValueError(f"the estimator is a {kinds[0]}, the model is of a {kinds[1]}: {metadata.estimator}")
-    report = compare_all(source, metadata, X, run(feed), runtime)
+    offset = np.zeros(1)
+    if metadata.n_offsets:
+        offset = check_base_margin(base_margin, n_samples, metadata.n_offsets)
+    report = compare_all(source, metadata, X, run(feed), runtime, offset)
     if raise_on_mismatch and not report.passed:
         raise MismatchError(str(report))
     return report
 
 
 def compare_all(
-    source: ExportSource, metadata: Metadata, X: Any, outputs: dict[str, Array], runtime: str
+    source: ExportSource, metadata: Metadata, X: Any, outputs: dict[str, Array], runtime: str, offset: Array
 ) -> Report:
-    """The report on the outputs of a file for X."""
-    wide = in_float64(X)
-    scores = {id(given): source.raw(given) for given in (X, wide)}
+    """The report on the outputs of a file for X and an offset of the scores."""
+    wide, outer = in_float64(X), "float64" if metadata.dtype == "float64" else "float32"
+    offset_in_graph = offset.astype(outer).astype(np.float64)
+    scores = {id(given): source.raw(given) + offset for given in (X, wide)}
     # Steps of a pipeline compute in the type of X: of float32 and float64, the one that the file follows.
     X = min((X, wide), key=lambda given: prediction_error(source, outputs, scores[id(given)]))
     raw, wanted = scores[id(X)], source.features(X).astype(np.float64)
     found, steps = features_in_graph(metadata, outputs, wanted)
     inner = replace(source, steps=None, encoding=None, raw=source.ensemble.raw)
-    raw_in_graph = inner.raw(found)
-    score = score_tolerance(inner, found, metadata.dtype)
+    raw_in_graph = inner.raw(found) + offset_in_graph
+    score = score_tolerance(inner, found, metadata.dtype) + 2.0 * EPS[outer] * float(np.abs(offset).max())
     # Of the file's features, and of the last digit that scalers in Python lose.
     moved = sum(effect_on_cosines(source.ensemble, near, wanted) for near in (found, wanted * (1.0 + DIGIT)))
+    moved += largest_difference(offset, offset_in_graph)
     lines = (
         *compare(inner, metadata, outputs, raw_in_graph, score),
         *steps,
