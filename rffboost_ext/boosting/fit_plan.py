@@ -81,7 +81,7 @@ class StoppingPlan:
     patience : Patience
         Rounds without improvement after which a fit ends.
     tol : float
-        Smallest decrease that counts as an improvement, as a share of the error before the first round.
+        Smallest decrease that counts as an improvement, as a share of the decrease so far.
     n_repeats : int, default=1
         How often the rows are divided into folds, each time at random.
     """

@@ -16,7 +16,7 @@ from ..terms import ClipAndLog, ImputeAndEncode
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .callbacks import Callback, ModelLabel, ScoreRecorder
-from .early_stopping.mean_loss import MeanLoss
+from .early_stopping.mean_loss import MeanLoss, least_error
 from .early_stopping.monitor import EarlyStopping
 from .early_stopping.patience import Patience, PatienceLimit
 from .early_stopping.training_condition import TrainingCondition
@@ -41,11 +41,14 @@ class EarlyStoppedModel:
         The error on the held-out rows before the first and after every round.
     raw : ndarray of shape (n, C)
         The raw scores of the held-out rows by that ensemble.
+    floor : float, default=0.0
+        The least error possible on the held-out rows.
     """
 
     ensemble: Ensemble
     scores: Array
     raw: Array
+    floor: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,8 @@ class Trainer:
             patience, tol = patience.limited_to(limit.rounds), max(tol, limit.tol)
         error = MeanLoss(self.loss) if self.evaluation is None else self.evaluation.error
         raw = before.raw(validation.X)
-        monitor = EarlyStopping(validation.X, validation.y, validation.weight, error, raw, patience, tol)
+        floor = least_error(error, validation.y, raw, validation.weight)
+        monitor = EarlyStopping(validation.X, validation.y, validation.weight, error, raw, patience, tol, floor)
         done = 0 if init is None else len(init)
 
         def result(ensemble: Ensemble) -> EarlyStoppedModel:
@@ -187,7 +191,7 @@ class Trainer:
             length = min(max(1, done + round(extra_rounds * monitor.best_round_)), len(ensemble))
             model, scores = ensemble.truncated(length), np.array(monitor.scores_)
             self.recorder.keep_result(model, scores)
-            return EarlyStoppedModel(model, scores, monitor.raw_after(model.rounds[best:]))
+            return EarlyStoppedModel(model, scores, monitor.raw_after(model.rounds[best:]), floor)
 
         try:
             return result(self.fit(data, n_estimators, [*callbacks, monitor], before, validation=validation))

@@ -39,8 +39,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
         rounds up to the best. A classifier without ``eval_metric`` also stops once its validation loss is small
         and hardly falls.
     tol : float, default=1e-4
-        Smallest decrease that counts as an improvement, as a share of the validation loss before the first round;
-        at least 1e-3 for kernel machines in a stack.
+        Smallest decrease that counts as an improvement, as a share of the decrease so far, from the validation
+        loss before the first round to the lowest one; at least 1e-3 for kernel machines in a stack.
     n_folds : "auto" or int, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average.
         With 1 a single model holds out `validation_fraction` of the rows. With an ``eval_set`` a single model is

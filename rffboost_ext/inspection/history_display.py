@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..boosting.early_stopping.patience import improves
 from ..boosting.metrics import name_and_direction
 from .plot_style import ACCENT, CYCLE, LONGEST, component_hint, get_axes, label, labels, style_axes
 
@@ -160,7 +161,7 @@ def best_round(scores: Sequence[float], tol: float) -> int:
     scores : sequence of float
         Errors before the first and after each round, such as ``validation_scores_``.
     tol : float
-        Minimum improvement, as a share of the first error: the parameter ``tol`` of the estimator.
+        Minimum improvement, as a share of the decrease so far: the parameter ``tol`` of the estimator.
 
     Returns
     -------
@@ -168,6 +169,6 @@ def best_round(scores: Sequence[float], tol: float) -> int:
     """
     best = 0
     for done, error in enumerate(scores):
-        if error < scores[best] - tol * abs(scores[0]):
+        if improves(error, scores[best], scores[0], tol):
             best = done
     return best

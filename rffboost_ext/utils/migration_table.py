@@ -128,7 +128,7 @@ TABLE = [
     estimator("early_stopping", "", "", "", "early_stopping",
               "on for `auto`, `mixture`, `rff_newton`, `rff_ridge` and `rff_irls`; `False` for a plain fit"),
     estimator("tol", "", "early_stopping_min_delta", "od_pval", "tol",
-              "a share of the loss before the first round", differing="early_stopping_min_delta od_pval"),
+              "a share of the decrease so far", differing="early_stopping_min_delta od_pval"),
     estimator("validation_fraction", "", "", "eval_fraction", "validation_fraction",
               "only if a single model holds out rows"),
     estimator("class_weight", "", "class_weight", "class_weights", "class_weight",

@@ -48,7 +48,7 @@ def ended(scores: list[float], patience: Patience, tol: float) -> tuple[int, int
     """Rounds done, and the best of them, by the rule as it is stated, one round after the other."""
     best = 0
     for t in range(1, len(scores)):
-        if scores[t] < scores[best] - tol * abs(scores[0]):
+        if scores[t] < scores[best] - tol * (scores[0] - scores[best]):
             best = t
         if t - best >= max(patience.rounds, patience.share * best):
             return t, best

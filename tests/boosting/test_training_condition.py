@@ -11,8 +11,8 @@ from rffboost_ext.boosting.training import EarlyStoppedModel
 DEMAND = TrainingCondition(0.02, 0.5, 1.5, 3)
 
 
-def run(*scores, n_outputs=1):
-    return EarlyStoppedModel(None, np.array(scores), np.zeros((2, n_outputs)))
+def run(*scores, n_outputs=1, floor=0.0):
+    return EarlyStoppedModel(None, np.array(scores), np.zeros((2, n_outputs)), floor)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,8 @@ def run(*scores, n_outputs=1):
         ([[run(1.0, 0.01)]], False),
         ([[run(0.0, 0.0)]], False),
         ([[run(-1.0, -2.0)]], False),
+        ([[run(8.0, 7.3, floor=7.0)]], True),
+        ([[run(-6.0, -6.2, floor=-7.0)]], False),
         ([[run(1.0, 0.3, n_outputs=3)]], True),
         ([[run(1.0, 0.3, n_outputs=4)]], False),
     ],

@@ -12,7 +12,7 @@ from ...terms import outputs_of_each
 from ...utils.typing import Array
 from ..callbacks import Progress
 from .mean_loss import ErrorFunction, batch_errors
-from .patience import Patience
+from .patience import Patience, improves
 
 # Scores that are evaluated in one batch: rounds times rows times outputs.
 MAX_BATCH = 1_000_000
@@ -44,7 +44,10 @@ class EarlyStopping:
     patience : Patience
         Rounds without improvement after which the fit ends.
     tol : float
-        Smallest decrease that counts as an improvement, as a share of the error before the first round.
+        Smallest decrease that counts as an improvement, as a share of the decrease so far, from the error before
+        the first round.
+    floor : float, default=0.0
+        The least error possible.
 
     Attributes
     ----------
@@ -62,16 +65,23 @@ class EarlyStopping:
     """
 
     def __init__(
-        self, X: Array, y: Array, weight: Array, error: ErrorFunction, raw: Array, patience: Patience, tol: float
+        self,
+        X: Array,
+        y: Array,
+        weight: Array,
+        error: ErrorFunction,
+        raw: Array,
+        patience: Patience,
+        tol: float,
+        floor: float = 0.0,
     ) -> None:
         self.X, self.y, self.weight, self.error = X, y, weight, error
-        self.patience = patience
+        self.patience, self.tol, self.floor = patience, tol, floor
         first = float(error(y, raw, weight))
         if not np.isfinite(first):
             raise ValueError(
                 f"early stopping: loss or eval_metric must be finite on the {len(y)} held-out rows, got {first}"
             )
-        self._min_decrease = tol * abs(first)
         self._raw, self._scores, self._best, self._best_raw = raw, [first], 0, raw
         self._pending: list[tuple[float, float, Term]] = []
         # Scores after the rounds that follow the best one, at most a batch of them.
@@ -85,7 +95,7 @@ class EarlyStopping:
             return False
         self._evaluate()
         return done - self._best >= self.patience.wait_after(self._best) or self.patience.has_converged(
-            self._scores
+            self._scores, self.floor
         )
 
     @property
@@ -154,7 +164,7 @@ class EarlyStopping:
         scores, best, best_raw, later = self._scores, self._best, self._best_raw, [*self._later]
         done, least = len(scores), scores[best]
         for t, error in enumerate(errors):
-            if error < least - self._min_decrease:
+            if improves(error, least, self._scores[0], self.tol):
                 best, least, best_raw, later = done + t, error, raws[t].copy(), []
             elif len(later) < self._batch_size:
                 later.append(raws[t])

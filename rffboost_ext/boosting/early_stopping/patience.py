@@ -18,9 +18,9 @@ class Patience:
         Wait at least this share of the rounds up to the best one: late in a long fit improvements are small and
         rare.
     converged_below, min_gain : float, default=0.0
-        Once the error is below the share `converged_below` of its initial value, a fit also ends when a stretch of
-        `rounds` rounds reduces it by less than the share `min_gain` of that value. For errors with minimum 0, such
-        as log loss: further gains would only raise confidence, not accuracy.
+        Once the error, less the least one possible, is below the share `converged_below` of its initial value, a
+        fit also ends when a stretch of `rounds` rounds reduces it by less than the share `min_gain` of that value.
+        For errors with a minimum, such as log loss: further gains would only raise confidence, not accuracy.
     """
 
     rounds: int
@@ -40,12 +40,20 @@ class Patience:
         """Whether `done` is a multiple of `rounds`, at which convergence is checked."""
         return self.converged_below > 0.0 and done % self.rounds == 0
 
-    def has_converged(self, errors: Sequence[float]) -> bool:
-        """Whether the last stretch of rounds gained too little; `errors` begin before the first round."""
+    def has_converged(self, errors: Sequence[float], floor: float = 0.0) -> bool:
+        """Whether the last stretch of rounds gained too little.
+
+        Parameters
+        ----------
+        errors : sequence of float
+            Errors before the first and after every round.
+        floor : float, default=0.0
+            The least error possible.
+        """
         if not self.checks_convergence(len(errors) - 1):
             return False
-        least, before = min(errors), min(errors[: -self.rounds])
-        return least < self.converged_below * errors[0] and before - least < self.min_gain * errors[0]
+        least, before, first = min(errors), min(errors[: -self.rounds]), errors[0] - floor
+        return least - floor < self.converged_below * first and before - least < self.min_gain * first
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,17 @@ class PatienceLimit:
     rounds : int
         The most rounds without improvement to wait for.
     tol : float
-        The least decrease that counts as an improvement, as a share of the error before the first round.
+        The least decrease that counts as an improvement, as in :func:`improves`.
     """
 
     rounds: int
     tol: float
+
+
+def improves(error: float, least: float, first: float, tol: float) -> bool:
+    """Whether an error is less than the least one so far by more than the share `tol` of the progress so far.
+
+    The progress is the decrease from the first error to the least one: an error with a constant added to it gives
+    the same answer.
+    """
+    return error < least - tol * (first - least)

@@ -90,11 +90,11 @@ def simplex_weights(
     unit = min(change, MODEL_DIFFERENCES * difference)
     if not unit > 0.0:
         return equal
-    reference = np.average(average, weights=weight)
 
     def objective(v: Array) -> tuple[float, Array]:
         mixed = np.tensordot(v, raw, 1)
-        value = np.average(values(mixed), weights=weight) - reference
+        # Differences row by row lose no digits to a constant in the loss.
+        value = np.average(values(mixed) - average, weights=weight)
         gradient = np.concatenate(
             [derivatives_of_rows(loss, y[part], mixed[part], weight[part])[0] for part in parts]
         )

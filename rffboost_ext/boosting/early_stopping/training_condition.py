@@ -16,6 +16,10 @@ class TrainedModel(Protocol):
     """A model with its validation losses before the first and after every round, and its validation scores."""
 
     @property
+    def floor(self) -> float:
+        """The least validation loss possible."""
+
+    @property
     def scores(self) -> Array:
         """The losses, (T + 1,)."""
 
@@ -31,7 +35,8 @@ class TrainingCondition:
     Parameters
     ----------
     min_loss, max_loss : float
-        The loss of the best other member, relative to the initial loss, is between these.
+        The loss of the best other member, relative to the initial loss, is between these. All losses are less the
+        least one possible.
     max_ratio : float
         The remaining folds are skipped if the loss of the first model is more than this multiple of that of the
         best other member.
@@ -62,5 +67,6 @@ class TrainingCondition:
 
 
 def relative_loss(run: TrainedModel) -> float:
-    """The lowest loss relative to that before the first round; 1 if that is not positive."""
-    return float(run.scores.min() / run.scores[0]) if run.scores[0] > 0.0 else 1.0
+    """The lowest loss relative to that before the first round, less the least one possible; 1 if that is 0."""
+    first = run.scores[0] - run.floor
+    return float((run.scores.min() - run.floor) / first) if first > 0.0 else 1.0

@@ -46,7 +46,7 @@ class RFFIRLS(KernelMachine):
 
     :class:`RFFRidge` has one curvature for all rows, which makes its rounds cheaper. This learner needs far fewer
     rounds and is more accurate if the classes are nearly separable, so that rows near the boundary dominate. By
-    default early stopping therefore waits three rounds for a decrease by a thousandth of the initial error.
+    default early stopping therefore waits three rounds for a decrease by a thousandth of that so far.
 
     The first round chooses the kernel parameter gamma by the leave-one-out loss along such a path, and the scales
     of the features and the frequencies as :class:`RFFRidge` does. All rounds share them.

@@ -1,0 +1,134 @@
+"""A constant that is added to a loss changes nothing, however large it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rffboost_ext import RFFIRLS, Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
+from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
+from rffboost_ext.boosting.early_stopping.patience import Patience, improves
+from rffboost_ext.losses import LogLoss, SquaredError
+from rffboost_ext.losses.coupling import losses_of_rows
+from rffboost_ext.losses.wrapper import LossWrapper
+
+from ..cases import LOSS_CASES, LOSS_NAMED, OBSERVED, OWN_COLUMNS, real
+
+# Multiples of the loss of the baseline: of a constant, and of one by row.
+CONSTANTS = [(1e3, 300.0), (-30.0, 0.0)]
+
+
+class Plus(LossWrapper):
+    """A loss plus a constant, and one of each row that depends on its target."""
+
+    def __init__(self, loss, constant=0.0, of_row=0.0):
+        self.loss, self.constant, self.of_row = loss, constant, of_row
+
+    def value(self, y, raw, weight=None):
+        target = np.where(np.isfinite(y[:, 0]), y[:, 0], 0.0)
+        return super().value(y, raw, weight) + self.constant + self.of_row * np.sin(3.0 * target)
+
+
+class NormalLikelihood(Loss):
+    """A likelihood with mean and scale, which has no lower bound."""
+
+    def n_scores(self, y, n_classes=None):
+        return 2
+
+    def value(self, y, raw):
+        return 0.5 * np.square((y[:, 0] - raw[:, 0]) * np.exp(-raw[:, 1])) + raw[:, 1]
+
+    def derivatives(self, y, raw):
+        scale = np.exp(-raw[:, 1])
+        z = (y[:, 0] - raw[:, 0]) * scale
+        return np.column_stack([-z * scale, 1.0 - z**2]), np.column_stack([scale**2, np.full(len(raw), 2.0)])
+
+    def baseline(self, y, weight):
+        mean = np.average(y[:, 0], weights=weight)
+        return np.array([mean, 0.5 * np.log(np.average(np.square(y[:, 0] - mean), weights=weight))])
+
+    def inverse_link(self, raw):
+        return raw[:, :1]
+
+
+def first_loss(loss, y):
+    """The mean loss of the baseline."""
+    prepared, weight = loss.prepared(y, np.ones(len(y))), np.ones(len(y))
+    raw = np.tile(prepared.baseline(y, weight), (len(y), 1))
+    return float(np.mean(losses_of_rows(prepared, y, raw, weight)))
+
+
+CASES = {case.name: (case.make, case.targets) for case in [*LOSS_CASES, *OWN_COLUMNS] if "signed" not in case.name}
+CASES["normal likelihood"] = (NormalLikelihood, real)
+FITS = [(name, {}) for name in CASES] + [
+    ("log_loss", {"eval_metric": LOSS_NAMED["log_loss"].make()}),
+    ("squared_error", {"learner": "tree", "n_folds": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), FITS, ids=str)
+def test_rounds_members_and_scores_are_the_same(name, params):
+    make, targets = CASES[name]
+    rng, loss = np.random.default_rng(0), make()
+    X = rng.normal(size=(120, 3))
+    y = OBSERVED[targets](np.sin(2.0 * X[:, 0]) + X[:, 1]) if targets in OBSERVED else targets(rng, 120)
+    shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
+    plain = shell(loss=loss, random_state=0, **params).fit(X, y)
+    size = first_loss(loss, y.reshape(120, -1).astype(float))
+    for added in CONSTANTS:
+        model = shell(loss=Plus(loss, *(size * part for part in added)), random_state=0, **params).fit(X, y)
+        assert model.n_estimators_ == plain.n_estimators_
+        assert [type(one) for one in model.learners_] == [type(one) for one in plain.learners_]
+        np.testing.assert_allclose(model.raw_scores(X), plain.raw_scores(X), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("labels", [0.3, 2.0], ids=["far", "near"])
+def test_a_classifier_converges_and_adds_members_alike(labels):
+    """Where the loss becomes small, fits end early and kernel logistic regression is a further member."""
+    X = np.random.default_rng(0).normal(size=(250, 2))
+    y = X[:, 0] + labels * X[:, 1] ** 2 > 0.5
+    plain, *others = (
+        RFFBoostClassifier(loss=Plus(LogLoss(), *added), random_state=0).fit(X, y)
+        for added in [(0.0,), *CONSTANTS]
+    )
+    assert RFFIRLS in [type(one) for one in plain.learners_]
+    for other in others:
+        assert other.n_estimators_ == plain.n_estimators_
+        np.testing.assert_allclose(other.predict_proba(X), plain.predict_proba(X), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", [case for case in LOSS_CASES if case.make().task == "classification"], ids=str)
+def test_the_least_loss_of_a_classification_is_found(case):
+    """That of the losses of the package is 0: thresholds are shares of the loss itself."""
+    rng = np.random.default_rng(0)
+    y, weight = case.targets(rng, 90), rng.uniform(0.5, 2.0, 90)
+    loss = case.prepared(y, weight)
+    raw = np.tile(loss.baseline(y, weight), (90, 1))
+    first = MeanLoss(loss)(y, raw, weight)
+    assert abs(least_error(MeanLoss(loss), y, raw, weight)) < 1e-6 * first
+    assert least_error(MeanLoss(Plus(loss, 7.0)), y, raw, weight) == pytest.approx(7.0, rel=1e-9)
+
+
+def test_the_callback_of_a_loop_of_ones_own_ends_it_at_the_same_round():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y, weight = np.sin(2.0 * X[:, :1]) + 0.5 * rng.normal(size=(80, 1)), np.ones(40)
+
+    def rounds(added):
+        loss, start = Plus(SquaredError(), *added), np.zeros((40, 1))
+        watch = EarlyStopping(X[40:], y[40:], weight, MeanLoss(loss), start, Patience(8), 1e-3)
+        params = {"loss": loss, "learner": "tree", "n_estimators": 200, "random_state": 0}
+        return len(boost(X[:40], y[:40], callbacks=[watch], **params)), watch.best_round_
+
+    assert 8 < rounds((0.0, 0.0))[0] < 200
+    assert {rounds((0.0, 0.0)), *map(rounds, CONSTANTS)} == {rounds((0.0, 0.0))}
+
+
+@pytest.mark.parametrize("level", [0.0, -50.0, 1e3])
+def test_an_improvement_is_a_share_of_the_decrease_so_far(level):
+    first, least = level + 1.0, level + 0.5
+    assert improves(first - 1e-9, first, first, 0.1)
+    assert not improves(least - 0.045, least, first, 0.1)
+    assert improves(least - 0.055, least, first, 0.1)
+    assert not improves(least, least, first, 0.0)
