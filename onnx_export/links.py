@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from rffboost_ext.losses import (
     LogitLink,
     LogLink,
     MultinomialLogitLink,
+    ParameterLink,
 )
 from rffboost_ext.utils.typing import Array
 
@@ -86,6 +87,19 @@ def _(link: BinaryLogitLink, graph: Graph, raw: str) -> str:
 @convert_link.register
 def _(link: MultinomialLogitLink, graph: Graph, raw: str) -> str:
     return graph.node("Softmax", raw, axis=1)
+
+
+@convert_link.register
+def _(link: ParameterLink, graph: Graph, raw: str) -> str:
+    def factor(index: int, inner: Link) -> str:
+        column = graph.node("Gather", raw, graph.constant(np.array([index]), "score"), axis=1)
+        return convert_link(inner, graph, column)
+
+    products = [
+        reduce(lambda left, right: graph.node("Mul", left, right), [factor(*one) for one in column])
+        for column in link.columns
+    ]
+    return products[0] if len(products) == 1 else graph.node("Concat", *products, axis=1)
 
 
 @convert_link.register

@@ -12,6 +12,7 @@ from .estimators.averaging import average
 from .estimators.classifier import RFFBoostClassifier
 from .estimators.compression import compress
 from .estimators.conformal import ConformalRegressor
+from .estimators.distribution import RFFBoostDistribution
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor
@@ -35,6 +36,7 @@ from .learners import (
 from .learners.design import Design
 from .learners.optimizers import OPTIMIZERS
 from .learners.registry import LEARNERS
+from .losses.distributions import DISTRIBUTIONS
 from .losses.registry import LOSSES
 from .persistence.checkpoint import Checkpoint
 from .persistence.model_file import load_model, save_model
@@ -44,6 +46,7 @@ from .terms.ensemble import Ensemble
 from .utils.registry import Registry
 
 __all__ = [
+    "DISTRIBUTIONS",
     "FIT_CRITERIA",
     "LEARNERS",
     "LOSSES",
@@ -71,6 +74,7 @@ __all__ = [
     "Progress",
     "ProgressBar",
     "RFFBoostClassifier",
+    "RFFBoostDistribution",
     "RFFBoostQuantileRegressor",
     "RFFBoostRanker",
     "RFFBoostRegressor",

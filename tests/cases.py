@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
 from rffboost_ext import (
+    DISTRIBUTIONS,
     LEARNERS,
     LOSSES,
     RFF1,
@@ -178,6 +181,22 @@ OWN_COLUMNS = [
     LossCase("aft_normal", lambda: LOSSES.create("aft_normal"), bounds),
     LossCase("aft_logistic", lambda: LOSSES.create("aft_logistic"), bounds),
     LossCase("aft_extreme", lambda: LOSSES.create("aft_extreme"), bounds),
+]
+# Distributions, whose scores are parameters: `test_distributions.py` checks them.
+SAMPLES: dict[str, Targets] = {
+    "normal": lambda rng, n: rng.normal(3.0, 2.0, (n, 1)),
+    "lognormal": lambda rng, n: np.exp(rng.normal(1.0, 0.5, (n, 1))),
+    "laplace": lambda rng, n: rng.laplace(1.0, 2.0, (n, 1)),
+    "student_t": lambda rng, n: 2.0 + 3.0 * rng.standard_t(4.0, (n, 1)),
+    "gamma": lambda rng, n: rng.gamma(2.0, 3.0, (n, 1)),
+    "beta": lambda rng, n: rng.beta(2.0, 5.0, (n, 1)),
+    "poisson": lambda rng, n: rng.poisson(3.0, (n, 1)).astype(float),
+    "negative_binomial": lambda rng, n: rng.negative_binomial(2, 0.3, (n, 1)).astype(float),
+    "zero_inflated_poisson": lambda rng, n: rng.poisson(3.0, (n, 1)) * (rng.random((n, 1)) > 0.3),
+}
+DISTRIBUTION_CASES = [
+    LossCase(LOSSES.name_of(loss), partial(clone, loss), SAMPLES[name])
+    for name, loss in ((name, DISTRIBUTIONS.create(name)) for name in DISTRIBUTIONS.names())
 ]
 LOSS_NAMED = {case.name: case for case in LOSS_CASES}
 ONE_OUTPUT = [case for case in LOSS_CASES if case.n_outputs == 1]

@@ -23,6 +23,7 @@ from ..utils.param_validation import THREADS, require_all
 from .base import BaseRFFBoost
 from .classifier import RFFBoostClassifier
 from .conformal import ConformalRegressor
+from .distribution import RFFBoostDistribution
 from .quantile import RFFBoostQuantileRegressor
 from .ranker import RFFBoostRanker
 from .regressor import RFFBoostRegressor
@@ -186,5 +187,6 @@ def built_conformal(state: dict[str, Any]) -> ConformalRegressor:
 storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostClassifier))(RFFBoostClassifier)
 storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
 storable("RFFBoostRanker", booster_state, partial(built_booster, RFFBoostRanker))(RFFBoostRanker)
+storable("RFFBoostDistribution", booster_state, partial(built_booster, RFFBoostDistribution))(RFFBoostDistribution)
 storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
 storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

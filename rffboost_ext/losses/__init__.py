@@ -3,8 +3,29 @@
 from .aft import AFTExtreme, AFTLogistic, AFTNormal
 from .binary import Exponential, LogLoss
 from .cox import Cox
+from .distributions import (
+    DISTRIBUTIONS,
+    Beta,
+    Distribution,
+    GammaDistribution,
+    Laplace,
+    LogNormal,
+    NegativeBinomial,
+    Normal,
+    PoissonDistribution,
+    StudentT,
+    ZeroInflatedPoisson,
+)
 from .label_regression import LabelRegression
-from .links import BinaryLogitLink, IdentityLink, LabelMeanLink, LogitLink, LogLink, MultinomialLogitLink
+from .links import (
+    BinaryLogitLink,
+    IdentityLink,
+    LabelMeanLink,
+    LogitLink,
+    LogLink,
+    MultinomialLogitLink,
+    ParameterLink,
+)
 from .log_link import Gamma, Poisson, Tweedie
 from .multinomial import MultinomialLogLoss
 from .ranking import LambdaRank, Pairwise
@@ -13,28 +34,40 @@ from .robust import AbsoluteError, Huber, Quantile
 from .squared import SquaredError
 
 __all__ = [
+    "DISTRIBUTIONS",
     "LOSSES",
     "AFTExtreme",
     "AFTLogistic",
     "AFTNormal",
     "AbsoluteError",
+    "Beta",
     "BinaryLogitLink",
     "Cox",
+    "Distribution",
     "Exponential",
     "Gamma",
+    "GammaDistribution",
     "Huber",
     "IdentityLink",
     "LabelMeanLink",
     "LabelRegression",
     "LambdaRank",
+    "Laplace",
     "LogLink",
     "LogLoss",
+    "LogNormal",
     "LogitLink",
     "MultinomialLogLoss",
     "MultinomialLogitLink",
+    "NegativeBinomial",
+    "Normal",
     "Pairwise",
+    "ParameterLink",
     "Poisson",
+    "PoissonDistribution",
     "Quantile",
     "SquaredError",
+    "StudentT",
     "Tweedie",
+    "ZeroInflatedPoisson",
 ]

@@ -89,6 +89,28 @@ class LabelMeanLink(Link):
         return label_probabilities(self.mean.inverse(raw))
 
 
+@dataclass(frozen=True)
+class ParameterLink(Link):
+    """The link of a response of several parameters, each a product of functions of single scores.
+
+    Parameters
+    ----------
+    columns : tuple of tuples of (int, Link)
+        For each column of the response its factors: the index of a score, and the link that is applied to it.
+    """
+
+    columns: tuple[tuple[tuple[int, Link], ...], ...]
+
+    @classmethod
+    def of_scores(cls, *links: Link) -> ParameterLink:
+        """The link of as many parameters as scores, each a function of its own score."""
+        return cls(tuple(((index, link),) for index, link in enumerate(links)))
+
+    def inverse(self, raw: Array) -> Array:
+        factors = [[link.inverse(raw[:, index : index + 1]) for index, link in column] for column in self.columns]
+        return np.hstack([reduce(np.multiply, column) for column in factors])
+
+
 def clip_exponent(raw: Array) -> Array:
     """Raw scores clipped to [-500, 500]."""
     return np.clip(raw, -LARGEST_EXPONENT, LARGEST_EXPONENT)

@@ -35,13 +35,14 @@ from ..core import Spec
 from ..learners import FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS
 from ..learners.optimizers import OPTIMIZERS
 from ..learners.registry import LEARNERS
+from ..losses.distributions import DISTRIBUTIONS
 from ..losses.registry import LOSSES
 from ..utils.registry import Registry, qualified_name
 from ..utils.typing import Array
 
 C = TypeVar("C", bound=type)
 
-TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS
+TABLES = LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS
 NAMES_IN_FILES = {"fit_criterion": "match"}
 """Kinds of parts and hyperparameters with another name in files: names in files do not change."""
 REGISTRIES: dict[str, Registry[Any]] = {NAMES_IN_FILES.get(table.kind, table.kind): table for table in TABLES}

@@ -24,8 +24,8 @@ HEAVY = [
     "tqdm",
 ]
 
-# scikit-learn itself loads scipy.optimize, narwhals and, where it finds it, pandas. So the second list holds what
-# modules of the package asked for themselves.
+# scikit-learn itself loads parts of scipy, narwhals and, where it finds it, pandas. So the second list holds what
+# modules of the package asked for themselves, beside modules that scikit-learn loads.
 SCRIPT = """
 import builtins, json, sys
 import sklearn.base, sklearn.utils.multiclass, sklearn.utils.validation
@@ -38,7 +38,7 @@ def noted(name, globals=None, locals=None, fromlist=(), level=0):
 
 builtins.__import__ = noted
 import rffboost_ext
-print(json.dumps([sorted(set(sys.modules) - before), sorted(asked)]))
+print(json.dumps([sorted(set(sys.modules) - before), sorted(asked - before)]))
 """
 
 

@@ -8,11 +8,11 @@ import pytest
 from rffboost_ext import LOSSES, Loss
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
-from ..cases import LOSS_CASES, OWN_COLUMNS, PAIR_NAMES, PAIRS
+from ..cases import DISTRIBUTION_CASES, LOSS_CASES, OWN_COLUMNS, PAIR_NAMES, PAIRS
 from ..terms.test_terms import TERMS, D
 
 
-@pytest.mark.parametrize("case", [*LOSS_CASES, *OWN_COLUMNS], ids=str)
+@pytest.mark.parametrize("case", [*LOSS_CASES, *OWN_COLUMNS, *DISTRIBUTION_CASES], ids=str)
 def test_losses(case):
     check_loss(case.make(), case.targets(np.random.default_rng(3), 60))
 

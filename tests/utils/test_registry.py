@@ -29,7 +29,7 @@ from rffboost_ext import (
 )
 from rffboost_ext.losses import Exponential, LogLoss
 
-from ..cases import LEARNER_CASES, LOSS_CASES, OWN_COLUMNS, make_data
+from ..cases import DISTRIBUTION_CASES, LEARNER_CASES, LOSS_CASES, OWN_COLUMNS, make_data
 from ..terms.test_terms import Linear
 
 TABLES = [LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS]
@@ -68,7 +68,7 @@ class LeastSquares(Learner):
 
 
 def test_every_loss_and_learner_is_tested():
-    cases = {case.name: case for case in [*LOSS_CASES, *OWN_COLUMNS]}
+    cases = {case.name: case for case in [*LOSS_CASES, *OWN_COLUMNS, *DISTRIBUTION_CASES]}
     assert cases.keys() >= set(LOSSES.names())
     assert {case.name for case in LEARNER_CASES} >= set(LEARNERS.names())
     for name in LOSSES.names():

@@ -1,0 +1,161 @@
+"""Regression of a distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..boosting.callbacks import Callback
+from ..core import Learner, Step
+from ..losses.distributions import DISTRIBUTIONS, Distribution
+from ..utils.registry import resolve_names
+from ..utils.signatures import explain_unknown, parameters_of
+from ..utils.typing import Array
+from .docstrings import ATTRIBUTES, PARAMETERS
+from .regressor import RFFBoostRegressor
+
+OF_DISTRIBUTION = PARAMETERS[PARAMETERS.index("learner : ") :]
+
+
+class RFFBoostDistribution(RFFBoostRegressor):
+    __doc__ = f"""Boosting for probabilistic regression: all parameters of a distribution depend on the features.
+
+    The negative log-likelihood is minimised. Each parameter of the distribution has a raw score, and steps are
+    natural gradients, scaled by the Fisher information.
+
+    Parameters
+    ----------
+    distribution : str or Distribution, default="normal"
+        The distribution of the target given the features: a name in ``DISTRIBUTIONS``, "normal", "lognormal",
+        "laplace", "student_t", "gamma", "beta", "poisson", "negative_binomial" or "zero_inflated_poisson", or an
+        instance of a :class:`~rffboost_ext.losses.Distribution`.
+    {OF_DISTRIBUTION}
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
+    loss_ : Distribution
+        The distribution; ``loss_.inverse_link(raw)`` are its parameters, (n, W), named ``loss_.response_names``.
+    {ATTRIBUTES}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostDistribution
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, (500, 1))
+    >>> y = X[:, 0] + (0.1 + X[:, 0]) * rng.standard_normal(500)
+    >>> model = RFFBoostDistribution("normal", random_state=0).fit(X, y)
+    >>> narrow, wide = model.predict_dist([[0.1], [0.9]]).std()
+    >>> bool(narrow < wide)
+    True
+    """
+
+    loss = "auto"
+
+    @explain_unknown
+    def __init__(
+        self,
+        distribution: str | Distribution = "normal",
+        learner: str | Learner = "auto",
+        *,
+        step: str | Step = "auto",
+        n_estimators: int | None = None,
+        learning_rate: float | str | Callable[[int], float] = "auto",
+        standardize: bool | str = "auto",
+        extrapolation: str = "constant",
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | str = "auto",
+        tol: float = 1e-4,
+        n_folds: int | str = "auto",
+        refit: bool | str = "auto",
+        quality: str = "auto",
+        eval_metric: Any = None,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        precision: str = "float32",
+        categorical_features: Any = "from_dtype",
+        missing: str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        params = parameters_of(locals())
+        self.distribution = params.pop("distribution")
+        super().__init__(**params)
+        # It is no parameter here.
+        del self.loss
+
+    def set_params(self, **params: Any) -> RFFBoostDistribution:
+        """Set parameters, including nested ones such as ``distribution__unit``, also of a part given by name."""
+        return super().set_params(**resolve_names(self, params, {"distribution": DISTRIBUTIONS}))
+
+    @property
+    def default_loss(self) -> Distribution:  # type: ignore[override]
+        """The distribution."""
+        return DISTRIBUTIONS.create(self.distribution)
+
+    def predict_dist(self, X: Any, base_margin: Any = None) -> Any:
+        """The predicted distributions, as one frozen distribution of :mod:`scipy.stats`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        base_margin : array-like of shape (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        rv_frozen
+            ``mean()`` and ``std()`` are arrays (n,); ``logpdf(y)``, or ``logpmf(y)`` of counts, and ``cdf(y)``
+            take one number for each row, ``ppf(0.9)`` is a quantile of each row, ``ppf([[0.1], [0.9]])`` are two,
+            (2, n).
+        """
+        return self.loss_.frozen(self.loss_.inverse_link(self.raw_scores(X, base_margin)))
+
+    @explain_unknown
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
+        """The mean of the predicted distribution, (n,), or its location if it has no mean.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        base_margin : array-like of shape (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.loss_.mean(self.loss_.inverse_link(self.raw_scores(X, base_margin)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
+        """The mean log-likelihood, the more the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+        base_margin : array-like of shape (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        float
+        """
+        return super().score(X, y, sample_weight, base_margin)
+
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
+        """Means after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
+        return (self.loss_.mean(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The score is not R2.
+        tags.regressor_tags.poor_score = True
+        return tags

@@ -1,0 +1,20 @@
+"""Distributions: losses whose scores are the parameters of a distribution of the target."""
+
+from .base import DISTRIBUTIONS, Distribution
+from .continuous import Beta, GammaDistribution
+from .counts import NegativeBinomial, PoissonDistribution, ZeroInflatedPoisson
+from .location_scale import Laplace, LogNormal, Normal, StudentT
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "Beta",
+    "Distribution",
+    "GammaDistribution",
+    "Laplace",
+    "LogNormal",
+    "NegativeBinomial",
+    "Normal",
+    "PoissonDistribution",
+    "StudentT",
+    "ZeroInflatedPoisson",
+]

@@ -1,0 +1,145 @@
+"""The base class of distributions: losses whose scores are the parameters of a distribution of the target."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from ...core import Loss
+from ...utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, OneOf
+from ...utils.registry import Registry
+from ...utils.typing import Array
+
+# Numbers beyond this, and Fisher information below its inverse, occur at scores without meaning only.
+LARGEST = 1e250
+# Least information of a score in a fit, as a share of that at the baseline. Where a parameter hardly matters, as
+# the degrees of freedom of a nearly normal distribution, natural gradients are too long.
+MIN_INFORMATION = 0.1
+
+
+class Distribution(Loss):
+    r"""A distribution of one target given the features, fitted by its negative log-likelihood.
+
+    The response has a column for each parameter of the distribution, ``response_names``. The loss of a row is
+    ``-log p(y)``, constants included. The hessian is the diagonal of the Fisher information of the scores,
+    :math:`E[(\partial_c \log p)^2]`, which does not depend on y and is positive. Newton steps are then natural
+    gradients (Duan et al.) as far as parameters are orthogonal, and each score has its own unit: one over the
+    Fisher information at the baseline, rounded to a power of two. In a fit the information is at least a tenth of
+    that, since steps would be too long where a parameter hardly matters.
+
+    A new distribution defines ``link``, ``response_names``, ``negative_log_density``, ``gradient``,
+    ``information``, ``frozen``, ``mean``, and ``baseline`` or ``start``. Its numbers may overflow: they are
+    limited here. With the registration ``@DISTRIBUTIONS.register("name")`` it is known by name.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives of each score in a fit; "auto" is computed in each fit.
+
+    References
+    ----------
+    Duan et al., NGBoost: Natural gradient boosting for probabilistic prediction, ICML 2020. Rigby and
+    Stasinopoulos, Generalized additive models for location, scale and shape, Applied Statistics 54, 2005.
+    """
+
+    rows = "independent"
+    exact_hessian = False
+    constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",))}
+    response_names: ClassVar[Sequence[str]]
+    unit: float | str | Sequence[float]
+
+    def __init__(self, unit: float | str | Sequence[float] = "auto") -> None:
+        self.unit = unit
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with the unit of each score computed from the target."""
+        self.check_target(y)
+        if not isinstance(self.unit, str):
+            return self
+        unit = np.exp2(-np.round(np.log2(self._information(self.baseline(y, weight)[None])[0])))
+        return clone(self).set_params(unit=tuple(unit.tolist()))
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One for each parameter of the distribution."""
+        if y.shape[1] != 1:
+            raise ValueError(f"loss {self!r}: y must have one column, got {y.shape[1]}")
+        return len(self.response_names)
+
+    def value(self, y: Array, raw: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.clip(self.negative_log_density(y, raw)[:, 0], -LARGEST, LARGEST)
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        with np.errstate(over="ignore"):
+            gradient = np.hstack(self.gradient(y, raw))
+        information = self._information(raw)
+        if not isinstance(self.unit, str):
+            np.maximum(information, MIN_INFORMATION / np.asarray(self.unit), out=information)
+        return np.clip(gradient, -LARGEST, LARGEST), information
+
+    def _information(self, raw: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.clip(np.hstack(self.information(raw)), 1.0 / LARGEST, LARGEST)
+
+    def baseline(self, y: Array, weight: Array) -> Array:
+        """The maximum likelihood estimate at constant scores, within the bounds of ``start``."""
+        return maximum_likelihood(self, y, weight, *self.start(y[:, 0], weight))
+
+    def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
+        """Scores (C,) from moments of the target (n,), with the bounds of maximum likelihood estimates."""
+        raise NotImplementedError(f"loss {self!r} must define 'baseline' or 'start'")
+
+    @abstractmethod
+    def negative_log_density(self, y: Array, raw: Array) -> Array:
+        """``-log p(y)`` of targets (n, 1) at scores (n, C): (n, 1)."""
+
+    @abstractmethod
+    def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
+        """The derivative of the loss with respect to each score: C columns (n, 1)."""
+
+    @abstractmethod
+    def information(self, raw: Array) -> Sequence[Array]:
+        """The diagonal of the Fisher information of the scores (n, C): C columns (n, 1)."""
+
+    @abstractmethod
+    def frozen(self, response: Array) -> Any:
+        """The frozen distribution of :mod:`scipy.stats` of each row of a response (n, W), vectorised over rows."""
+
+    @abstractmethod
+    def mean(self, response: Array) -> Array:
+        """The mean of each row of a response (n, W): (n,)."""
+
+
+DISTRIBUTIONS: Registry[Distribution] = Registry("distribution", Distribution)  # type: ignore[type-abstract]
+
+
+def maximum_likelihood(
+    loss: Distribution, y: Array, weight: Array, start: Array, least: Array, largest: Array
+) -> Array:
+    """The constant scores (C,), within bounds, that minimise the weighted loss of targets (n, 1)."""
+    from scipy.optimize import minimize
+
+    values, of_row = np.unique(y[:, 0], return_inverse=True)
+    y, share = values[:, None], np.bincount(of_row, weight) / weight.sum()
+    unit = np.sqrt(loss.derivatives(y[:1], start[None])[1][0])
+
+    def objective(point: Array) -> tuple[float, Array]:
+        raw = np.tile(start + point / unit, (len(y), 1))
+        gradient, _ = loss.derivatives(y, raw)
+        # Not a product of matrices, whose last bits depend on the threads of BLAS.
+        return float((share * loss.value(y, raw)).sum()), (share[:, None] * gradient).sum(axis=0) / unit
+
+    bounds = list(zip((least - start) * unit, (largest - start) * unit, strict=True))
+    options = {"ftol": 1e-15, "gtol": 1e-9}
+    found = minimize(objective, np.zeros(len(start)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return np.asarray(start + found.x / unit)
+
+
+def weighted_moments(y: Array, weight: Array) -> tuple[float, float]:
+    """The weighted mean and variance of a target (n,)."""
+    mean = float(np.average(y, weights=weight))
+    return mean, float(np.average(np.square(y - mean), weights=weight))

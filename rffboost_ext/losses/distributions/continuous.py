@@ -1,0 +1,140 @@
+"""Distributions of targets that are positive, or between 0 and 1: gamma and beta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from ...utils.typing import Array
+from ..links import LogitLink, LogLink, ParameterLink, clip_exponent
+from ..registry import LOSSES
+from ..target_statistics import require_targets
+from .base import DISTRIBUTIONS, Distribution, weighted_moments
+from .special import HALF_LOG_2PI, log_minus_digamma, scaled_trigamma, stirling_remainder
+
+# Bounds of the shapes of beta distributions.
+LEAST_SHAPE, LARGEST_SHAPE = 1e-100, 1e100
+
+
+@LOSSES.register("gamma_distribution")
+@DISTRIBUTIONS.register("gamma")
+class GammaDistribution(Distribution):
+    r"""The gamma distribution of a positive target with its ``mean`` and ``shape``; the scale is their ratio.
+
+    Scores are the logs of mean :math:`\mu` and shape a, which are orthogonal. With :math:`u = y / \mu` the
+    gradient is :math:`a (1 - u)` and :math:`a (u - 1 - \log u + \psi(a) - \log a)`, the Fisher information a and
+    :math:`a^2 \psi'(a) - a`. The loss of one score for a constant shape is :class:`~rffboost_ext.losses.Gamma`.
+    """
+
+    link = ParameterLink.of_scores(LogLink(), LogLink())
+    response_names = "mean", "shape"
+    positive = True
+
+    def check_target(self, y: Array) -> None:
+        require_targets(self, y, y > 0.0, "positive")
+
+    def negative_log_density(self, y: Array, raw: Array) -> Array:
+        shape, _, deviance = self._terms(y, raw)
+        constants = np.log(y) - 0.5 * clip_exponent(raw[:, 1:]) + HALF_LOG_2PI + stirling_remainder(shape)
+        return shape * deviance + constants
+
+    def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
+        shape, excess, deviance = self._terms(y, raw)
+        return -shape * excess, shape * (deviance - log_minus_digamma(shape))
+
+    def information(self, raw: Array) -> Sequence[Array]:
+        shape = np.exp(clip_exponent(raw[:, 1:]))
+        return shape, scaled_trigamma(shape)
+
+    @staticmethod
+    def _terms(y: Array, raw: Array) -> tuple[Array, Array, Array]:
+        """The shape, u - 1 and u - 1 - log u, each (n, 1)."""
+        log_u = np.log(y) - clip_exponent(raw[:, :1])
+        excess = np.expm1(clip_exponent(log_u))
+        return np.exp(clip_exponent(raw[:, 1:])), excess, excess - log_u
+
+    def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
+        mean, variance = weighted_moments(y, weight)
+        log_mean = np.log(mean)
+        shape = mean**2 / max(variance, 1e-12 * mean**2)
+        start = np.array([log_mean, np.log(shape)])
+        return start, start - 8.0, start + 8.0
+
+    def frozen(self, response: Array) -> Any:
+        from scipy.stats import gamma
+
+        return gamma(a=response[:, 1], scale=response[:, 0] / response[:, 1])
+
+    def mean(self, response: Array) -> Array:
+        return response[:, 0]
+
+
+@LOSSES.register("beta")
+@DISTRIBUTIONS.register("beta")
+class Beta(Distribution):
+    r"""The beta distribution of a target between 0 and 1 with its ``mean`` and ``precision``.
+
+    Scores are the logit of the mean :math:`\mu` and the log of the precision :math:`\phi`; the shapes are
+    :math:`a = \mu \phi` and :math:`b = (1 - \mu) \phi`. The Fisher information is
+    :math:`\mu^2 (1 - \mu)^2 \phi^2 (\psi'(a) + \psi'(b))` and :math:`a^2 \psi'(a) + b^2 \psi'(b) - \phi^2
+    \psi'(\phi)`. The parameters are nearly orthogonal where a and b are large.
+
+    References
+    ----------
+    Ferrari and Cribari-Neto, Beta regression for modelling rates and proportions, Journal of Applied Statistics
+    31, 2004.
+    """
+
+    link = ParameterLink.of_scores(LogitLink(), LogLink())
+    response_names = "mean", "precision"
+    positive = True
+
+    def check_target(self, y: Array) -> None:
+        require_targets(self, y, (y > 0.0) & (y < 1.0), "above 0 and below 1")
+
+    def negative_log_density(self, y: Array, raw: Array) -> Array:
+        a, b = self._shapes(raw)
+        total, log_mean, log_rest = a + b, log_expit(raw[:, :1]), log_expit(-raw[:, :1])
+        log_y, log_1_y = np.log(y), np.log1p(-y)
+        fit = a * (log_mean - log_y) + b * (log_rest - log_1_y)
+        remainder = stirling_remainder(a) + stirling_remainder(b) - stirling_remainder(total)
+        logs = 0.5 * (np.log(total) - np.log(a) - np.log(b)) + HALF_LOG_2PI
+        return fit + remainder + logs + log_y + log_1_y
+
+    def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
+        a, b = self._shapes(raw)
+        of_a, of_b = log_minus_digamma(a), log_minus_digamma(b)
+        log_y, log_1_y = np.log(y), np.log1p(-y)
+        fit = a * (log_expit(raw[:, :1]) - log_y) + b * (log_expit(-raw[:, :1]) - log_1_y)
+        of_precision = fit - a * of_a - b * of_b + (a + b) * log_minus_digamma(a + b)
+        return a * expit(-raw[:, :1]) * (raw[:, :1] - log_y + log_1_y - of_a + of_b), of_precision
+
+    def information(self, raw: Array) -> Sequence[Array]:
+        (a, b), mean, rest = self._shapes(raw), expit(raw[:, :1]), expit(-raw[:, :1])
+        of_a, of_b = scaled_trigamma(a), scaled_trigamma(b)
+        return rest**2 * (of_a + a) + mean**2 * (of_b + b), of_a + of_b - scaled_trigamma(a + b)
+
+    @staticmethod
+    def _shapes(raw: Array) -> tuple[Array, Array]:
+        """The two shapes, (n, 1) each."""
+        precision = np.exp(clip_exponent(raw[:, 1:]))
+        shapes = precision * expit(raw[:, :1]), precision * expit(-raw[:, :1])
+        return np.clip(shapes[0], LEAST_SHAPE, LARGEST_SHAPE), np.clip(shapes[1], LEAST_SHAPE, LARGEST_SHAPE)
+
+    def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
+        mean, variance = weighted_moments(y, weight)
+        spread = mean * (1.0 - mean)
+        start = np.array([np.log(mean / (1.0 - mean)), np.log(spread / max(variance, 1e-12 * spread))])
+        return start, start - 8.0, start + 8.0
+
+    def frozen(self, response: Array) -> Any:
+        from scipy.stats import beta
+
+        mean, precision = response.T
+        return beta(a=mean * precision, b=(1.0 - mean) * precision)
+
+    def mean(self, response: Array) -> Array:
+        return response[:, 0]

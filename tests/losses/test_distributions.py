@@ -1,0 +1,165 @@
+"""Distributions as losses: scipy's densities, Fisher information, extreme scores and other units."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import beta, digamma, gammaln, polygamma
+
+from rffboost_ext import DISTRIBUTIONS, RFFBoostDistribution
+from rffboost_ext.losses.distributions.counts import size_information
+from rffboost_ext.losses.distributions.special import (
+    df_information,
+    log_minus_digamma,
+    log_rising_factorial,
+    scaled_trigamma,
+    stirling_remainder,
+)
+from rffboost_ext.losses.distributions.zero_inflation import zero_inflated_poisson
+
+from ..cases import DISTRIBUTION_CASES, SAMPLES
+
+N = 40
+cases = pytest.mark.parametrize("case", DISTRIBUTION_CASES, ids=str)
+RNG = np.random.default_rng(0)
+# Families that are closed under a change of the unit of the target.
+SCALED = "normal", "laplace", "student_t", "lognormal", "gamma"
+
+
+def near_baseline(case, n=N):
+    """A loss, a target, and scores about the baseline."""
+    loss, y = case.make(), case.targets(np.random.default_rng(1), n)
+    baseline = loss.baseline(y, np.ones(n))
+    return loss, y, baseline + 0.5 * np.random.default_rng(2).standard_normal((n, len(baseline)))
+
+
+def log_density(frozen, y):
+    """The log density, or probability, of scipy."""
+    return frozen.logpmf(y) if hasattr(frozen.dist, "pmf") else frozen.logpdf(y)
+
+
+@cases
+def test_value_is_scipys_log_density_and_mean_is_scipys_mean(case):
+    loss, y, raw = near_baseline(case)
+    response = loss.inverse_link(raw)
+    assert response.shape == (N, len(loss.response_names))
+    frozen = loss.frozen(response)
+    np.testing.assert_allclose(-loss.value(y, raw), log_density(frozen, y[:, 0]), atol=1e-10)
+    has_mean = np.isfinite(frozen.mean())
+    np.testing.assert_allclose(loss.mean(response)[has_mean], frozen.mean()[has_mean])
+    assert frozen.std().shape == (N,)
+    assert frozen.ppf([[0.1], [0.9]]).shape == (2, N)
+    assert pickle.loads(pickle.dumps(frozen)).cdf(y[:, 0]).shape == (N,)
+
+
+@cases
+def test_hessian_is_the_mean_squared_gradient(case):
+    loss, _, raw = near_baseline(case, 3)
+    frozen, m = loss.frozen(loss.inverse_link(raw)), 40_000
+    draws = frozen.ppf((np.arange(m)[:, None] + 0.5) / m)
+    for k in range(3):
+        gradient, hessian = loss.derivatives(draws[:, [k]], np.tile(raw[k], (m, 1)))
+        np.testing.assert_allclose(np.square(gradient).mean(axis=0), hessian[0], rtol=0.02, atol=1e-5)
+
+
+@cases
+@pytest.mark.filterwarnings("error")
+def test_extreme_scores_have_numbers(case):
+    loss, y, raw = near_baseline(case)
+    loss = loss.prepared(y, np.ones(N))
+    corners = np.stack(np.meshgrid(*[[-500.0, 0.0, 500.0]] * raw.shape[1]), axis=-1).reshape(-1, raw.shape[1])
+    for corner in corners:
+        at = np.tile(corner, (N, 1))
+        gradient, hessian = loss.derivatives(y, at)
+        response = loss.inverse_link(at)
+        for found in (loss.value(y, at), gradient, hessian, response, loss.mean(response)):
+            assert np.isfinite(found).all()
+        assert (hessian > 0.0).all()
+
+
+@cases
+def test_units_make_hessians_of_the_baseline_about_1(case):
+    loss, y, _ = near_baseline(case, 300)
+    prepared = loss.prepared(y, np.ones(300))
+    _, hessian = loss.derivatives(y, np.tile(loss.baseline(y, np.ones(300)), (300, 1)))
+    scaled = hessian * prepared.unit
+    assert np.abs(np.log2(scaled)).max() <= 0.5 + 1e-9
+    assert prepared.prepared(y, np.ones(300)) is prepared
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_predictions_follow_the_unit_of_the_target(name):
+    X, y = RNG.standard_normal((200, 2)), SAMPLES[name](np.random.default_rng(0), 200)[:, 0]
+    fits = [
+        RFFBoostDistribution(name, "tree", n_estimators=20, random_state=0).fit(X, factor * y)
+        for factor in (1.0, 1024.0)
+    ]
+    one, other = (model.predict_dist(X).ppf(0.3) for model in fits)
+    np.testing.assert_allclose(other, 1024.0 * one, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "words"),
+    [
+        ("lognormal", 0.0, "positive"),
+        ("gamma", -1.0, "positive"),
+        ("beta", 1.0, "above 0 and below 1"),
+        ("poisson", 0.5, "whole numbers of at least 0"),
+        ("negative_binomial", -1.0, "whole numbers of at least 0"),
+        ("zero_inflated_poisson", 1.5, "whole numbers of at least 0"),
+    ],
+)
+def test_targets_are_checked(name, wrong, words):
+    y = np.array([[1.0], [wrong]]) if name != "beta" else np.array([[0.5], [wrong]])
+    with pytest.raises(ValueError, match=f"y must be {words}, got {wrong:g}"):
+        DISTRIBUTIONS.create(name).prepared(y, np.ones(2))
+    with pytest.raises(ValueError, match="y must have one column, got 2"):
+        DISTRIBUTIONS.create(name).n_scores(np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS.names())
+def test_constant_targets_have_a_baseline(name):
+    y = np.full((30, 1), 0.5 if name == "beta" else 3.0)
+    loss = DISTRIBUTIONS.create(name)
+    assert np.isfinite(loss.baseline(y, np.ones(30))).all()
+    assert np.isfinite(loss.prepared(y, np.ones(30)).unit).all()
+
+
+X = np.array([1e-3, 0.5, 5.0, 31.9, 32.1, 500.0])
+BY_DEFINITION = {
+    stirling_remainder: gammaln(X) - (X - 0.5) * np.log(X) + X - 0.5 * np.log(2.0 * np.pi),
+    log_minus_digamma: np.log(X) - digamma(X),
+    scaled_trigamma: X**2 * polygamma(1, X) - X,
+    partial(log_rising_factorial, count=7.0): gammaln(X + 7.0) - gammaln(X),
+}
+
+
+@pytest.mark.parametrize("function", BY_DEFINITION, ids=["stirling", "digamma", "trigamma", "rising"])
+def test_special_functions_agree_with_their_definitions(function):
+    np.testing.assert_allclose(function(X), BY_DEFINITION[function], rtol=1e-9)
+
+
+def test_information_of_many_degrees_of_freedom_continues():
+    np.testing.assert_allclose(*df_information(np.array([199.9999, 200.0001])), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("size", "mean"), [(0.1, 1.0), (1.0, 100.0), (10.0, 1.0), (1e6, 1e4)])
+def test_information_of_the_size_is_its_series(size, mean):
+    j, q = np.arange(2.0, 20_000.0), mean / (mean + size)
+    series = size**2 * (q**j / j * beta(j, size)).sum()
+    found = size_information(np.array([[size]]), np.array([[np.log(mean / size)]]))
+    np.testing.assert_allclose(found, series, rtol=5e-3)
+
+
+def test_the_zero_inflated_distribution_is_a_mixture():
+    frozen, k = zero_inflated_poisson(rate=3.0, extra_zero=0.3), np.arange(40)
+    pmf = 0.7 * stats.poisson(3.0).pmf(k) + 0.3 * (k == 0)
+    np.testing.assert_allclose(frozen.pmf(k), pmf)
+    np.testing.assert_allclose(frozen.cdf(k), np.cumsum(pmf))
+    np.testing.assert_allclose([frozen.mean(), frozen.var()], [k @ pmf, k**2 @ pmf - (k @ pmf) ** 2])
+    np.testing.assert_array_equal(frozen.ppf(frozen.cdf(k[:10])), k[:10])
+    assert frozen.rvs(4_000, random_state=0).mean() == pytest.approx(2.1, abs=0.1)
