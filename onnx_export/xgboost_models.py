@@ -54,7 +54,12 @@ def _(booster: Booster) -> ExportSource:
 
 def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSource:
     """The source of a model that XGBoost trained with a Loss."""
-    loss = model.loss_
+    loss, uses_offset = model.loss_, model.uses_base_margin_
+    if uses_offset and model.score_conversion().slope != 1.0:
+        raise ValueError(
+            f"a model that was fitted with base_margin cannot be exported with loss {loss!r}: its raw "
+            f"scores have other units than XGBoost's"
+        )
     return xgboost_source(
         model,
         name=type(model).__name__,
@@ -62,6 +67,7 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
         loss=repr(loss),
         link=lambda n_outputs: checked_link(loss, n_outputs),
         response=loss.inverse_link,
+        n_offsets=len(model.baseline_) if uses_offset else 0,
         classes=getattr(model, "classes_", None),
         feature_names=names_of(model),
     )

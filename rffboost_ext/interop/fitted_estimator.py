@@ -21,6 +21,7 @@ def fitted(
     learner: str | Learner = "tree",
     names: Array | None = None,
     categories: CategoryEncoding | None = None,
+    base_margin: bool = False,
 ) -> BaseRFFBoost:
     """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
 
@@ -38,6 +39,8 @@ def fitted(
         Names of the columns.
     categories : CategoryEncoding, optional
         Categories of the columns, whose codes the ensemble takes; None if all are numbers.
+    base_margin : bool, default=False
+        Whether predictions need an offset, which is added to the raw scores.
 
     Returns
     -------
@@ -52,4 +55,7 @@ def fitted(
     encoder.__dict__.update(columns, n_features_in_=n_features)
     if names is not None:
         encoder.feature_names_in_ = names
-    return cls.from_ensemble(ensemble, loss, encoder, learner)
+    model = cls.from_ensemble(ensemble, loss, encoder, learner)
+    if base_margin:
+        model.uses_base_margin_ = True
+    return model

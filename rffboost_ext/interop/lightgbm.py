@@ -144,15 +144,29 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
     Raises
     ------
     ValueError, TypeError
-        If the loss is unknown, or labels do not suit it.
+        If the loss is unknown, labels do not suit it, or a set has another ``init_score`` for each row: without
+        this function, training starts from that.
     """
     y = read_labels(data)
     # get_weight() fails before the data are binned, which train() does with its parameters.
     _, baseline = prepare_with_baseline(LOSSES.create(loss), y, float_weights(data.weight, len(y)))
     for dataset in (data, *others):
+        require_constant_scores(dataset.init_score, len(baseline))
+    for dataset in (data, *others):
         rows = np.tile(baseline, (len(read_labels(dataset)), 1))
         dataset.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
     return baseline
+
+
+def require_constant_scores(given: Any, n_outputs: int) -> None:
+    """Raise a ValueError if an ``init_score``, (n, C), or of n C numbers by columns, differs between rows."""
+    if given is None:
+        return
+    scores = np.asarray(given)
+    if (np.ptp(scores.reshape(n_outputs, -1) if scores.ndim == 1 else scores.T, axis=1) > 0.0).any():
+        raise ValueError(
+            "intercept: init_score of the data must be unset or constant, got one that differs by row"
+        )
 
 
 def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> Ensemble:
@@ -189,7 +203,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     return Ensemble(baseline, terms, np.tile([1.0, length], (len(terms), 1)))
 
 
-def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
+def bind(booster: Booster, loss: str | Loss, baseline: Array, *, base_margin: bool = False) -> BaseRFFBoost:
     """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
 
     Parameters
@@ -201,6 +215,9 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
         records an objective of LightGBM's with another link.
     baseline : ndarray of shape (C,)
         The result of :func:`intercept`, which files do not record; 0 for each output if it was not called.
+    base_margin : bool, default=False
+        Whether it was trained from an ``init_score`` of each row, which files do not record: predictions then need
+        it as the argument ``base_margin``.
 
     Returns
     -------
@@ -223,7 +240,8 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array) -> BaseRFFBoost:
         warn_if_objective_differs(
             text.header["objective"], recorded_link(text).inverse if known else None, loss, n_outputs
         )
-    return fitted(whole, loss, booster.num_feature(), names=certain_names_of(booster), categories=coding)
+    names, n_features = certain_names_of(booster), booster.num_feature()
+    return fitted(whole, loss, n_features, names=names, categories=coding, base_margin=base_margin)
 
 
 def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,8 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``base_score``, ``disable_default_eval_metric``, and ``num_class`` for a loss of several outputs.
+        ``base_score``, which XGBoost replaces by a ``base_margin`` of the matrix, ``disable_default_eval_metric``,
+        and ``num_class`` for a loss of several outputs.
 
     Raises
     ------
@@ -184,7 +186,9 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     return ensemble
 
 
-def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> BaseRFFBoost:
+def bind(
+    booster: Booster, loss: str | Loss, *, n_rounds: int | None = None, base_margin: bool = False
+) -> BaseRFFBoost:
     """A booster that was trained with :func:`objective` as a fitted estimator with the loss's own link.
 
     Parameters
@@ -196,6 +200,9 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
         records an objective of XGBoost's with another link.
     n_rounds : int, optional
         Rounds to take, as in :func:`to_ensemble`.
+    base_margin : bool, default=False
+        Whether it was trained on a matrix with a ``base_margin``, which files do not record. Predictions then need
+        the argument ``base_margin``; it takes the place of ``base_score``, as in XGBoost.
 
     Returns
     -------
@@ -206,12 +213,15 @@ def bind(booster: Booster, loss: str | Loss, *, n_rounds: int | None = None) -> 
     ensemble, coding = sorted_codes(
         to_ensemble(booster, n_rounds=n_rounds), model_categories(parse_model(booster))
     )
+    if base_margin:
+        ensemble = replace(ensemble, baseline=np.zeros(ensemble.n_outputs))
     loss = prepare_for_outputs(LOSSES.create(loss), ensemble.n_outputs)
     objective = parse_model(booster)["objective"]["name"]
     # A booster trained with a callable names the default objective.
     if objective != "reg:squarederror":
         warn_if_objective_differs(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
-    return fitted(ensemble, loss, booster.num_features(), names=names_of(booster), categories=coding)
+    names, n_features = names_of(booster), booster.num_features()
+    return fitted(ensemble, loss, n_features, names=names, categories=coding, base_margin=base_margin)
 
 
 class CosineObjective(CosineObjectiveBase):
@@ -343,4 +353,5 @@ def init_model(model: Any) -> InitModel:
     booster = booster_of(model)
     ensemble, coding = sorted_codes(to_ensemble(model), model_categories(parse_model(booster)))
     response, names = response_of(model), names_of(booster)
-    return InitModel(ensemble, response, booster.num_features(), categories=coding, names=names)
+    known = InitModel(ensemble, response, booster.num_features(), categories=coding, names=names)
+    return replace(known, uses_base_margin=getattr(model, "uses_base_margin_", None))

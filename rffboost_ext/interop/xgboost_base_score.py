@@ -18,8 +18,9 @@ from .initial_scores import PreviousModel, response_on_host_scores
 from .links import XGBOOST, link_of
 from .loss_text import loss_from_text
 
-FITTED, GIVEN = "rffboost_loss", "rffboost_loss_given"
-"""Attributes of the booster: the prepared loss that was minimised, and the parameter ``loss``."""
+FITTED, GIVEN, BASE_MARGIN = "rffboost_loss", "rffboost_loss_given", "rffboost_base_margin"
+"""Attributes of the booster: the prepared loss that was minimised, the parameter ``loss``, and that there was an
+offset, which is set only then."""
 CLOSE = 0.01
 """Tolerance on an initial score, in log-odds."""
 

@@ -21,6 +21,7 @@ from .loss_text import loss_from_text, loss_to_text
 from .objectives import ArrayObjective
 from .score_conversion import slope_of
 from .xgboost_base_score import (
+    BASE_MARGIN,
     FITTED,
     GIVEN,
     SetObjective,
@@ -68,6 +69,8 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
     """What the loss's link returns, in messages."""
 
     objective_params = OBJECTIVE_PARAMS
+    uses_base_margin_: bool = False
+    """Whether the model was fitted with a ``base_margin``."""
     base_score: Any
     max_delta_step: Any
     eval_metric: Any
@@ -85,7 +88,8 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
             Classes 0 .. K-1, or real targets.
         sample_weight : array-like of shape (n,), optional
         **kwargs
-            Arguments of XGBoost's ``fit``. A fit that continues an ``xgb_model`` keeps its intercept.
+            Arguments of XGBoost's ``fit``. A fit that continues an ``xgb_model`` keeps its intercept. A
+            ``base_margin`` takes the place of the intercept, as in XGBoost.
 
         Raises
         ------
@@ -93,7 +97,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
             If the loss is unknown, is for another task, does not accept the target, or is not that of an
             ``xgb_model``.
         """
-        self._prepare(y, sample_weight, kwargs.get("xgb_model"))
+        self._prepare(y, sample_weight, kwargs.get("xgb_model"), kwargs.get("base_margin"))
         objective, metric, callbacks = self.objective, self.eval_metric, self.callbacks
         self.objective = ArrayObjective(self.loss_, self.score_conversion())
         self.eval_metric = self._loss_metric() if metric is None else self._wrap_metrics(metric)
@@ -104,7 +108,8 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
             # Restore the user's parameters for clones and later fits.
             self.objective, self.eval_metric, self.callbacks = objective, metric, callbacks
         given = loss_to_text(LOSSES.create(self.loss))
-        self.get_booster().set_attr(**{FITTED: loss_to_text(self.loss_), GIVEN: given})
+        margin = {BASE_MARGIN: "true" if self.uses_base_margin_ else None}
+        self.get_booster().set_attr(**{FITTED: loss_to_text(self.loss_), GIVEN: given} | margin)
         return self
 
     def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
@@ -116,7 +121,8 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         output_margin : bool, default=False
             Whether to return raw scores of the loss, baseline included, (n,) or (n, C).
         **kwargs
-            Arguments of XGBoost's ``predict``; a base_margin is in XGBoost's units.
+            Arguments of XGBoost's ``predict``; a base_margin is in XGBoost's units, by default 0 if the model was
+            fitted with one.
 
         Returns
         -------
@@ -147,20 +153,21 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         # XGBoost would read into the present booster, which an invalid file must not change.
         vars(self).pop("_Booster", None)
         super().load_model(fname)  # type: ignore[misc]
-        text, given = (self.get_booster().attr(name) for name in (FITTED, GIVEN))
+        text, given, margin = (self.get_booster().attr(name) for name in (FITTED, GIVEN, BASE_MARGIN))
         if text is None:
             raise ValueError(
                 f"{type(self).__name__}: the model does not record a loss; load it with XGBoost's own class"
             )
         self.loss_ = loss_from_text(text, self.loss)
         self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
+        self.uses_base_margin_ = margin is not None
         start = initial_score(parse_model(self.get_booster()))
         self.baseline_ = start / slope_of(self.loss_, len(start))
         self._start = base_score_of(start, self._host_objective())
         # XGBoost has set these from the file; they must not act as parameters of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
-    def _prepare(self, y: Any, sample_weight: Any, model: Any) -> None:
+    def _prepare(self, y: Any, sample_weight: Any, model: Any, base_margin: Any) -> None:
         """Set the objective and the intercept, which XGBoost's own fit reads."""
         name = type(self).__name__
         if self.base_score is not None:
@@ -169,6 +176,9 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         if model is not None:
             previous = previous_xgboost_model(model, self.loss)
             self.baseline_ = previous.baseline(name, self.loss_, len(self.baseline_))
+        self.uses_base_margin_ = base_margin is not None
+        if self.uses_base_margin_:
+            self.baseline_ = np.zeros_like(self.baseline_)
         self._check_metric(self.eval_metric)
         self._start = base_score_of(self.score_conversion().slope * self.baseline_, self._host_objective())
 
