@@ -15,6 +15,7 @@ from ..core import Loss
 from ..data.copies import are_rows_of
 from ..data.dataset import Dataset
 from ..data.sample_weight import check_sample_weight
+from ..losses.coupling import Coupling
 from ..losses.offset import with_same_offset
 from ..losses.registry import LOSSES
 from ..losses.validation import prepare_loss, require_accepted_target
@@ -27,7 +28,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Curves
-from .early_stopping.mean_loss import ErrorFunction, MeanLoss
+from .early_stopping.mean_loss import ErrorFunction
 from .early_stopping.validation_split import MIN_HELD_OUT
 from .evaluation_history import EvaluationHistory
 from .metrics import EvaluationMetric, resolve_metrics
@@ -55,9 +56,9 @@ class Evaluation:
     monitored: Dataset | None
 
     @property
-    def losses(self) -> list[Loss]:
-        """The metrics that are losses."""
-        return [metric.score.loss for metric in self.metrics if isinstance(metric.score, MeanLoss)]
+    def couplings(self) -> list[Coupling]:
+        """How metrics couple rows."""
+        return [metric.coupling for metric in self.metrics if metric.coupling is not None]
 
     @property
     def error(self) -> ErrorFunction:
@@ -152,7 +153,7 @@ def evaluation_of(
     n_outputs = loss.n_scores(data.y, targets.n_classes)
     decoder = ScoreDecoder(loss, name, targets.classes, prepare, n_outputs)
     evaluation = Evaluation(sets, resolve_metrics(eval_metric, decoder), None)
-    sets = {label: held.coupled_by(loss, *evaluation.losses) for label, held in sets.items()}
+    sets = {label: held.coupled_by(loss, *evaluation.couplings) for label, held in sets.items()}
     return replace(evaluation, sets=sets, monitored=list(sets.values())[-1] if sets else None)
 
 

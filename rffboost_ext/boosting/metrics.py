@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import Loss
 from ..losses import LabelRegression
+from ..losses.coupling import Coupling, Grouped
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response
 from ..metrics.registry import METRICS, find_metric
@@ -36,12 +37,15 @@ class EvaluationMetric:
         ``score(y, raw, weight) -> float`` of encoded targets (n, 1) or (n, C), raw scores (n, C) and weights (n,).
     decoder : ScoreDecoder, optional
         Names absent classes in errors; None for a loss.
+    coupling : Coupling, optional
+        How it couples rows: a loss, or groups of a loss; None if it may be computed on any rows.
     """
 
     name: str
     greater_is_better: bool
     score: ScoreFunction
     decoder: ScoreDecoder | None = None
+    coupling: Coupling | None = None
 
     @property
     def error(self) -> ErrorFunction:
@@ -102,14 +106,15 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     """One metric."""
     if given is None or is_loss(given):
         return loss_metric(given, decoder)
-    named = find_metric(given) if isinstance(given, str) else None
+    named, coupling = find_metric(given) if isinstance(given, str) else None, None
     if named is not None:
         name, greater, function = given, named.greater_is_better, named.function
+        coupling = Grouped(decoder.loss) if named.of_groups else None
     else:
         name, greater = name_and_direction(given)
         function = named_scorer(given) if isinstance(given, str) else given
     score = metric_score(function, decoder)
-    return EvaluationMetric(name, greater, named_errors(name, score, decoder), decoder)
+    return EvaluationMetric(name, greater, named_errors(name, score, decoder), decoder, coupling)
 
 
 def name_and_direction(given: Any) -> tuple[str, bool]:
@@ -136,7 +141,7 @@ def loss_metric(given: str | Loss | None, decoder: ScoreDecoder) -> EvaluationMe
     """The weighted mean of a loss; of that of the fit for None."""
     name = decoder.name if given is None else name_and_direction(given)[0]
     loss = decoder.loss if given is None or given == decoder.name else compatible_loss(given, decoder)
-    return EvaluationMetric(name, False, MeanLoss(loss))
+    return EvaluationMetric(name, False, MeanLoss(loss), coupling=loss)
 
 
 def compatible_loss(given: str | Loss, decoder: ScoreDecoder) -> Loss:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..core import Loss
-from ..losses.coupling import COUPLED, group_codes, is_coupled
+from ..losses.coupling import COUPLED, Coupling, group_codes, is_coupled
 from ..utils.typing import Array
 from .sampling import draw_weighted, gradient_magnitude, sampling_probabilities
 
@@ -42,19 +42,19 @@ class Dataset:
         """Whether a loss couples the rows."""
         return self.rows in COUPLED
 
-    def coupled_by(self, *losses: Loss) -> Dataset:
-        """The same rows, coupled as losses couple them, in the groups that the first such loss takes from y.
+    def coupled_by(self, *parts: Coupling) -> Dataset:
+        """The same rows, coupled as losses and metrics couple them, in the groups of the first that has any.
 
         A ValueError says that there may be no other groups.
         """
-        coupled = {loss.rows: loss for loss in reversed(losses) if is_coupled(loss)}
+        coupled = {part.rows: part for part in reversed(parts) if is_coupled(part)}
         if not coupled:
             return self
         if "groups" not in coupled:
             return replace(self, rows="all")
         if self.group is not None:
             raise ValueError(
-                f"groups must be None for loss {coupled['groups']!r}, which takes its groups from y, got labels"
+                f"groups must be None, as {coupled['groups']!r} takes its groups from y, got labels of groups"
             )
         rows = "all" if "all" in coupled else "groups"
         return replace(self, group=group_codes(coupled["groups"], self.y), rows=rows)

@@ -23,6 +23,7 @@ from ..data.copies import merge_copies
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import defer_importances
+from ..losses.coupling import Coupling
 from ..losses.offset import WithOffset, without_offset
 from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
@@ -194,7 +195,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         start, n_initial = self._start(init, parts.loss, data, targets)
         name = self.default_loss if is_auto(self.loss) else self.loss
         evaluation = evaluation_of(owner, self.eval_metric, sets, parts.loss, name, data, targets)
-        data = data.coupled_by(parts.loss, *evaluation.losses)
+        data = data.coupled_by(*self._couplings(parts.loss), *evaluation.couplings)
         if uses_early_stopping(self, parts.learner, evaluation.monitored, data):
             data = merge_copies(data, min_distinct_rows(self.n_folds))
             evaluation = evaluation.without_training_rows(owner, data)
@@ -206,6 +207,10 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             self.encoder_.fit_expansion(data.X, data.weight)
         self._train(plan, parts, data, evaluation, start, WarmStart(loss=given_loss, n_initial=n_initial))
         return self
+
+    def _couplings(self, loss: Loss) -> list[Coupling]:
+        """What couples the rows of a fit besides its metrics."""
+        return [loss]
 
     @abstractmethod
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:

@@ -32,8 +32,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core import Loss
 from ..data.columns import is_missing
 from ..data.copies import find_copies
+from ..losses.coupling import group_codes
 from ..utils.typing import Array
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
@@ -90,6 +92,14 @@ def calibration_split(missing: Array, size: int, random: np.random.RandomState) 
         if len(complete):
             kept[complete[0]], held[incomplete] = held[incomplete], kept[complete[0]]
     return kept, held
+
+
+def groups_of_target(regressor: Any, y: Array) -> Array | None:
+    """The groups that the loss of a regressor takes from targets (n,), as numbers (n,); None if it takes none."""
+    loss = getattr(regressor, "loss", None)
+    if not isinstance(loss, Loss) or loss.rows != "groups":
+        return None
+    return group_codes(loss, y[:, None].astype(np.float64))
 
 
 def split_rows(

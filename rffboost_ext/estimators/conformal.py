@@ -28,6 +28,7 @@ from ..utils.warnings import warn_user
 from .calibration import (
     ROUNDING,
     conformity_scores,
+    groups_of_target,
     interval_bounds,
     margin_rank,
     rounding_tolerance,
@@ -178,6 +179,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
             fit_params = fit_params | {"base_margin": base_margin}
         params = self._route(regressor, sample_weight, groups, fit_params)
         group = encode_groups(type(self).__name__, groups, X)
+        group = groups_of_target(regressor, y) if group is None else group
         *parts, weight = split_rows(values, y, weight, group, self._calibration_size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))

@@ -155,8 +155,9 @@ def require_rows(owner: str, n_folds: int | str, data: Dataset) -> None:
             f"{owner}: n_folds must be at most the number of rows; got n_folds={n_folds} and n_samples={n_samples}"
         )
     if n_groups < least:
+        source = "y must be of" if data.is_coupled else "groups must name"
         raise ValueError(
-            f"{owner}: groups must name at least {least} groups, since early stopping holds out whole groups"
+            f"{owner}: {source} at least {least} groups, since early stopping holds out whole groups"
             f"{'' if least == 2 else f' in n_folds={n_folds} folds'}, got {n_groups}"
         )
 

@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from ..boosting.evaluation import arrays_of_sets, named_sets
+from ..core import Loss
 from ..data.dataset import Dataset
+from ..losses.coupling import Coupling, Grouped
 from ..metrics import ndcg_score
 from ..preprocessing.groups import label_codes
 from ..preprocessing.targets import RealTargets, TargetEncoder, number_array, squeeze
@@ -120,6 +122,10 @@ class RFFBoostRanker(BaseRFFBoost):
         )
         given = sample_weight, init_model, sets or None, None
         return self._fit(X, target, *given, *margins, RealTargets(owner))
+
+    def _couplings(self, loss: Loss) -> list[Coupling]:
+        """Queries are held out as a whole, whatever the loss."""
+        return [loss, Grouped(loss)]
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         parts.loss.n_scores(data.y)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -13,7 +14,30 @@ COUPLED = ("groups", "all")
 """Values of ``Loss.rows`` for which a loss gets the sample weights."""
 
 
-def is_coupled(loss: Loss) -> bool:
+class Coupling(Protocol):
+    """What couples rows: a loss, or something else with its attribute and method."""
+
+    @property
+    def rows(self) -> str:
+        """How rows depend on one another, as in ``Loss``."""
+
+    def groups(self, y: Array) -> Array:
+        """Codes of the groups of rows, (n,)."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The groups that the targets of a loss hold, for metrics of groups, whether or not the loss couples them."""
+
+    loss: Loss
+    rows: ClassVar[str] = "groups"
+
+    def groups(self, y: Array) -> Array:
+        """Those of the loss."""
+        return self.loss.groups(y)
+
+
+def is_coupled(loss: Coupling) -> bool:
     """Whether the loss of a row depends on other rows and on their weights."""
     return loss.rows in COUPLED
 
@@ -28,7 +52,7 @@ def derivatives_of_rows(loss: Loss, y: Array, raw: Array, weight: Array | None) 
     return loss.derivatives(y, raw, weight) if is_coupled(loss) else loss.derivatives(y, raw)  # type: ignore[call-arg]
 
 
-def group_codes(loss: Loss, y: Array) -> Array:
+def group_codes(loss: Coupling, y: Array) -> Array:
     """The number of the group of each row, (n,), from 0; a ValueError if ``loss.groups(y)`` is invalid."""
     groups = np.asarray(loss.groups(y))
     if groups.shape != (len(y),):

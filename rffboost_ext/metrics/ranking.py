@@ -84,4 +84,4 @@ def mean_ndcg(y: Array, score: Array, sample_weight: Array | None = None, k: int
     return float(np.average(found[known], weights=of_queries[known]))
 
 
-METRICS["ndcg"] = NamedMetric(mean_ndcg, greater_is_better=True, has_rank=True)
+METRICS["ndcg"] = NamedMetric(mean_ndcg, greater_is_better=True, has_rank=True, of_groups=True)

@@ -22,11 +22,14 @@ class NamedMetric:
     greater_is_better : bool
     has_rank : bool, default=False
         Whether a name such as "ndcg@10" sets the parameter `k`, the number of ranks that count.
+    of_groups : bool, default=False
+        Whether it is of the groups of the loss, such as queries: fits then hold out and sample whole groups.
     """
 
     function: Callable[..., float]
     greater_is_better: bool
     has_rank: bool = False
+    of_groups: bool = False
 
 
 METRICS: dict[str, NamedMetric] = {}
