@@ -83,7 +83,8 @@ class Loss(Spec, ABC):
     link: ClassVar[Link | None] = None
     """The link between raw scores and the response; ONNX export needs it."""
     task: ClassVar[str] = "regression"
-    """``"classification"``, with class indices 0 .. K-1 as targets, or ``"regression"``, with real targets."""
+    """``"classification"``, with class indices 0 .. K-1 as the first column of the target, or zeros and ones if
+    ``multilabel``; or ``"regression"``, with real targets."""
     fit_criterion: ClassVar[str] = "newton"
     """Name of the default fit criterion of learners."""
     exact_gradient: ClassVar[bool] = True
@@ -96,6 +97,9 @@ class Loss(Spec, ABC):
     """Whether \\|gradient\\| <= hessian everywhere; the confidence-rated step requires it."""
     multiclass: ClassVar[bool] = False
     """For classification: whether the loss, or that returned by ``prepared``, supports more than two classes."""
+    multilabel: ClassVar[bool] = False
+    """For classification: whether the target has a column of zeros and ones for each of L labels, and the response
+    the probability of each, (n, L)."""
     multi_output: ClassVar[bool] = False
     """For regression: whether the target may have several columns, with one raw score each.
 
@@ -166,10 +170,10 @@ class Loss(Spec, ABC):
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """Number of raw scores of each row, C, for a target.
 
-        By default a score for each column of a regression's target, one for two classes, and one for each of more
-        classes. A loss may need another number: two for mean and scale of one target, or one for the K ordered
-        classes of an ordinal regression. Columns of y that are no targets, such as costs or bounds, travel with
-        their rows.
+        By default a score for each target of a regression and for each of several labels, one for two classes, and
+        one for each of more classes. A loss may need another number: two for mean and scale of one target, or one
+        for the K ordered classes of an ordinal regression. Columns of y that are no targets, such as costs or
+        bounds, travel with their rows.
 
         Parameters
         ----------
@@ -187,15 +191,17 @@ class Loss(Spec, ABC):
         ValueError
             If the target has more columns than the loss takes.
         """
-        if self.task == "classification":
-            n_classes = max(2, int(y.max()) + 1) if n_classes is None else n_classes
-            return 1 if n_classes == 2 else n_classes
-        if y.shape[1] > 1 and not self.multi_output:
+        takes_several = self.multi_output if self.task == "regression" else self.multilabel
+        if y.shape[1] > 1 and not takes_several:
+            name = "multi_output" if self.task == "regression" else "multilabel"
             raise ValueError(
                 f"y must have one column for loss {self!r}, got {y.shape[1]}; several need a loss with the "
-                f"attribute 'multi_output', or with a method 'n_scores'"
+                f"attribute {name!r}, or with a method 'n_scores'"
             )
-        return y.shape[1]
+        if self.task == "regression" or self.multilabel:
+            return y.shape[1]
+        n_classes = max(2, int(y.max()) + 1) if n_classes is None else n_classes
+        return 1 if n_classes == 2 else n_classes
 
     @abstractmethod
     def value(self, y: Array, raw: Array) -> Array:

@@ -48,21 +48,23 @@ class ScoreDecoder:
 
     def target(self, y: Array) -> Array:
         """Targets as passed to fit, (n,) or (n, C)."""
+        if self.loss.multilabel:
+            return y.astype(np.int64)
         if self.classes is not None:
             return np.asarray(self.classes[y[:, 0].astype(np.int64)])
         # A copy: a metric may modify it.
         return squeeze(own_columns(self.loss, y)).copy()
 
     def prediction(self, raw: Array) -> Array:
-        """Means (n,) or (n, C), or probabilities (n, K), of two classes the second's (n,)."""
+        """Means (n,) or (n, C), or probabilities (n, K), of two classes the second's (n,), or of labels (n, L)."""
         response = self.loss.inverse_link(raw)
-        if self.classes is not None and len(self.classes) == 2:
+        if self.classes is not None and len(self.classes) == 2 and not self.loss.multilabel:
             return response[:, 1]
         return squeeze(response).copy()
 
     def absent_classes(self, y: Array) -> str:
         """The classes without a row, for messages: many metrics require all of them."""
-        if self.classes is None:
+        if self.classes is None or self.loss.multilabel:
             return ""
         absent = np.setdiff1d(np.arange(len(self.classes)), y[:, 0]).astype(np.int64)
         return f"; none of these {len(y)} rows is of class {self.classes[absent].tolist()}" if len(absent) else ""
@@ -186,8 +188,8 @@ class RawScoreClassifier(ClassifierMixin, RawScoreEstimator):
         return self.decoder.loss.inverse_link(X)
 
     def predict(self, X: Array) -> Array:
-        """The most probable classes, (n,)."""
-        return decode_labels(self.predict_proba(X), self.classes_)
+        """The most probable classes, (n,), or indicators of labels, (n, L)."""
+        return decode_labels(self.predict_proba(X), self.classes_, self.decoder.loss.multilabel)
 
 
 class RawScoreRegressor(RegressorMixin, RawScoreEstimator):

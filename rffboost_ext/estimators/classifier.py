@@ -14,13 +14,13 @@ from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.targets import LabelEncoder, TargetEncoder, decode_labels, squeeze
+from ..preprocessing.targets import TargetEncoder, class_targets, decode_labels, squeeze
 from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
 from ..utils.signatures import explain_unknown, parameters_of
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import Parts, has_attribute
+from .composition import Parts, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS
 
 
@@ -37,7 +37,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
     Attributes
     ----------
     classes_ : ndarray
-        Class labels.
+        Class labels; 0 .. L-1 for a multilabel target.
     ensemble_ : Ensemble
         The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
     loss_ : Loss
@@ -112,8 +112,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         X : array-like of shape (n, d)
             Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
             data frame's own marker (None, pd.NA).
-        y : array-like of shape (n,)
-            Class labels.
+        y : array-like of shape (n,) or (n, L)
+            Class labels; or zeros and ones that say which of L labels a row has (multilabel).
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
             stopping holds out a row with all of its weight, however large that is. It merges copies of a row,
@@ -148,15 +148,19 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         KeyboardInterrupt
             If the user interrupts it. The model then has the rounds that were done, if there are any.
         """
-        targets = LabelEncoder(type(self).__name__, self.class_weight)
+        targets = class_targets(type(self).__name__, y, self.class_weight)
         margins = base_margin, base_margin_eval_set
         self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, targets)
+        assert targets.classes is not None
         self.classes_ = targets.classes
         return self
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
         assert targets.classes is not None
-        parts.require_multiclass(data.y, len(targets.classes))
+        if targets.n_classes is None:
+            parts.loss.n_scores(data.y)
+        else:
+            parts.require_multiclass(data.y, targets.n_classes)
         if self._is_warm_start() and not np.array_equal(targets.classes, self.classes_):
             raise ValueError(
                 f"{type(self).__name__}: y must have the classes of the previous fit, {self.classes_}, when "
@@ -168,7 +172,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         cls, ensemble: Ensemble, loss: Loss, encoder: FeatureEncoder, learner: str | Learner = "tree"
     ) -> RFFBoostClassifier:
         model = super().from_ensemble(ensemble, loss, encoder, learner)
-        model.classes_ = np.arange(max(2, ensemble.n_outputs))
+        model.classes_ = np.arange(loss.inverse_link(ensemble.baseline[None]).shape[1])
         return model
 
     def decision_function(self, X: Any, base_margin: Any = None) -> Array:
@@ -188,7 +192,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     @explain_unknown
     def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
-        """Class probabilities, (n, K), in the order of ``classes_``.
+        """Class probabilities, (n, K), in the order of ``classes_``; of labels, (n, L), for a multilabel target.
 
         Parameters
         ----------
@@ -198,14 +202,14 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         Returns
         -------
-        ndarray of shape (n, K)
+        ndarray of shape (n, K) or (n, L)
         """
         raw = self.raw_scores(X, base_margin)
         return self.loss_.inverse_link(raw)
 
     @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
-        """The most probable class of each row, (n,).
+        """The most probable class of each row, (n,); zeros and ones, (n, L), for a multilabel target.
 
         Parameters
         ----------
@@ -215,9 +219,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,) or (n, L)
         """
-        return decode_labels(self.predict_proba(X, base_margin), self.classes_)
+        return decode_labels(self.predict_proba(X, base_margin), self.classes_, self.loss_.multilabel)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """The accuracy of predicted classes.
@@ -248,10 +252,12 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Predicted classes after 1, 2, ... rounds; those of several models take turns."""
-        return (decode_labels(p, self.classes_) for p in self.staged_predict_proba(X, base_margin))
+        multilabel = self.loss_.multilabel
+        return (decode_labels(p, self.classes_, multilabel) for p in self.staged_predict_proba(X, base_margin))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         several = has_attribute(self, "learner", "multi_output")
         tags.classifier_tags.multi_class = several and has_attribute(self, "loss", "multiclass")
+        tags.classifier_tags.multi_label = several and accepts_labels(self)
         return tags

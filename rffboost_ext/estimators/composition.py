@@ -128,6 +128,17 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
     return bool(getattr(ROLES[role].make(part), name, False))
 
 
+def accepts_labels(estimator: Any) -> bool:
+    """Whether the loss of a classifier accepts the indicators of several labels, for scikit-learn's tags."""
+    loss = LOSSES.make(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
+    if not isinstance(loss, Loss) or loss.task != "classification":
+        return False
+    try:
+        return loss.n_scores(np.eye(2)) == 2
+    except ValueError:
+        return False
+
+
 def copy_with_own_parts(estimator: B) -> B:
     """A copy of a fitted estimator whose parts are copies too: nested parameters are then set on its own."""
     copied = copy(estimator)

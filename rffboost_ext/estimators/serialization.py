@@ -127,10 +127,14 @@ def built_booster(cls: type[BaseRFFBoost], state: dict[str, Any]) -> BaseRFFBoos
 
 
 def wrong_classes(cls: type[BaseRFFBoost], fitted: dict[str, Any]) -> list[str]:
-    """The attribute with the classes, unless it has one for each output, or two for a single output."""
-    classes, number = fitted.get("classes_"), max(2, fitted["ensemble_"].n_outputs)
-    is_right = isinstance(classes, np.ndarray) and classes.shape == (number,)
-    return [] if cls.task != "classification" or is_right else ["classes_"]
+    """The attribute with the classes, unless it has one for each column of the response."""
+    if cls.task != "classification":
+        return []
+    classes, width = (
+        fitted.get("classes_"),
+        fitted["loss_"].inverse_link(fitted["ensemble_"].baseline[None]).shape[1],
+    )
+    return [] if isinstance(classes, np.ndarray) and classes.shape == (width,) else ["classes_"]
 
 
 def wrong_columns(fitted: dict[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ def exponential_derivatives(y, raw, largest, gradient, hessian):  # type: ignore
 
 @kernel("f8[2] f8[2] f8[2]* f8[2]*", fastmath=True)
 def logistic_derivatives(y, raw, gradient, hessian):  # type: ignore[no-untyped-def]
-    """Derivatives of ``log(1 + exp(-s raw))`` with s = 2 y - 1; all arrays are (n, 1)."""
+    """Derivatives of ``log(1 + exp(-s raw))`` with s = 2 y - 1, entry by entry."""
     y, raw, gradient, hessian = y.reshape(-1), raw.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
     # The exponential of a non-positive number keeps the relative precision of small probabilities.
     for i in range(len(raw)):

@@ -27,6 +27,7 @@ from .links import (
     ParameterLink,
 )
 from .log_link import Gamma, Poisson, Tweedie
+from .multilabel import MultilabelLogLoss
 from .multinomial import MultinomialLogLoss
 from .ranking import LambdaRank, Pairwise
 from .registry import LOSSES
@@ -57,6 +58,7 @@ __all__ = [
     "LogLoss",
     "LogNormal",
     "LogitLink",
+    "MultilabelLogLoss",
     "MultinomialLogLoss",
     "MultinomialLogitLink",
     "NegativeBinomial",

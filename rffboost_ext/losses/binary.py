@@ -8,6 +8,7 @@ from ..core import Loss
 from ..kernels import compiled
 from ..utils.typing import Array
 from .links import LARGEST_EXPONENT, BinaryLogitLink
+from .multilabel import MultilabelLogLoss
 from .multinomial import MultinomialLogLoss
 from .registry import LOSSES
 from .target_statistics import class_count
@@ -59,7 +60,8 @@ class Exponential(Loss):
 class LogLoss(Loss):
     """Cross-entropy of two classes, ``log(1 + exp(raw)) - y raw`` with y in {0, 1}; ``p = sigmoid(raw)``.
 
-    For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` instead.
+    For more than two classes a fit minimises :class:`~rffboost_ext.losses.MultinomialLogLoss` instead, and
+    :class:`~rffboost_ext.losses.MultilabelLogLoss` for a target of several columns of zeros and ones.
     """
 
     link = BinaryLogitLink()
@@ -68,17 +70,26 @@ class LogLoss(Loss):
     multiclass = True
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
-        """The loss itself for two classes, else the multinomial log loss."""
+        """The loss itself for two classes, else the log loss of several classes or several labels."""
+        if y.shape[1] > 1:
+            return self._successor(MultilabelLogLoss(), f"one column, got {y.shape[1]}").prepared(y, weight)
         n_classes = class_count(self, y) if n_classes is None else n_classes
         if n_classes <= 2:
             return self
+        return self._successor(MultinomialLogLoss(n_classes), f"2 classes, got {n_classes}").prepared(y, weight)
+
+    def _successor(self, loss: Loss, limit: str) -> Loss:
+        """The loss that replaces this one, which would ignore what a derived loss overrides."""
         if type(self) is not LogLoss:
-            # MultinomialLogLoss would ignore what a derived loss overrides.
             raise ValueError(
-                f"loss {self!r}: y must have 2 classes, got {n_classes}; for more, derive a loss from "
-                f"MultinomialLogLoss and return it from 'prepared'"
+                f"loss {self!r}: y must have {limit}; for more, derive a loss from {type(loss).__name__} and "
+                f"return it from 'prepared'"
             )
-        return MultinomialLogLoss(n_classes).prepared(y, weight)
+        return loss
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One for two classes, else one for each class or label."""
+        return y.shape[1] if y.shape[1] > 1 else super().n_scores(y, n_classes)
 
     def value(self, y: Array, raw: Array) -> Array:
         return (np.logaddexp(0.0, raw) - y * raw)[:, 0]

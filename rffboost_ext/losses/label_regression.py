@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Link
+from ..core import Link, Loss
 from ..utils.typing import Array
 from .binary import signed_labels
 from .links import LabelMeanLink, label_probabilities
@@ -59,6 +59,10 @@ class LabelRegression(LossWrapper):
             f"inverse_link must then have shape (n, 1), be 0 at a score of 0 and increase, got {found} for n = 3; "
             f"set task = 'classification' if it returns class probabilities (n, K)"
         )
+
+    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
+        """One, for two classes."""
+        return Loss.n_scores(self, y, n_classes)
 
     def inner_target(self, y: Array) -> Array:
         return signed_labels(y)

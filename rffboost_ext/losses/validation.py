@@ -27,7 +27,7 @@ def check_class_indices(loss: Loss, y: Array, baseline: Array) -> None:
     """Raise a ValueError if the target of a classification is not of indices of the classes of the response."""
     if loss.task != "classification":
         return
-    y, n_classes = own_columns(loss, y), response_at(loss, baseline[None]).shape[1]
+    y, n_classes = own_columns(loss, y)[:, :1], response_at(loss, baseline[None]).shape[1]
     if y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any():
         raise ValueError(
             f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "

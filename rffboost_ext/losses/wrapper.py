@@ -35,6 +35,7 @@ class LossWrapper(Loss):
     exact_hessian = delegated("exact_hessian")
     bounded_ratio = delegated("bounded_ratio")
     multiclass = delegated("multiclass")
+    multilabel = delegated("multilabel")
     multi_output = delegated("multi_output")
     positive = delegated("positive")
     translation_invariant = delegated("translation_invariant")

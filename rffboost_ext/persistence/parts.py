@@ -12,7 +12,7 @@ from ..boosting.schedules import Decay
 from ..boosting.steps import Shrunk
 from ..core import Spec, Term
 from ..learners.fourier.sparse_supports import FeatureGains
-from ..losses import LabelRegression, MultinomialLogLoss
+from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, Standardized, Trees
 from ..terms.ensemble import Ensemble
@@ -236,6 +236,7 @@ def build_feature_gains(state: dict[str, Any]) -> FeatureGains:
 # Names in files do not change with those of classes.
 PARTS: dict[str, type[Spec]] = {
     "Signed": LabelRegression,
+    "MultilabelLogLoss": MultilabelLogLoss,
     "MultinomialLogLoss": MultinomialLogLoss,
     "Shrunk": Shrunk,
     "Decay": Decay,

@@ -123,9 +123,9 @@ def encode_targets(y: Any) -> Array:
     return targets
 
 
-def decode_labels(probability: Array, classes: Array) -> Array:
-    """The most probable class of each row, (n,), from the probabilities of classes, (n, K)."""
-    return np.asarray(classes[probability.argmax(axis=1)])
+def decode_labels(probability: Array, classes: Array, multilabel: bool = False) -> Array:
+    """The most probable class of each row, (n,), or whether it has each label, (n, L)."""
+    return (probability > 0.5).astype(np.int64) if multilabel else np.asarray(classes[probability.argmax(axis=1)])
 
 
 def squeeze(values: Array) -> Array:
@@ -223,6 +223,51 @@ class LabelEncoder(TargetEncoder):
             weight = weight * self.factors[y[:, 0].astype(np.int64)]
         require_precise(weight, f"{self.owner}: sample_weight times class_weight")
         return weight
+
+
+class IndicatorEncoder(TargetEncoder):
+    """Whether a row has each of L labels, as zeros and ones, (n, L). The classes are 0 .. L-1."""
+
+    multi_output = True
+    classes: Array
+
+    @property
+    def n_classes(self) -> int | None:
+        """None: a row may have any number of labels."""
+        return None
+
+    def read(self, y: Any) -> Array:
+        return label_array(y)
+
+    def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
+        self.classes = np.arange(y.shape[1])
+        return self.transform(y), weight
+
+    def transform(self, y: Any) -> Array:
+        y, n_labels = label_array(y), len(self.classes)
+        if y.ndim != 2 or y.shape[1] != n_labels:
+            raise ValueError(
+                f"{self.owner}: y must have a column for each of {n_labels} labels, got shape {y.shape}"
+            )
+        indicators = y.astype(np.float64) if y.dtype.kind in "biuf" else np.full(y.shape, np.nan)
+        invalid = ~np.isin(indicators, (0.0, 1.0))
+        if invalid.any():
+            raise ValueError(
+                f"{self.owner}: y must be class labels, shape (n,), or zeros and ones, shape (n, L), which say "
+                f"which labels a row has, got shape {y.shape} with {y[invalid].tolist()[0]!r}: "
+                f"multiclass-multioutput targets need scikit-learn's MultiOutputClassifier"
+            )
+        return indicators
+
+
+def class_targets(owner: str, y: Any, class_weight: Any) -> TargetEncoder:
+    """The encoder for labels, (n,), or for the indicators of several labels, (n, L)."""
+    labels = None if y is None else label_array(y)
+    if labels is None or labels.ndim < 2 or labels.shape[1] == 1:
+        return LabelEncoder(owner, class_weight)
+    if class_weight is not None:
+        raise ValueError(f"{owner}: class_weight must be None for the indicators of labels, got {class_weight!r}")
+    return IndicatorEncoder(owner)
 
 
 class RealTargets(TargetEncoder):

@@ -284,19 +284,20 @@ def check_response(sample: LossSample) -> None:
         f"{sample.name}: response_names must have a name for each of {response.shape[1]} columns, got {names}",
     )
     if loss.task == "classification":
-        check_probabilities(sample, response)
+        require(
+            bool((response >= 0.0).all() and (response <= 1.0).all()),
+            f"{sample.name}: probabilities must be between 0 and 1, got {response.min():g} to {response.max():g}",
+        )
+        if not loss.multilabel:
+            check_probabilities(sample, response)
 
 
 def check_probabilities(sample: LossSample, response: Array) -> None:
-    """Probabilities are in [0, 1], sum to 1, and even out at the score 0 of two classes."""
+    """Probabilities of classes sum to 1, and even out at the score 0 of two classes."""
     width = response.shape[1]
     require(
         width == sample.n_classes,
         f"{sample.name}: inverse_link must have a column for each of {sample.n_classes} classes, got {width}",
-    )
-    require(
-        bool((response >= 0.0).all() and (response <= 1.0).all()),
-        f"{sample.name}: probabilities must be between 0 and 1, got {response.min():g} to {response.max():g}",
     )
     require_close(
         f"{sample.name}: probabilities must sum to 1", response.sum(axis=1), np.ones(len(response)), 1e-9
