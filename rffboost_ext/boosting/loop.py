@@ -23,6 +23,7 @@ from ..losses.validation import (
 )
 from ..preprocessing.base_margin import check_base_margin
 from ..terms.ensemble import Ensemble
+from ..terms.laws import check_laws
 from ..utils.param_validation import OPTIONAL, Instance, Integer, require
 from ..utils.typing import Array
 from .callbacks import CALLBACKS, Callback, Progress, stops_training
@@ -94,7 +95,8 @@ def boost(
     ------
     ValueError, TypeError
         If a part is unknown or invalid, or two parts are incompatible, before any work is done; in a round, if a
-        custom loss, learner or step returns an invalid result.
+        custom loss, learner or step returns an invalid result; after two rounds and at the end, if custom terms
+        break a law of :class:`~rffboost_ext.Term` on some of the rows.
     KeyboardInterrupt
         If the user interrupts it; its attribute ``ensemble`` holds the completed rounds.
 
@@ -136,6 +138,8 @@ def boost(
             raw = update.raw()
             terms.append(update.term)
             moves.append(np.array([update.keep, update.length]))
+            if index == len(start) + 1:
+                check_laws(terms[-2:], design.original)
             progress = Progress(
                 update.round, n_estimators, update.term, update.keep, update.length, raw, start.baseline
             )
@@ -146,6 +150,8 @@ def boost(
             del update, progress
     except KeyboardInterrupt as error:
         raise Interrupted(build_ensemble(start, terms, moves)) from error
+    # With the last term of the initial ensemble, as a fit may continue round by round.
+    check_laws(terms[max(0, len(start) - 1) :], design.original)
     return build_ensemble(start, terms, moves)
 
 

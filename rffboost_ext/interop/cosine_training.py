@@ -10,6 +10,7 @@ import numpy as np
 from ..boosting.round_update import RoundFitter
 from ..core import Term
 from ..terms.ensemble import Ensemble
+from ..terms.laws import check_laws
 from ..utils.typing import Array
 
 N_ROWS = 16
@@ -107,9 +108,12 @@ class CosineTraining:
         self.raw = self.raw + update.length * update.output
         self.terms.append(update.term.materialized())
         self.lengths.append(update.length)
+        if len(self.terms) == 2:
+            check_laws(self.terms, self.fitter.design.original)
 
     def ensemble(self, trees: Sequence[Term | None], every: int) -> Ensemble:
         """The cosines and the trees, one term or None per round, in the order of training."""
+        check_laws(self.terms, self.fitter.design.original)
         terms: list[Term] = []
         lengths: list[float] = []
         for index, tree in enumerate(trees):

@@ -1,0 +1,212 @@
+"""Terms of users' own are checked once per fit: an error names the law, the class, a row and both values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from rffboost_ext import Learner, RFFBoostRegressor, Term, boost
+from rffboost_ext.terms import laws
+from rffboost_ext.terms.laws import N_TERMS, check_laws, spread
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 2))
+Y = np.sin(2.0 * X[:, :1]) + X[:, 1:]
+
+
+@dataclass(frozen=True)
+class Bump(Term):
+    """Sums of Gaussian bumps, each of its own width, that keep the laws."""
+
+    center: np.ndarray
+    width: np.ndarray
+    height: np.ndarray
+
+    def __call__(self, X):
+        return np.exp(-((X[:, None] - self.center) ** 2).sum(-1) / self.width) @ self.height
+
+    def scaled(self, factor):
+        return replace(self, height=factor * self.height)
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(*(np.concatenate([getattr(term, name) for term in terms]) for name in vars(terms[0])))
+
+
+class OneWidth(Bump):
+    @classmethod
+    def stack(cls, terms):
+        return replace(super().stack(terms), width=terms[0].width)
+
+
+class Last(Bump):
+    @classmethod
+    def stack(cls, terms):
+        # Right for two terms.
+        return super().stack(terms[-2:])
+
+
+class Unstackable(Bump):
+    @classmethod
+    def stack(cls, terms):
+        raise NotImplementedError("no sum")
+
+
+class Unsigned(Bump):
+    def scaled(self, factor):
+        return super().scaled(abs(factor))
+
+
+class InPlace(Bump):
+    def scaled(self, factor):
+        self.height[:] = factor * self.height
+        return self
+
+
+class Pooled(Bump):
+    @classmethod
+    def stack(cls, terms):
+        stacked = super().stack(terms)
+        for term in terms:
+            term.height[:] = 0.0
+        return stacked
+
+
+class Centred(Bump):
+    def __call__(self, X):
+        return super().__call__(X - X.mean(axis=0))
+
+
+class Training(Bump):
+    def __call__(self, X):
+        return np.ones((80, 1))
+
+
+class Shifting(Bump):
+    def __call__(self, X):
+        X += 1.0
+        return super().__call__(X)
+
+
+class Pruned(Bump):
+    def merged(self):
+        return replace(self, height=np.where(self.height > np.median(self.height), self.height, 0.0))
+
+
+class Rounded(Bump):
+    def materialized(self):
+        return replace(self, height=np.round(self.height))
+
+
+class Single(Bump):
+    def __call__(self, X):
+        return super().__call__(X.astype(np.float32)).astype(np.float32)
+
+
+BROKEN = {
+    OneWidth: "stack of 2 terms must be their sum",
+    Last: "stack of 9 terms must be their sum",
+    Unstackable: "stack of 2 terms must be their sum, got NotImplementedError: no sum",
+    Unsigned: r"scaled\(-0.5\)\(X\) must be -0.5 \* term\(X\)",
+    InPlace: r"scaled\(\) must not change the term",
+    Pooled: r"stack\(\) must not change its terms",
+    Centred: "the output of a row must not depend on other rows",
+    Training: "the output of a row must not depend on other rows, got outputs of shape",
+    Shifting: r"term\(X\) must not change X in place",
+    Pruned: r"merged\(\) must be the same function",
+    Rounded: r"materialized\(\) must be the same function",
+}
+
+
+class Bumps(Learner):
+    """A bump at a random row."""
+
+    multi_output = True
+
+    def __init__(self, kind=Bump):
+        self.kind = kind
+
+    def fit(self, round):
+        X, height = round.design.X, round.rng.uniform(0.2, 0.9, (1, round.raw.shape[1]))
+        return self.kind(X[[round.rng.integers(len(X))]].copy(), round.rng.uniform(0.5, 4.0, 1), height)
+
+
+def fit(learner, n_estimators=9, **params):
+    given = {"loss": "squared_error", "n_estimators": n_estimators, "random_state": 0} | params
+    return boost(X.copy(), Y, learner=learner, **given)
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_law_is_named(kind):
+    with pytest.raises(ValueError, match=f"term {kind.__name__}: {BROKEN[kind]}"):
+        fit(Bumps(kind))
+
+
+def test_the_message_has_a_row_and_both_values():
+    first, second = fit(Bumps(Bump), n_estimators=2).terms
+    with pytest.raises(ValueError, match=r"instead of .* in row \d+ of X \(3\d of 32 rows differ\)") as error:
+        fit(Bumps(OneWidth), n_estimators=2)
+    row = int(str(error.value).partition("in row ")[2].partition(" ")[0])
+    found, wanted = (
+        sum(term(X[[row]]) for term in pair)[0]
+        for pair in ([first, replace(second, width=first.width)], [first, second])
+    )
+    assert f"got {found} instead of {wanted}" in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [Bump, Single])
+def test_terms_that_keep_the_laws_are_fitted(kind):
+    ensemble = fit(Bumps(kind))
+    *_, last = ensemble.staged(X)
+    np.testing.assert_allclose(ensemble.raw(X), last, atol=1e-5)
+
+
+def test_a_fit_that_continues_is_checked_across_its_start():
+    first = fit(Bumps(OneWidth), n_estimators=1)
+    with pytest.raises(ValueError, match="stack of 2 terms"):
+        fit(Bumps(OneWidth), n_estimators=2, init=first)
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"standardize": False}, {"categorical_features": [2]}, {"learner__kind": Bump}]
+)
+def test_estimators_name_the_term_that_the_learner_fitted(params):
+    table = np.column_stack([X, np.arange(80) % 3])
+    model = RFFBoostRegressor(learner=Bumps(OneWidth), n_estimators=5, random_state=0).set_params(**params)
+    if "learner__kind" in params:
+        assert model.fit(table, Y[:, 0]).n_estimators_ == 5
+        return
+    with pytest.raises(ValueError, match="term OneWidth: stack"):
+        model.fit(table, Y[:, 0])
+
+
+def test_cosines_beside_the_trees_of_a_host_are_checked():
+    xgboost = pytest.importorskip("xgboost")
+    from rffboost_ext.interop.xgboost import CosineObjective
+
+    matrix = xgboost.DMatrix(X, Y[:, 0])
+    for kind, n_rounds in ((OneWidth, 2), (Last, 3)):
+        objective = CosineObjective("squared_error", Bumps(kind))
+        with pytest.raises(ValueError, match=f"term {kind.__name__}: stack"):
+            objective.bind(xgboost.train({"base_score": 0.0}, matrix, n_rounds, obj=objective))
+
+
+def test_terms_of_the_package_are_not_evaluated(monkeypatch):
+    monkeypatch.setattr(laws, "check_family", lambda *_: pytest.fail("a family was checked"))
+    for learner in ("rff_1", "tree", "mixture"):
+        fit(learner, n_estimators=4)
+
+
+@pytest.mark.parametrize("size", [1, 2, N_TERMS, 1_000])
+def test_what_is_checked_is_spread_over_all(size):
+    found = spread(size, N_TERMS)
+    assert len(found) == min(size, N_TERMS)
+    assert found[0] == 0
+    assert found[-1] == size - 1
+
+
+def test_no_terms_and_single_rows_are_fine():
+    check_laws([], X)
+    check_laws([Bump(X[:1], np.ones(1), np.ones((1, 1)))] * 2, X[:1])
