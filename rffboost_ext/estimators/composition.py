@@ -6,7 +6,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..boosting.steps import STEPS, default_step
@@ -14,16 +13,8 @@ from ..core import Learner, Loss, Step
 from ..learners.composition import check_composition, multi_output_learners
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
-from ..losses.coupling import whole_groups
 from ..losses.registry import LOSSES
-from ..losses.validation import (
-    WATCHED_ROWS,
-    check_baseline,
-    check_response_of_classes,
-    check_value_and_response,
-    compute_baseline,
-    prepare_loss,
-)
+from ..losses.validation import check_response_of_classes, prepare_with_baseline, require_multiclass
 from ..utils.param_validation import is_auto, require_all
 from ..utils.registry import Registry, resolve_names
 from ..utils.typing import Array
@@ -54,11 +45,7 @@ class Parts:
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Parts:
         """The parts with the loss prepared for a target (n, K), checked for its numbers of scores and classes."""
-        loss = prepare_loss(self.loss, y, weight, n_classes)
-        baseline = compute_baseline(loss, y, weight)
-        check_baseline(loss, baseline, y, n_classes)
-        watched = whole_groups(loss, y, np.arange(len(y))[:WATCHED_ROWS])
-        check_value_and_response(loss, y[watched], np.tile(baseline, (len(y[watched]), 1)), weight[watched])
+        loss, baseline = prepare_with_baseline(self.loss, y, weight, n_classes)
         check_response_of_classes(loss, baseline, n_classes)
         return replace(self, loss=loss, step=suitable_step(self.given_step, loss, self.learner, len(baseline)))
 
@@ -68,14 +55,12 @@ class Parts:
 
     def require_multiclass(self, y: Array, n_classes: int) -> None:
         """Raise a ValueError that names the part that is limited to two classes."""
-        has_room = self.learner.multi_output or self.loss.n_scores(y, n_classes) == 1
-        if n_classes == 2 or (self.loss.multiclass and has_room):
-            return
-        part = f"learner {self.learner!r}" if self.loss.multiclass else f"loss {self.loss!r}"
-        advice = f"; learners of several outputs are {multi_output_learners()}" if self.loss.multiclass else ""
-        raise ValueError(
-            f"Only binary classification is supported by {part}: y must have 2 classes, got {n_classes}{advice}"
-        )
+        require_multiclass(self.loss, n_classes)
+        if n_classes > 2 and not self.learner.multi_output and self.loss.n_scores(y, n_classes) > 1:
+            raise ValueError(
+                f"Only binary classification is supported by learner {self.learner!r}: y must have 2 classes, got "
+                f"{n_classes}; learners of several outputs are {multi_output_learners()}"
+            )
 
 
 def compose(estimator: Any) -> Parts:

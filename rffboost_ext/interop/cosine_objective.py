@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,15 +23,25 @@ from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
+from .attachments import attach
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
 from .fitted_estimator import fitted
-from .objectives import mean_loss, prepare_with_baseline, read_labels, read_weights, weighted_derivatives
+from .objectives import (
+    mean_loss,
+    n_classes_of_scores,
+    prepare_for_training,
+    read_targets,
+    read_weights,
+    weighted_derivatives,
+)
 from .score_conversion import as_columns
+from .trainings import Trainings
 
 DOC = """A loss as an objective that adds cosines to the host's trees.
 
     Each round fits a cosine, then the host's tree, to the derivatives at the sum of both parts. The sum starts
-    from the loss's baseline, whatever the host's initial score. The object holds the state of one training.
+    from the loss's baseline, whatever the host's initial score. The object holds the state of its trainings, one
+    for each training matrix, such as those of the folds of ``cv``.
 
     Parameters
     ----------
@@ -92,8 +102,7 @@ class CosineObjectiveBase(ABC):
         self.learning_rate, self.every, self.random_state, self.n_jobs = learning_rate, every, random_state, n_jobs
         self.extrapolation = extrapolation
         self._shrunk_step(self.loss)
-        self._training: CosineTraining | None = None
-        self._matrix: Any = None
+        self._trainings = Trainings()
         self._sums: WeakKeyDictionary[Any, CosineSum] = WeakKeyDictionary()
 
     @abstractmethod
@@ -120,25 +129,31 @@ class CosineObjectiveBase(ABC):
     def _feature_names(self, booster: Any) -> Array | None:
         """The names of its columns, if they are certain to be the user's."""
 
-    def attach(self, matrix: Any, X: Any) -> None:
-        """Provide the features of a matrix that does not return them.
+    def attach(self, matrix: Any, X: Any = None, *, y: Any = None) -> None:
+        """Provide the features of a matrix that does not return them, or a target of several columns.
 
         Parameters
         ----------
         matrix : DMatrix or Dataset
             For training or for evaluation.
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), optional
             Its features, finite.
+        y : array-like of shape (n,) or (n, K), optional
+            Its target, as by the function ``attach`` of this module.
 
         Raises
         ------
         ValueError
             If X is not finite, or its shape or values are known to differ from those of the matrix: trees and
-            cosines must use the same features.
+            cosines must use the same features; or if y is invalid.
         """
+        if y is not None:
+            attach(matrix, y=y)
+        if X is None:
+            return
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
-        require_features(X, len(read_labels(matrix)))
+        require_features(X, len(read_targets(matrix)))
         n_features = self._n_features(matrix)
         if n_features is not None and X.shape[1] != n_features:
             raise ValueError(
@@ -155,11 +170,10 @@ class CosineObjectiveBase(ABC):
                 "estimators pass labels"
             )
         host = as_columns(scores)
-        if self._training is None:
-            self._training, self._matrix = self._start_training(host, matrix), ref(matrix)
-        elif self._matrix is None or self._matrix() is not matrix:
-            raise ValueError("a CosineObjective serves one training; make a new one for the next matrix")
-        training = self._training
+        training = self._trainings.of_training_matrix(matrix)
+        if training is None:
+            training = self._start_training(host, matrix)
+            self._trainings.add(matrix, training)
         training.start_round(host)
         if (training.n_calls - 1) % self.every == 0:
             training.add_cosine(host)
@@ -169,15 +183,14 @@ class CosineObjectiveBase(ABC):
 
     def evaluate(self, scores: Array, matrix: Any) -> tuple[str, float]:
         """Name and weighted mean of the loss at the sum of both parts, for any matrix of the training."""
-        if self._training is None:
-            raise ValueError("the cosines' metric has no meaning without their objective: pass both to train()")
-        training, host = self._training, as_columns(scores)
-        if self._matrix is not None and self._matrix() is matrix:
+        host, training = as_columns(scores), self._trainings.of_training_matrix(matrix)
+        if training is not None:
             cosines = training.raw
         else:
+            training = self._trainings.of_evaluation_matrix(matrix)
             cosines = self._cosine_sum(matrix).update(training.terms, training.lengths)
         loss, raw = training.fitter.loss, training.total(host, cosines)
-        value = mean_loss(loss, read_labels(matrix), raw, read_weights(matrix, len(host)))
+        value = mean_loss(loss, read_targets(matrix), raw, read_weights(matrix, len(host)))
         return LOSSES.name_of(self.loss), value
 
     def bind(self, booster: Any) -> BaseRFFBoost:
@@ -199,9 +212,12 @@ class CosineObjectiveBase(ABC):
             If nothing was trained, or the booster is from another training (checked if the host returns its rows),
             does not start at its first round, changes earlier trees (dart) or averages them (rf).
         """
-        training = self._training
-        if training is None:
+        if not len(self._trainings):
             raise ValueError("bind: nothing was trained with this CosineObjective; pass it to train() first")
+        return self._trainings.first_that_fits(lambda training: self._bind(booster, training))
+
+    def _bind(self, booster: Any, training: CosineTraining) -> BaseRFFBoost:
+        """The booster and the cosines of a training, or a ValueError if it comes from another one."""
         trees, n_features = self._read_trees(booster, training)
         if len(trees) > training.n_calls:
             raise ValueError(
@@ -223,13 +239,9 @@ class CosineObjectiveBase(ABC):
             raise ValueError(
                 f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
             )
-        y = read_labels(matrix).reshape(len(host), -1)
-        loss, baseline = prepare_with_baseline(self.loss, y, weight)
-        if len(baseline) != host.shape[1]:
-            raise ValueError(
-                f"loss {loss!r} has {len(baseline)} outputs here, the host grows {host.shape[1]}: set "
-                f"num_class={len(baseline)}"
-            )
+        y = read_targets(matrix)
+        n_classes = n_classes_of_scores(self.loss, y, host.shape[1])
+        loss, baseline = prepare_for_training(self.loss, y, weight, n_classes)
         mean, scale = mean_and_scale(X, weight, np.inf)
         clipping = ClipAndLog.only_imputing(mean)
         if self.extrapolation == "constant":
@@ -253,7 +265,7 @@ class CosineObjectiveBase(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         # Matrices cannot be pickled; the trained state can, and can still be bound.
-        return self.__dict__ | {"_matrix": None, "_sums": None}
+        return self.__dict__ | {"_sums": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _sums=WeakKeyDictionary())

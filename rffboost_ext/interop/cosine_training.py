@@ -92,7 +92,7 @@ class CosineTraining:
         """Record the host's scores; raise a ValueError if they are back at the initial score."""
         if self.last is not None:
             if not (self.last == self.start).all() and (scores == self.start).all():
-                raise ValueError("a CosineObjective serves one training; make a new one for the next")
+                raise ValueError("a CosineObjective serves one training of a matrix; make a new one for the next")
             self.tree_grown.append(not np.array_equal(scores, self.last))
         # Copied because a host may reuse the memory.
         self.last = scores.copy()

@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from ..boosting.scorers import score_of_loss
 from ..core import Loss
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
+from ..losses.target_statistics import class_count
+from ..losses.validation import (
+    check_class_indices,
+    check_response_of_classes,
+    require_accepted_target,
+    require_multiclass,
+)
 from ..preprocessing.targets import encode_targets, squeeze, target_array
+from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
-from .objectives import ArrayMetric, metric_on_predictions, prepare_with_baseline
+from .objectives import ArrayMetric, metric_on_predictions, prepare_for_training, rows_of_weight
 from .score_conversion import ScoreConversion, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
@@ -41,7 +51,7 @@ class HostEstimatorMixin:
     default_objectives: ClassVar[Sequence[Any]] = (None,)
     """Values of the parameter objective that count as not set."""
     class_weight_params: ClassVar[Sequence[str]] = ("scale_pos_weight",)
-    """Parameters by which the host's own objectives weight classes; the loss would ignore them."""
+    """Parameters by which the host's own objectives weight the second of two classes."""
     objective_params: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Parameters of the host's own objectives, and the names of equivalent parameters of our losses."""
     ranking_metrics: ClassVar[Sequence[str]] = ()
@@ -50,6 +60,8 @@ class HostEstimatorMixin:
     loss: str | Loss
     loss_: Loss
     baseline_: Array
+    _class_factors: Array | None
+    _raw: Any
     objective: Any
     get_params: Any
 
@@ -61,8 +73,8 @@ class HostEstimatorMixin:
         super().set_params(**params)  # type: ignore[misc]
         return self
 
-    def _fit_loss(self, y: Any, sample_weight: Any) -> None:
-        """Set ``loss_`` and ``baseline_`` for class indices or real targets, or raise a ValueError."""
+    def _fit_loss(self, y: Any, sample_weight: Any) -> tuple[Array, Array]:
+        """Set ``loss_`` and ``baseline_``, and return targets (n, K) and weights (n,), or raise a ValueError."""
         name, loss, params = type(self).__name__, LOSSES.create(self.loss), self.get_params(deep=False)
         if loss.task != self.task:
             raise ValueError(f"{name}: loss {self.loss!r} is for {loss.task}, not for {self.task}")
@@ -70,16 +82,53 @@ class HostEstimatorMixin:
             raise ValueError(f"{name}: loss__{inner} is set by set_params, or by an instance as loss")
         if self.objective not in self.default_objectives:
             raise ValueError(f"{name}: objective must be unset, the loss replaces it; got {self.objective!r}")
-        for weighting in self.class_weight_params:
-            value = self.get_params().get(weighting)
-            if value is True or value not in (None, False, 1):
-                raise ValueError(f"{name}: the loss ignores {weighting}; use sample_weight, got {value!r}")
         check_objective_params(name, loss, self.objective_params, params)
-        y = check_target_array(name, self.task, y)
-        if self.task == "classification" and y.max() > 1 and not loss.multiclass:
-            raise ValueError(f"{name}: loss {loss!r} is for two classes, got {int(y.max()) + 1}")
+        y = check_target_array(name, loss, y)
+        n_classes = None if self.task == "regression" else class_count(loss, y)
+        if n_classes is not None:
+            require_multiclass(loss, n_classes)
         weight = check_sample_weight(sample_weight, len(y))
-        self.loss_, self.baseline_ = prepare_with_baseline(loss, y, weight)
+        self._class_factors = self._read_class_factors(y, n_classes)
+        self.loss_, self.baseline_ = prepare_for_training(loss, y, weight, n_classes)
+        check_response_of_classes(self.loss_, self.baseline_, n_classes)
+        return y, weight
+
+    def _read_class_factors(self, y: Array, n_classes: int | None) -> Array | None:
+        """Factors on the weights of two classes by the host's own parameters, (2,); None without any."""
+        params = self.get_params(deep=False)
+        given = {name: params[name] for name in self.class_weight_params if params.get(name) not in (None, False)}
+        given = {name: value for name, value in given.items() if value is True or value != 1}
+        for name, value in given.items():
+            if n_classes != 2:
+                raise ValueError(
+                    f"{type(self).__name__}: {name} weights the second of two classes, use sample_weight for "
+                    f"loss {self.loss!r}; got {value!r}"
+                )
+        return class_factors(type(self).__name__, given, np.bincount(y[:, 0].astype(np.intp))) if given else None
+
+    def _read_target(self, y: Any) -> Array:
+        """A target of training or evaluation, (n, K), or a ValueError if the fitted loss does not accept it."""
+        target = check_target_array(type(self).__name__, self.loss_, y)
+        self.loss_.n_scores(target)
+        require_accepted_target(self.loss_, target)
+        check_class_indices(self.loss_, target, self.baseline_)
+        return target
+
+    def _needs_attached(self, y: Array) -> bool:
+        """Whether a target (n, K) is more than the labels of the host hold, which are finite."""
+        return y.shape[1] > 1 or not np.isfinite(y).all()
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of a classifier; the score of a regressor is the one of the loss.
+
+        That is R2 if the response has a column for each of y, else minus the mean loss, as in
+        :meth:`rffboost_ext.RFFBoostRegressor.score`.
+        """
+        if self.task == "classification":
+            return float(super().score(X, y, sample_weight=sample_weight))  # type: ignore[misc]
+        targets = self._read_target(y)
+        weight = check_sample_weight(sample_weight, len(targets))
+        return score_of_loss(self.loss_, *rows_of_weight(weight, targets, self._raw(X), weight))
 
     def score_conversion(self) -> ScoreConversion:
         """The conversion of the host's scores to raw scores of the loss.
@@ -139,17 +188,32 @@ def check_objective_params(
         raise ValueError(f"{owner}: loss {loss!r} ignores {name}; {advice}, got {value!r}")
 
 
-def check_target_array(owner: str, task: str, y: Any) -> Array:
-    """A target, (n,) or (n, C), as finite float64 of shape (n, C), or a ValueError."""
+def class_factors(owner: str, given: Mapping[str, Any], counts: Array) -> Array:
+    """Factors on the weights of two classes, (2,), by the hosts' parameters; `counts` are numbers of rows.
+
+    ``is_unbalance`` gives both classes the same total weight, by a factor on the smaller one.
+    """
+    if len(given) > 1:
+        raise ValueError(f"{owner}: only one of {', '.join(given)} may be set")
+    ((name, value),) = given.items()
+    if name != "scale_pos_weight":
+        return counts.max() / counts
+    require(owner, name, value, POSITIVE)
+    return np.array([1.0, value])
+
+
+def check_target_array(owner: str, loss: Loss, y: Any) -> Array:
+    """A target, (n,) or (n, K), as float64 of shape (n, K), finite unless the loss allows infinity."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     values = target_array(y)
     if values.ndim not in (1, 2) or len(values) == 0:
-        raise ValueError(f"{owner}: y must have shape (n,) or (n, C) and at least one row, got {values.shape}")
+        raise ValueError(f"{owner}: y must have shape (n,) or (n, K) and at least one row, got {values.shape}")
     if values.dtype.kind == "c":
         check_array(values, ensure_2d=False, input_name="y", estimator=owner)
-    if task == "classification" and values.dtype.kind not in "biufO":
+    if loss.task == "classification" and values.dtype.kind not in "biufO":
         raise ValueError(f"{owner}: y must be class indices 0 .. K-1, got {values.ravel().tolist()[0]!r}")
     numbers = encode_targets(values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values)
-    assert_all_finite(numbers, input_name="y")
+    if not loss.infinite:
+        assert_all_finite(numbers, input_name="y")
     return numbers

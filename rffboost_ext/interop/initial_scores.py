@@ -55,7 +55,10 @@ def has_increasing_link(loss: Loss, n_outputs: int) -> bool:
     """Whether the probability of the second of two classes increases with the one raw score."""
     if n_outputs > 1:
         return False
-    probability = np.asarray(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None]))[:, -1]
+    response = np.asarray(loss.inverse_link(np.linspace(-3.0, 3.0, 65)[:, None]))
+    if response.shape[1] > 2:
+        return False
+    probability = response[:, -1]
     # It may saturate at 0 and 1.
     return bool(probability[-1] > probability[0] and (np.diff(probability) >= 0.0).all())
 

@@ -19,6 +19,7 @@ from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from . import objectives
+from .attachments import attach
 from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
 from .cosine_training import CosineTraining, assign_trees
 from .fitted_estimator import fitted
@@ -28,10 +29,10 @@ from .links import LIGHTGBM
 from .objectives import (
     MatrixMetric,
     MatrixObjective,
-    float_weights,
     prepare_for_outputs,
-    prepare_with_baseline,
-    read_labels,
+    prepare_for_training,
+    read_targets,
+    read_weights,
 )
 from .score_conversion import slope_of
 
@@ -49,6 +50,7 @@ __all__ = [
     "CosineObjective",
     "LGBMClassifier",
     "LGBMRegressor",
+    "attach",
     "bind",
     "intercept",
     "metric",
@@ -147,13 +149,12 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
         If the loss is unknown, labels do not suit it, or a set has another ``init_score`` for each row: without
         this function, training starts from that.
     """
-    y = read_labels(data)
-    # get_weight() fails before the data are binned, which train() does with its parameters.
-    _, baseline = prepare_with_baseline(LOSSES.create(loss), y, float_weights(data.weight, len(y)))
+    y = read_targets(data)
+    _, baseline = prepare_for_training(LOSSES.create(loss), y, read_weights(data, len(y)))
     for dataset in (data, *others):
         require_constant_scores(dataset.init_score, len(baseline))
     for dataset in (data, *others):
-        rows = np.tile(baseline, (len(read_labels(dataset)), 1))
+        rows = np.tile(baseline, (len(read_targets(dataset)), 1))
         dataset.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
     return baseline
 

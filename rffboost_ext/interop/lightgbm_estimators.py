@@ -9,8 +9,10 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
 from ..core import Link, Loss
+from ..data.sample_weight import check_sample_weight
 from ..losses.links import BinaryLogitLink
 from ..preprocessing.targets import decode_labels, encode_labels, label_array, squeeze, target_array
 from ..utils.atomic_fit import atomic_fit
@@ -18,15 +20,17 @@ from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
 from .initial_scores import PreviousModel, response_on_host_scores
 from .lightgbm_model import TextModel, parse_model
+from .lightgbm_targets import TargetColumns
 from .links import LIGHTGBM, OneVsRestLink, SignedSquareLink, link_of
 from .objectives import ArrayMetric, ArrayObjective
 from .score_conversion import ScoreConversion, slope_of
 
-WITHOUT = "objective, class_weight, scale_pos_weight, is_unbalance and those of its own objectives, such as alpha"
+WITHOUT = "objective and those of its own objectives, such as alpha"
 
 # LightGBM's aliases of parameters; its alias "loss" of the objective is our own parameter.
 OBJECTIVE = ("objective_type", "app", "application")
 METRIC = ("metric", "metrics", "metric_types")
+NUM_CLASS = ("num_class", "num_classes")
 OBJECTIVE_PARAMS = {
     "alpha": ("quantile", "delta"),
     "tweedie_variance_power": ("power",),
@@ -82,13 +86,13 @@ class LGBMEstimator(HostEstimatorMixin):
 
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
-        """Fit to X (n, d) and y (n,); further arguments are LightGBM's.
+        """Fit to X (n, d) and y; further arguments are LightGBM's.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Labels, or real targets.
+        y : array-like of shape (n,) or (n, K)
+            Labels, or real targets in the columns that the loss takes.
         sample_weight : array-like of shape (n,), optional
         **kwargs
             Arguments of LightGBM's ``fit``. A fit that continues an ``init_model`` keeps its baseline, which is 0
@@ -111,6 +115,11 @@ class LGBMEstimator(HostEstimatorMixin):
             self._check_metrics(spelling, self._other_params.get(spelling))
         metrics = LightGBMArrayMetric(self._loss_metric()) if metrics is None else self._wrap_metrics(metrics)
         kwargs["callbacks"] = [keep_objective, *(kwargs.get("callbacks") or ())]
+        if self.task == "regression":
+            targets = TargetColumns(X, y, self._read_target)
+            kwargs = targets.without_columns(kwargs)
+            if any(map(self._needs_attached, targets.targets)):
+                y, kwargs["callbacks"] = targets.labels, [targets, *kwargs["callbacks"]]
         super().fit(X, y, sample_weight=sample_weight, eval_metric=metrics, **kwargs)  # type: ignore[misc]
         return self
 
@@ -128,8 +137,8 @@ class LGBMEstimator(HostEstimatorMixin):
 
         Returns
         -------
-        ndarray of shape (n,)
-            The most probable class, or the predicted mean; (n, C) for raw scores of several outputs.
+        ndarray of shape (n,) or (n, W)
+            The most probable class, or the response of a regression, such as the mean; (n, C) for raw scores.
         """
         if is_explanation(kwargs):
             return self._explain(X, kwargs)
@@ -139,21 +148,27 @@ class LGBMEstimator(HostEstimatorMixin):
     def _prepare(self, y: Any, sample_weight: Any, model: Any, init_score: Any) -> None:
         """Set the loss and the baseline."""
         name, y = type(self).__name__, y if y is None else target_array(y)
-        if getattr(self, "class_weight", None) is not None:
-            raise ValueError(f"{name}: the baseline ignores class_weight; use sample_weight")
-        if y is not None and y.ndim == 2 and y.shape[1] > 1:
-            raise ValueError(f"{name}: y must have one column, as LightGBM requires, got {y.shape[1]}")
         for spelling in OBJECTIVE:
             if spelling in self._other_params:
                 value = self._other_params[spelling]
                 raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
         classes = self.task == "classification"
-        self._fit_loss(encode_labels(y)[1].ravel() if classes and y is not None else y, sample_weight)
+        weight = self._times_class_weight(y, sample_weight)
+        self._fit_loss(encode_labels(y)[1].ravel() if classes and y is not None else y, weight)
         n_outputs = len(self.baseline_)
         if model is not None:
             self.baseline_ = previous_lightgbm_model(model).baseline(name, self.loss_, n_outputs)
         elif init_score is not None:
             self.baseline_ = np.zeros(n_outputs)
+
+    def _times_class_weight(self, y: Any, sample_weight: Any) -> Any:
+        """Sample weights times those by ``class_weight``, which LightGBM applies to its Dataset itself."""
+        given = getattr(self, "class_weight", None)
+        if given is None or y is None:
+            return sample_weight
+        if self.task == "regression":
+            raise ValueError(f"{type(self).__name__}: class_weight is for classifiers, got {given!r}")
+        return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, y)
 
     def _check_metrics(self, parameter: str, metrics: Any) -> None:
         """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""
@@ -171,9 +186,13 @@ class LGBMEstimator(HostEstimatorMixin):
         plain.__class__ = self._host()
         if stage == "fit":
             # LightGBM's fit has just reset it.
-            plain._objective = self._objective = ArrayObjective(self.loss_, self.score_conversion())
+            objective = ArrayObjective(self.loss_, self.score_conversion(), self._class_factors)
+            plain._objective = self._objective = objective
         plain._other_params = {k: v for k, v in self._other_params.items() if k != "loss"}
         params: dict[str, Any] = plain._process_params(stage)
+        # LightGBM counts classes; a loss may have another number of scores.
+        params = {name: value for name, value in params.items() if name not in NUM_CLASS}
+        params |= {"num_class": len(self.baseline_)}
         # LightGBM's default metric would ignore the baseline.
         return params if {*METRIC} & {*plain._other_params} else params | {"metric": "None"}
 

@@ -57,7 +57,9 @@ def slope_of(loss: Loss, n_outputs: int) -> float:
     if loss.task != "classification" or n_outputs > 1:
         return 1.0
     response = np.asarray(loss.inverse_link(np.array([[2.0]])))[0]
-    p, q = response[-1], response[0]
+    if len(response) != 2:
+        return 1.0
+    q, p = response
     if not 0.0 < q < p:
         return 1.0
     # Round off the error of the logarithm.

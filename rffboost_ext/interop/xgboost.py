@@ -15,11 +15,13 @@ from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..learners.trees.xgboost_model import model_categories, parse_model, read_rounds
 from ..losses.registry import LOSSES
+from ..losses.validation import response_at
 from ..preprocessing.category_recoding import sorted_codes
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
+from .attachments import attach
 from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
 from .cosine_training import CosineTraining
 from .fitted_estimator import fitted
@@ -29,8 +31,8 @@ from .objectives import (
     MatrixObjective,
     metric,
     prepare_for_outputs,
-    prepare_with_baseline,
-    read_labels,
+    prepare_for_training,
+    read_targets,
     read_weights,
 )
 from .score_conversion import slope_of
@@ -50,6 +52,7 @@ __all__ = [
     "CosineObjective",
     "XGBClassifier",
     "XGBRegressor",
+    "attach",
     "bind",
     "intercept",
     "metric",
@@ -114,20 +117,20 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
     -------
     dict
         ``base_score``, which XGBoost replaces by a ``base_margin`` of the matrix, ``disable_default_eval_metric``,
-        and ``num_class`` for a loss of several outputs.
+        and for several scores ``num_class``, if there is one for each class, or ``num_target``.
 
     Raises
     ------
     ValueError, TypeError
         If the loss is unknown, or labels do not suit it.
     """
-    n_samples = matrix.num_row()
-    y, weight = read_labels(matrix).reshape(n_samples, -1), read_weights(matrix, n_samples)
-    loss, baseline = prepare_with_baseline(LOSSES.create(loss), y, weight)
+    loss, baseline = prepare_for_training(
+        LOSSES.create(loss), read_targets(matrix), read_weights(matrix, matrix.num_row())
+    )
     params = {"base_score": base_score_of(baseline, "reg:squarederror"), "disable_default_eval_metric": True}
-    if loss.task == "classification" and len(baseline) > 1:
-        params |= {"num_class": len(baseline), "objective": "multi:softprob"}
-    return params
+    if loss.task == "classification" and len(baseline) == response_at(loss, baseline[None]).shape[1]:
+        return params | {"num_class": len(baseline), "objective": "multi:softprob"}
+    return params | ({"num_target": len(baseline)} if len(baseline) > 1 else {})
 
 
 def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> Ensemble:

@@ -82,6 +82,23 @@ def base_score_of(baseline: Array, objective: str) -> Any:
     return float(stored[0]) if (stored == stored[0]).all() else [float(value) for value in stored]
 
 
+def raw_of_base_score(base_score: Any, objective: str, n_scores: int) -> Array:
+    """The initial scores, (C,), of a ``base_score`` in units of one of XGBoost's objectives, or a ValueError."""
+    try:
+        given = np.broadcast_to(np.asarray(base_score, dtype=np.float64), n_scores)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"must be a number or {n_scores} of them, got {base_score!r}") from error
+    to_raw, to_base_score = (
+        BASE_SCORE_TO_RAW.get(objective, np.asarray),
+        RAW_TO_BASE_SCORE.get(objective, np.asarray),
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = np.array(to_raw(given), dtype=np.float64)
+    if not (np.isfinite(raw).all() and np.allclose(to_base_score(raw), given, rtol=1e-4)):
+        raise ValueError(f"must be what objective {objective!r} can predict, got {base_score!r}")
+    return raw
+
+
 def initial_score(learner: dict[str, Any]) -> Array:
     """The initial scores of a parsed model, (C,)."""
     objective, stored = learner["objective"]["name"], learner["learner_model_param"]["base_score"]

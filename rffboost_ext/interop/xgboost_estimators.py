@@ -11,14 +11,15 @@ from .._signals import defer_signals
 from ..core import Loss
 from ..learners.trees.xgboost_model import parse_model
 from ..losses.registry import LOSSES
-from ..losses.validation import has_same_response
+from ..losses.validation import has_same_response, response_at
 from ..preprocessing.targets import decode_labels, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
+from .attachments import attach
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
 from .links import XGBOOST
 from .loss_text import loss_from_text, loss_to_text
-from .objectives import ArrayObjective
+from .objectives import ArrayObjective, newton_step, times_class_factors
 from .score_conversion import slope_of
 from .xgboost_base_score import (
     BASE_MARGIN,
@@ -29,9 +30,10 @@ from .xgboost_base_score import (
     initial_score,
     is_representable,
     previous_xgboost_model,
+    raw_of_base_score,
 )
 
-WITHOUT = "objective, base_score, scale_pos_weight and those of its own objectives, such as quantile_alpha"
+WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
 OBJECTIVE_PARAMS = {
     "quantile_alpha": ("quantile",),
     "huber_slope": ("delta",),
@@ -84,8 +86,8 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         Parameters
         ----------
         X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, C)
-            Classes 0 .. K-1, or real targets.
+        y : array-like of shape (n,) or (n, K)
+            Classes 0 .. K-1, or real targets in the columns that the loss takes.
         sample_weight : array-like of shape (n,), optional
         **kwargs
             Arguments of XGBoost's ``fit``. A fit that continues an ``xgb_model`` keeps its intercept. A
@@ -99,7 +101,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         """
         self._prepare(y, sample_weight, kwargs.get("xgb_model"), kwargs.get("base_margin"))
         objective, metric, callbacks = self.objective, self.eval_metric, self.callbacks
-        self.objective = ArrayObjective(self.loss_, self.score_conversion())
+        self.objective = ArrayObjective(self.loss_, self.score_conversion(), self._class_factors)
         self.eval_metric = self._loss_metric() if metric is None else self._wrap_metrics(metric)
         self.callbacks = [SetObjective(self._host_objective_params()), *(callbacks or ())]
         try:
@@ -126,11 +128,10 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
 
         Returns
         -------
-        ndarray of shape (n,) or (n, C)
-            The most probable class, or the predicted mean.
+        ndarray of shape (n,) or (n, W)
+            The most probable class, or the response of a regression, such as the mean; (n, C) for raw scores.
         """
-        margin = super().predict(X, output_margin=True, **kwargs)  # type: ignore[misc]
-        raw = self.score_conversion().raw(margin)
+        raw = self._raw(X, **kwargs)
         return squeeze(raw).astype(np.float32) if output_margin else self._response(raw)
 
     def get_xgb_params(self) -> dict[str, Any]:
@@ -164,27 +165,51 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         start = initial_score(parse_model(self.get_booster()))
         self.baseline_ = start / slope_of(self.loss_, len(start))
         self._start = base_score_of(start, self._host_objective())
+        if self.task == "classification":
+            self.n_classes_ = response_at(self.loss_, self.baseline_[None]).shape[1]
         # XGBoost has set these from the file; they must not act as parameters of a later fit.
         self.base_score = self.objective = self.eval_metric = None
 
+    def _create_dmatrix(self, *args: Any, **kwargs: Any) -> Any:
+        target = self._read_target(kwargs["label"])
+        if not self._needs_attached(target):
+            return super()._create_dmatrix(*args, **kwargs)
+        matrix = super()._create_dmatrix(*args, **kwargs | {"label": None})
+        attach(matrix, y=target)
+        return matrix
+
+    def _needs_attached(self, y: Array) -> bool:
+        # XGBoost takes a target for each score.
+        return y.shape[1] not in (1, len(self.baseline_)) or not np.isfinite(y).all()
+
     def _prepare(self, y: Any, sample_weight: Any, model: Any, base_margin: Any) -> None:
         """Set the objective and the intercept, which XGBoost's own fit reads."""
-        name = type(self).__name__
-        if self.base_score is not None:
-            raise ValueError(f"{name}: base_score must be unset, it is fitted; got {self.base_score!r}")
-        self._fit_loss(y, sample_weight)
+        y, weight = self._fit_loss(y, sample_weight)
         if model is not None:
             previous = previous_xgboost_model(model, self.loss)
-            self.baseline_ = previous.baseline(name, self.loss_, len(self.baseline_))
+            self.baseline_ = previous.baseline(type(self).__name__, self.loss_, len(self.baseline_))
+        elif self.base_score is not None:
+            self.baseline_ = self._given_baseline()
+        elif self._class_factors is not None:
+            self.baseline_ = newton_step(self.loss_, y, times_class_factors(weight, y, self._class_factors))
         self.uses_base_margin_ = base_margin is not None
         if self.uses_base_margin_:
             self.baseline_ = np.zeros_like(self.baseline_)
         self._check_metric(self.eval_metric)
         self._start = base_score_of(self.score_conversion().slope * self.baseline_, self._host_objective())
 
+    def _given_baseline(self) -> Array:
+        """The parameter ``base_score``, in units of the host's objective, as a baseline."""
+        try:
+            start = raw_of_base_score(self.base_score, self._host_objective(), len(self.baseline_))
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__}: base_score {error}") from error
+        return start / self.score_conversion().slope
+
     def _host_objective(self) -> str:
         """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
-        if self.task == "classification" and len(self.baseline_) > 1:
+        n_scores = len(self.baseline_)
+        if self.task == "classification" and response_at(self.loss_, self.baseline_[None]).shape[1] == n_scores:
             return "multi:softprob"
         start = self.score_conversion().slope * self.baseline_
         same = NATIVE.get(LOSSES.name_of(self.loss_)), *self.natives
@@ -192,14 +217,24 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         return next(fits, self.native_scores)
 
     def _host_objective_params(self) -> dict[str, Any]:
-        """The objective in the booster, and its parameters."""
-        params: dict[str, Any] = {"objective": self._host_objective()}
-        if params["objective"] == "reg:tweedie":
+        """The objective in the booster, its parameters, and the number of scores."""
+        objective, n_scores = self._host_objective(), len(self.baseline_)
+        of_classes = objective == "multi:softprob"
+        params: dict[str, Any] = {
+            "objective": objective,
+            "num_class": n_scores if of_classes else 0,
+            "num_target": 1 if of_classes else n_scores,
+        }
+        if objective == "reg:tweedie":
             params["tweedie_variance_power"] = self.loss_.get_params()["power"]
-        if params["objective"] == "count:poisson" and self.max_delta_step is None:
+        if objective == "count:poisson" and self.max_delta_step is None:
             # XGBoost limits steps with this objective by default.
             params["max_delta_step"] = 0
         return params
+
+    def _raw(self, X: Any, **kwargs: Any) -> Array:
+        """Raw scores, (n, C)."""
+        return self.score_conversion().raw(xgboost.XGBModel.predict(self, X, output_margin=True, **kwargs))
 
     def _has_link_of(self, objective: str) -> bool:
         """Whether an objective of XGBoost's maps margins to the same response as the loss."""
@@ -274,10 +309,8 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
     ) -> Array:
         """Class probabilities, (n, K), by the loss's own link."""
         shared = {"base_margin": base_margin, "iteration_range": iteration_range}
-        margin = xgboost.XGBModel.predict(
-            self, X, output_margin=True, validate_features=validate_features, **shared
-        )
-        return self.loss_.inverse_link(self.score_conversion().raw(margin))
+        raw = self._raw(X, validate_features=validate_features, **shared)
+        return self.loss_.inverse_link(raw)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -30,8 +31,8 @@ def check_class_indices(loss: Loss, y: Array, baseline: Array) -> None:
     y, n_classes = own_columns(loss, y)[:, :1], response_at(loss, baseline[None]).shape[1]
     if y.min() < 0.0 or y.max() >= n_classes or (y != np.floor(y)).any():
         raise ValueError(
-            f"boost: y must hold class indices 0 .. {n_classes - 1} for loss {loss!r}, "
-            f"got values from {y.min():g} to {y.max():g}"
+            f"loss {loss!r}: y must hold class indices 0 .. {n_classes - 1}, got values from {y.min():g} to "
+            f"{y.max():g}"
         )
 
 
@@ -111,6 +112,51 @@ def check_response_of_classes(loss: Loss, baseline: Array, n_classes: int | None
         )
 
 
+def prepare_with_baseline(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> tuple[Loss, Array]:
+    """The prepared loss and its baseline, (C,), with every check that takes no round.
+
+    Rows may lack some classes unless `n_classes` is given.
+    """
+    loss = prepare_loss(loss, y, weight, n_classes)
+    baseline = compute_baseline(loss, y, weight)
+    check_baseline(loss, baseline, y, n_classes)
+    check_class_indices(loss, y, baseline)
+    check_values_of_some_rows(loss, y, np.broadcast_to(baseline, (len(y), len(baseline))), weight)
+    return loss, baseline
+
+
+def check_values_of_some_rows(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
+    """Raise a ValueError unless values and responses of the first rows, and of their groups, are valid."""
+    watched = whole_groups(loss, y, np.arange(len(y))[:WATCHED_ROWS])
+    check_value_and_response(loss, y[watched], raw[watched], weight[watched])
+
+
+def require_finite_target(loss: Loss, y: Array) -> None:
+    """Raise a ValueError if a target (n, K) is NaN, or infinite where the loss does not take that."""
+    if np.isnan(y).any() or not (loss.infinite or np.isfinite(y).all()):
+        raise ValueError(f"loss {loss!r}: y must be finite, got NaN or infinity")
+
+
+def require_multiclass(loss: Loss, n_classes: int) -> None:
+    """Raise a ValueError if a loss is limited to two classes and there are more."""
+    if n_classes > 2 and not loss.multiclass:
+        raise ValueError(
+            f"Only binary classification is supported by loss {loss!r}: y must have 2 classes, got {n_classes}"
+        )
+
+
+@contextmanager
+def require_columns(loss: Loss, y: Array) -> Iterator[None]:
+    """Name the loss in the error if it reads columns that a target (n, K) does not have."""
+    try:
+        yield
+    except IndexError as error:
+        raise ValueError(
+            f"loss {loss!r}: y must have the columns that the loss reads, got {y.shape[1]}: {error}. Inside "
+            f"XGBoost and LightGBM further columns are given by attach(matrix, y=...)"
+        ) from error
+
+
 def require_numbers(loss: Loss, method: str, found: Array) -> None:
     """Raise a ValueError if a loss returns NaN or no real numbers at the baseline; infinity is allowed."""
     kind = np.asarray(found).dtype
@@ -151,8 +197,8 @@ def check_pair(loss: Loss, found: tuple[Array, Array]) -> tuple[Array, Array]:
     return found
 
 
-def compute_derivatives(loss: Loss, y: Array, raw: Array, weight: Array, index: int) -> tuple[Array, Array]:
-    """The derivatives of a loss in round `index`; the first round checks that it does not work in place."""
+def compute_derivatives(loss: Loss, y: Array, raw: Array, weight: Array, index: int | None) -> tuple[Array, Array]:
+    """The derivatives of a loss in round `index`; changes in place are found in the first, or if it is None."""
 
     def compute() -> tuple[Array, Array]:
         return derivatives_of_rows(loss, y, raw, weight)
@@ -173,14 +219,15 @@ def require_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array
             raise ValueError(f"loss {loss!r}: {name} must be finite, got NaN or infinity {where}")
 
 
-def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int) -> None:
-    """Raise a ValueError unless a loss's derivatives in round `index` are valid."""
-    require_derivatives(loss, derivatives, raw, f"in round {index}")
+def check_derivatives(loss: Loss, derivatives: tuple[Array, Array], raw: Array, index: int | None) -> None:
+    """Raise a ValueError unless a loss's derivatives in round `index`, None if unknown, are valid."""
+    where = "in training" if index is None else f"in round {index}"
+    require_derivatives(loss, derivatives, raw, where)
     gradient, hessian = derivatives
     least = hessian.min()
     # Hessians may be 0 once the fit is perfect.
     if least < 0.0 or (index == 0 and least == 0.0 and gradient.any() and not hessian.any()):
-        raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} in round {index}")
+        raise ValueError(f"loss {loss!r}: hessian must be positive, got {least:g} {where}")
 
 
 def is_finite(values: Array) -> bool:

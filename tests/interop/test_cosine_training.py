@@ -177,7 +177,7 @@ class Shortening(Step):
         (lambda: rxgb.CosineObjective("log_loss", step="confidence_rated"), "is incompatible with"),
         (lambda: trained(rxgb.CosineObjective(), weight=np.arange(400)), "weights must be positive"),
         (lambda: trained(rxgb.CosineObjective(), base_margin=SIGNAL), "constant scores"),
-        (lambda: trained(rxgb.CosineObjective("exponential"), y=CLASSES), "class indices"),
+        (lambda: trained(rxgb.CosineObjective("exponential"), y=CLASSES), "Only binary"),
         (lambda: trained(rxgb.CosineObjective("log_loss", Tree(2)), y=CLASSES), "num_class=3"),
         (lambda: trained(rxgb.CosineObjective(), y=CLASSES, params={"num_class": 3}), "learner fits one"),
         (lambda: trained(rxgb.CosineObjective("poisson"), y=SIGNAL), "at least 0"),
@@ -193,13 +193,15 @@ def test_bad_input_is_named(make, words):
         make()
 
 
-def test_one_object_serves_one_training():
+def test_one_object_serves_one_training_of_a_matrix():
     hybrid = rxgb.CosineObjective()
     booster, matrix = trained(hybrid, rounds=3)
-    with pytest.raises(ValueError, match="one training"):
-        trained(hybrid, rounds=3)
-    with pytest.raises(ValueError, match="one training"):
+    with pytest.raises(ValueError, match="one training of a matrix"):
         xgb.train(PARAMS, matrix, 3, obj=hybrid)
+    other, _ = trained(hybrid, rounds=3, y=1 - BINARY)
+    wanted = rxgb.CosineObjective()
+    found = hybrid.bind(other).decision_function(X32)
+    np.testing.assert_array_equal(found, wanted.bind(trained(wanted, 3, 1 - BINARY)[0]).decision_function(X32))
     longer, _ = trained(rxgb.CosineObjective(), rounds=9)
     with pytest.raises(ValueError, match="another training"):
         hybrid.bind(longer)

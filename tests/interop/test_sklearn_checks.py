@@ -34,7 +34,7 @@ KNOWN = {
         "check_sample_weight_equivalence_on_sparse_data": QUANTILES,
     },
     rxgb.XGBRegressor: {},
-    rlgb.LGBMClassifier: {"check_class_weight_classifiers": "its place is taken by sample_weight"},
+    rlgb.LGBMClassifier: {},
     rlgb.LGBMRegressor: {},
 }
 

@@ -16,7 +16,7 @@ from benchmarks.accuracy_data import SMALL
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Loss, Tree, boost
 from rffboost_ext.interop import xgboost as rxgb
-from rffboost_ext.losses import LabelRegression
+from rffboost_ext.losses import LabelRegression, SquaredError
 
 from ..experiments.papers_data import papers_set
 from .interop_cases import (
@@ -169,11 +169,12 @@ def test_metrics_without_a_name_are_called_by_their_kind():
     [
         ({"loss": "squared_error"}, BINARY, "is for regression"),
         ({"loss": "exponentail"}, BINARY, "exponential"),
-        ({"loss": "exponential"}, CLASSES, "is for two classes, got 3"),
+        ({"loss": "exponential"}, CLASSES, "Only binary classification is supported by loss Exp.*got 3"),
         ({"objective": "binary:hinge"}, BINARY, "objective must be unset"),
         ({"objective": "reg:squarederror"}, BINARY, "objective must be unset"),
-        ({"base_score": 0.3}, BINARY, "base_score must be unset"),
-        ({"scale_pos_weight": 3.0}, BINARY, "the loss ignores scale_pos_weight; use sample_weight"),
+        ({"base_score": 1.3}, BINARY, "base_score must be what objective 'binary:logistic' can predict, got 1.3"),
+        ({"scale_pos_weight": -3.0}, BINARY, "scale_pos_weight must be a number > 0, got -3"),
+        ({"scale_pos_weight": 3.0}, CLASSES, "scale_pos_weight weights the second of two classes"),
         ({}, np.where(BINARY, np.nan, 0.0), "y must be real numbers, got .*nan"),
         ({}, np.where(BINARY, "a", "b"), "XGBClassifier: y must be class indices 0 .. K-1, got 'b'"),
         ({}, None, "XGBClassifier requires y to be passed"),
@@ -216,7 +217,7 @@ def test_an_intercept_that_was_forgotten_is_told():
 
 
 def test_labels_that_do_not_suit_are_named():
-    for loss, y, words in (("poisson", SIGNAL, "at least 0"), ("huber", TWO, "one target, got 2")):
+    for loss, y, words in (("poisson", SIGNAL, "at least 0"), ("huber", TWO, "one column for loss .*, got 2")):
         with pytest.raises(ValueError, match=words):
             rxgb.XGBRegressor(loss=loss, n_estimators=1).fit(X, y)
         with pytest.raises(ValueError, match=words):
@@ -299,11 +300,20 @@ class Cauchy(Loss):
         return raw
 
 
-def test_hessians_are_positive_whatever_the_loss():
+class Flat(SquaredError):
+    """Its hessian is 0 for half of the rows."""
+
+    def derivatives(self, y, raw):
+        return raw - y, np.arange(len(y), dtype=float)[:, None] % 2
+
+
+def test_hessians_are_positive():
     y = 10.0 * np.random.default_rng(0).standard_normal(50)
-    matrix = xgb.DMatrix(X[:50], y)
-    _, hessian = rxgb.objective(Cauchy())(np.zeros(50, dtype=np.float32), matrix)
-    assert (hessian > 0.0).all()
+    scores, matrix = np.zeros(50, dtype=np.float32), xgb.DMatrix(X[:50], y)
+    with pytest.raises(ValueError, match=r"hessian must be positive, got -0.*in round 0"):
+        rxgb.objective(Cauchy())(scores, matrix)
+    _, hessian = rxgb.objective(Flat())(scores, matrix)
+    assert (hessian[::2] > 0.0).all()
 
 
 @pytest.mark.parametrize("loss", ["huber", "squared_error"])
