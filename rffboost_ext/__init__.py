@@ -16,6 +16,7 @@ from .estimators.distribution import RFFBoostDistribution
 from .estimators.quantile import RFFBoostQuantileRegressor
 from .estimators.ranker import RFFBoostRanker
 from .estimators.regressor import RFFBoostRegressor
+from .estimators.survival import RFFBoostSurvival
 from .learners import (
     FIT_CRITERIA,
     PLACEMENTS,
@@ -78,6 +79,7 @@ __all__ = [
     "RFFBoostQuantileRegressor",
     "RFFBoostRanker",
     "RFFBoostRegressor",
+    "RFFBoostSurvival",
     "RFFNewton",
     "RFFRidge",
     "Registry",

@@ -250,7 +250,8 @@ def is_set(given: Any) -> bool:
 
 def evaluation_set(given: tuple[Any, ...], features: FeatureEncoder, targets: TargetEncoder) -> Dataset:
     """One set, a pair or a triple, as validated rows of positive weight."""
-    X, y, weight = rows_of_positive_weight(*given)
+    X, y, *further = given
+    X, y, weight = rows_of_positive_weight(X, targets.columns(y), *further)
     X, y = features.transform(X), targets.transform(y)
     return Dataset(X, y, targets.reweight(y, weight))
 

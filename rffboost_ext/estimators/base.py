@@ -206,6 +206,7 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
         if not self._is_warm_start():
             self.encoder_.fit_expansion(data.X, data.weight)
         self._train(plan, parts, data, evaluation, start, WarmStart(loss=given_loss, n_initial=n_initial))
+        self._after_training(data)
         return self
 
     def _couplings(self, loss: Loss) -> list[Coupling]:
@@ -342,6 +343,9 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
             self.n_folds_, self.learners_, self.learner_weights_ = result.n_folds, result.learners, result.weight
         self.__dict__.update(result.evaluations)
         self._interrupt = result.interrupt
+
+    def _after_training(self, data: Dataset) -> None:
+        """Set what an estimator computes from the rows of a fit with the fitted ensemble."""
 
     def _seeds(self) -> tuple[int, int]:
         """Seeds of the split for early stopping and of the rounds; a warm start keeps the latter."""

@@ -27,6 +27,7 @@ from .distribution import RFFBoostDistribution
 from .quantile import RFFBoostQuantileRegressor
 from .ranker import RFFBoostRanker
 from .regressor import RFFBoostRegressor
+from .survival import RFFBoostSurvival
 from .warm_start import WarmStart
 
 # The attributes of a booster in a file, in their order. Names with an underscore are fields of the encoder and of
@@ -192,5 +193,6 @@ storable("RFFBoostClassifier", booster_state, partial(built_booster, RFFBoostCla
 storable("RFFBoostRegressor", booster_state, partial(built_booster, RFFBoostRegressor))(RFFBoostRegressor)
 storable("RFFBoostRanker", booster_state, partial(built_booster, RFFBoostRanker))(RFFBoostRanker)
 storable("RFFBoostDistribution", booster_state, partial(built_booster, RFFBoostDistribution))(RFFBoostDistribution)
+storable("RFFBoostSurvival", booster_state, partial(built_booster, RFFBoostSurvival))(RFFBoostSurvival)
 storable("RFFBoostQuantileRegressor", estimator_state, built_quantiles)(RFFBoostQuantileRegressor)
 storable("ConformalRegressor", estimator_state, built_conformal)(ConformalRegressor)

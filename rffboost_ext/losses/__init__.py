@@ -1,6 +1,6 @@
 """Losses: what a booster minimises. One family per file."""
 
-from .aft import AFTExtreme, AFTLogistic, AFTNormal
+from .aft import AFTExtreme, AFTLogistic, AFTLoss, AFTNormal
 from .binary import Exponential, LogLoss
 from .cox import Cox
 from .distributions import (
@@ -33,12 +33,14 @@ from .ranking import LambdaRank, Pairwise
 from .registry import LOSSES
 from .robust import AbsoluteError, Huber, Quantile
 from .squared import SquaredError
+from .survival import SurvivalLoss
 
 __all__ = [
     "DISTRIBUTIONS",
     "LOSSES",
     "AFTExtreme",
     "AFTLogistic",
+    "AFTLoss",
     "AFTNormal",
     "AbsoluteError",
     "Beta",
@@ -70,6 +72,7 @@ __all__ = [
     "Quantile",
     "SquaredError",
     "StudentT",
+    "SurvivalLoss",
     "Tweedie",
     "ZeroInflatedPoisson",
 ]

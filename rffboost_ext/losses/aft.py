@@ -25,6 +25,7 @@ from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
 from .links import LogLink
 from .registry import LOSSES
+from .survival import SurvivalLoss
 
 PARAMETERS = """
     Parameters
@@ -44,7 +45,7 @@ NARROW = 1e-6
 LEAST_SIGMA, LARGEST_SIGMA, SIGMA_DIGITS = 1e-3, 1e3, 4
 
 
-class AFTLoss(Loss):
+class AFTLoss(SurvivalLoss):
     """Base class of the losses of this family: the response is ``exp(raw)``, the time at Z = 0."""
 
     link = LogLink()
@@ -77,11 +78,6 @@ class AFTLoss(Loss):
     def unit(self) -> float:  # type: ignore[override]
         """The square of sigma: hessians are O(1)."""
         return self.scale**2
-
-    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
-        if y.shape[1] != 2:
-            raise ValueError(f"loss {self!r}: y must have two columns, bounds of a time, got {y.shape[1]}")
-        return 1
 
     def check_target(self, y: Array) -> None:
         low, high = y.T
@@ -122,6 +118,19 @@ class AFTLoss(Loss):
         while slope(high) < 0.0:
             high += high - low
         return np.array([brentq(slope, low, high, xtol=1e-14)])
+
+    def risk(self, raw: Array) -> Array:
+        """Minus the log of the time at Z = 0."""
+        return -raw[:, 0]
+
+    def baseline_hazard(self, y: Array, raw: Array, weight: Array, time: Array) -> Array:
+        """The cumulative hazard of a score of 0 at times (T,), by the distribution of Z."""
+        return self.cumulative_hazard(np.zeros((1, 1)), time, time)[0]
+
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
+    def cumulative_hazard(self, raw: Array, time: Array, baseline: Array) -> Array:
+        """Minus the log of ``1 - F(z)`` at times (T,) for scores (n, 1), (n, T)."""
+        return -self.log_survival((np.log(time) - raw) / self.scale)[0]
 
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
     def log_likelihood(self, y: Array, raw: Array, sigma: float) -> Array:

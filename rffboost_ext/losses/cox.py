@@ -20,13 +20,14 @@ from ..utils.typing import Array
 from .links import IdentityLink
 from .registry import LOSSES
 from .risk_sets import RiskSets
+from .survival import SurvivalLoss
 
 # Hessian of rows that are never at risk at an event.
 LEAST_HESSIAN = 1e-16
 
 
 @LOSSES.register("cox")
-class Cox(Loss):
+class Cox(SurvivalLoss):
     """The negative log partial likelihood of proportional hazards, of targets (event, time) in two columns.
 
     The raw score is the log of the hazard relative to a baseline hazard, which the loss does not need: it does not
@@ -44,11 +45,6 @@ class Cox(Loss):
     rows = "all"
     exact_hessian = False
     response_names = ("risk",)
-
-    def n_scores(self, y: Array, n_classes: int | None = None) -> int:
-        if y.shape[1] != 2:
-            raise ValueError(f"loss {self!r}: y must have two columns, event and time, got {y.shape[1]}")
-        return 1
 
     def check_target(self, y: Array) -> None:
         event, time = y.T

@@ -163,6 +163,10 @@ class TargetEncoder(ABC):
         """Number of classes; None in regression."""
         return None if self.classes is None else len(self.classes)
 
+    def columns(self, y: Any) -> Any:
+        """Plain columns of a container that only these targets know; others are returned as they are."""
+        return y
+
     @abstractmethod
     def read(self, y: Any) -> Array:
         """Labels or targets of any container as an array, (n,) or (n, C); an error names one that is missing."""

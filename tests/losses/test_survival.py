@@ -139,7 +139,7 @@ FAULTS = [
     ("aft_normal", [[np.inf, np.inf]], r"y must hold bounds of times.* got \[inf, inf\]"),
     ("aft_normal", [[0.0, 1.0]], "y must have a time with a positive and finite lower bound"),
     ("aft_normal", [[1.0, np.inf]], "y must have a time with a positive and finite upper bound"),
-    ("aft_normal", [[1.0]], "y must have two columns, bounds of a time, got 1"),
+    ("aft_normal", [[1.0]], "y must have two columns, lower and upper bound of the time, got 1"),
 ]
 
 

@@ -1,0 +1,73 @@
+"""Step functions of time, as scikit-survival's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..utils.typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction:
+    """A function of time that is ``y[i]`` from ``x[i]`` up to ``x[i + 1]``.
+
+    As in scikit-survival, it is ``y[0]`` before ``x[0]``, too, and is not defined outside of its domain.
+
+    Parameters
+    ----------
+    x : ndarray of shape (T,)
+        Times, increasing.
+    y : ndarray of shape (T,)
+        Values from these times on.
+    """
+
+    x: Array
+    y: Array
+
+    @property
+    def domain_(self) -> tuple[float, float]:
+        """The first and the last time at which the function is defined: 0 and ``x[-1]``."""
+        return 0.0, float(self.x[-1])
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """The same as ``domain_``, as scikit-survival's functions have it."""
+        return self.domain_
+
+    def __call__(self, x: Any) -> Any:
+        """Values at times.
+
+        Parameters
+        ----------
+        x : float or array-like of shape (m,)
+            Times within the domain.
+
+        Returns
+        -------
+        float or ndarray of shape (m,)
+            A number for a single time.
+
+        Raises
+        ------
+        ValueError
+            If a time is not finite or outside of the domain.
+        """
+        time = np.atleast_1d(np.asarray(x, dtype=np.float64))
+        low, high = self.domain_
+        if not ((time >= low) & (time <= high)).all():
+            raise ValueError(
+                f"x must be within [{low:g}, {high:g}], got values from {time.min():g} to {time.max():g}"
+            )
+        values = self.y[np.maximum(np.searchsorted(self.x, time, side="right") - 1, 0)]
+        return values[0] if len(values) == 1 else values
+
+
+def step_functions(x: Array, values: Array) -> Array:
+    """A step function for each row of values (n, T) at times x (T,), an array (n,) of objects."""
+    functions = np.empty(len(values), dtype=object)
+    for i, row in enumerate(values):
+        functions[i] = StepFunction(x, row)
+    return functions

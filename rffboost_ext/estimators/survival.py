@@ -1,0 +1,257 @@
+"""Survival analysis: times to an event, which may be censored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..boosting.evaluation import rows_of_positive_weight
+from ..data.dataset import Dataset
+from ..losses import SurvivalLoss
+from ..losses.concordance import concordance_index
+from ..preprocessing.base_margin import encode_base_margin
+from ..preprocessing.survival_targets import SurvivalTargets
+from ..preprocessing.targets import TargetEncoder
+from ..utils.atomic_fit import atomic_fit
+from ..utils.signatures import explain_unknown, with_own_init
+from ..utils.typing import Array
+from .base import BaseRFFBoost
+from .composition import Parts, has_attribute
+from .docstrings import ATTRIBUTES, PARAMETERS
+from .step_function import StepFunction, step_functions
+
+
+@with_own_init
+class RFFBoostSurvival(BaseRFFBoost):
+    __doc__ = f"""Boosting of random Fourier features, trees or any learner, for survival analysis.
+
+    Targets, predictions and scores are as in scikit-survival, whose metrics and searches over parameters work.
+    With the loss "cox" the hazard of a row is ``exp(raw)`` times a baseline hazard. With "aft_normal",
+    "aft_logistic" and "aft_extreme" the log of the time is ``raw + sigma Z``, and times may be bounded on both
+    sides.
+
+    Parameters
+    ----------
+    {PARAMETERS.format(loss='"cox"')}
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The fitted ensemble; ``ensemble_.raw(X)`` are raw scores.
+    loss_ : Loss
+        The loss that was minimised.
+    unique_times_ : ndarray of shape (T,)
+        The distinct times of the training rows, censored ones included, at which survival functions are given.
+    event_times_ : ndarray of shape (E,)
+        Those of them at which there was an event.
+    cum_baseline_hazard_ : StepFunction
+        The cumulative hazard of a raw score of 0.
+    {ATTRIBUTES}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rffboost_ext import RFFBoostSurvival
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 3))
+    >>> time, censored = np.exp(-X[:, 0]) * rng.exponential(size=200), rng.exponential(3.0, 200)
+    >>> y = np.zeros(200, dtype=[("event", bool), ("time", float)])
+    >>> y["event"], y["time"] = time <= censored, np.minimum(time, censored)
+    >>> model = RFFBoostSurvival(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    >>> survival = model.predict_survival_function(X[:2])[0]
+    >>> bool(survival(0.1) > survival(1.0))
+    True
+    """
+
+    task = "regression"
+    default_loss = "cox"
+    loss_: SurvivalLoss
+    unique_times_: Array
+    event_times_: Array
+    _baseline_hazard: Array
+
+    @explain_unknown
+    @atomic_fit
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_model: Any = None,
+        eval_set: Any = None,
+        groups: Any = None,
+        base_margin: Any = None,
+        base_margin_eval_set: Any = None,
+    ) -> RFFBoostSurvival:
+        """Fit to X and y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
+            data frame's own marker (None, pd.NA).
+        y : structured array of shape (n,), or array-like of shape (n,) or (n, 2)
+            A structured array has two fields of any names: whether the event was observed, and its time, or that
+            of censoring. An array (n,) holds times that were all observed. For the losses whose name begins with
+            "aft_" an array (n, 2) holds lower and upper bounds of times: equal ones if the time is known, an
+            infinite upper one if it is censored on the right, a lower one of 0 if it is censored on the left.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights, 0 for leaving a row out. They enter the risk sets of "cox" and its baseline
+            hazard.
+        init_model, eval_set, groups, base_margin, base_margin_eval_set : optional
+            As in :meth:`RFFBoostRegressor.fit <rffboost_ext.RFFBoostRegressor.fit>`, with targets as above.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter, a part or the data are invalid; the message names it.
+        KeyboardInterrupt
+            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        """
+        margins = base_margin, base_margin_eval_set
+        return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, self._targets())
+
+    def _targets(self) -> SurvivalTargets:
+        """The encoder of targets for the loss."""
+        return SurvivalTargets(type(self).__name__, has_attribute(self, "loss", "infinite"))
+
+    def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
+        if not isinstance(parts.loss, SurvivalLoss):
+            raise ValueError(
+                f"{type(self).__name__}: loss must be one of survival analysis, such as 'cox' or 'aft_normal', or "
+                f"derive from rffboost_ext.losses.SurvivalLoss, got {parts.loss!r}"
+            )
+
+    def _after_training(self, data: Dataset) -> None:
+        """Estimate the baseline hazard from the rows of the fit, whose targets may have an offset behind them."""
+        y = data.y[:, :2]
+        raw = self.ensemble_.raw(data.X) + data.y[:, 2:].sum(axis=1, keepdims=True)
+        bounds = self.loss_.bounds(y)
+        known = bounds[:, 0] == bounds[:, 1]
+        self.event_times_ = np.unique(bounds[known, 0])
+        self.unique_times_ = np.unique(bounds[np.isfinite(bounds) & (bounds > 0.0) | known[:, None]])
+        self._baseline_hazard = self.loss_.baseline_hazard(y, raw, data.weight, self.unique_times_)
+
+    @property
+    def cum_baseline_hazard_(self) -> StepFunction:
+        """The cumulative hazard of a raw score of 0."""
+        return StepFunction(self.unique_times_, self._baseline_hazard)
+
+    @explain_unknown
+    def predict(self, X: Any, base_margin: Any = None) -> Array:
+        """The risk of each row: the higher, the earlier the event is expected.
+
+        With "cox" it is the raw score, the log of the hazard relative to the baseline. With a loss of accelerated
+        failure times it is minus the log of the expected time, so that ``exp(-model.predict(X))`` are times: the
+        medians for "aft_normal" and "aft_logistic".
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self.loss_.risk(self.raw_scores(X, base_margin))
+
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
+        """Risks after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
+        return (self.loss_.risk(raw) for raw in self._staged_raw(X, base_margin))
+
+    @explain_unknown
+    def predict_cumulative_hazard_function(
+        self, X: Any, return_array: bool = False, base_margin: Any = None
+    ) -> Array:
+        """The cumulative hazard of each row as a function of time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        return_array : bool, default=False
+            Whether to return values at ``unique_times_`` instead of functions.
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,) of StepFunction, or of shape (n, T)
+            The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
+        """
+        hazard = self._cumulative_hazard(X, base_margin)
+        return hazard if return_array else step_functions(self.unique_times_, hazard)
+
+    @explain_unknown
+    def predict_survival_function(self, X: Any, return_array: bool = False, base_margin: Any = None) -> Array:
+        """The probability of each row that the event comes later, as a function of time.
+
+        It is ``exp(-H)`` with the cumulative hazard H.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        return_array : bool, default=False
+            Whether to return values at ``unique_times_`` instead of functions.
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,) of StepFunction, or of shape (n, T)
+            The functions have attributes ``x``, ``y`` and ``domain_``, and can be called with times in the domain.
+        """
+        survival = np.exp(-self._cumulative_hazard(X, base_margin))
+        return survival if return_array else step_functions(self.unique_times_, survival)
+
+    def _cumulative_hazard(self, X: Any, base_margin: Any) -> Array:
+        raw = self.raw_scores(X, base_margin)
+        return self.loss_.cumulative_hazard(raw, self.unique_times_, self._baseline_hazard)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
+        """Harrell's concordance index: the share of pairs of rows whose risks are in the order of their events.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : structured array of shape (n,), or array-like of shape (n,) or (n, 2)
+            Targets as in fit.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; a pair has their product.
+        base_margin : array-like of shape (n,), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        float
+            1 for a perfect order, 1/2 for a random one; NaN if no event is known to be before another.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the targets or weights are invalid.
+        """
+        check_is_fitted(self)
+        targets = self._targets()
+        if base_margin is not None:
+            base_margin = encode_base_margin(base_margin, X, sample_weight, self.ensemble_.n_outputs)
+        X, y, weight = rows_of_positive_weight(X, targets.columns(y), sample_weight)
+        y = targets.transform(y)
+        self.loss_.check_target(y)
+        return concordance_index(self.loss_.bounds(y), self.predict(X, base_margin), weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.positive_only = True
+        tags.target_tags.multi_output = True
+        return tags
