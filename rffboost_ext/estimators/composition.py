@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..boosting.steps import STEPS, default_step
