@@ -36,11 +36,14 @@ class CategoryInputs:
         The columns, if they have names.
     dtype : str
         "float32", "float64" or "mixed".
+    taken : tuple of str
+        Names of outputs, which no input can have.
     """
 
     encoding: CategoryEncoding
     names: tuple[str, ...]
     dtype: str
+    taken: tuple[str, ...] = ()
 
     @property
     def has_text(self) -> bool:
@@ -81,7 +84,8 @@ class CategoryInputs:
 
     def _names(self) -> list[str]:
         """Names of the inputs: those of the columns, else x0, x1 and so on."""
-        return input_names(list(self.names) or [f"x{j}" for j in range(len(self.encoding.categories))])
+        columns = list(self.names) or [f"x{j}" for j in range(len(self.encoding.categories))]
+        return input_names(columns, self.taken)
 
     def merge_opsets(self, model: ModelProto) -> None:
         """Nothing to add: all operator sets are in the graph already."""

@@ -106,7 +106,8 @@ def predict(
 def prediction_columns(predictor: OnnxPredictor, X: Any, base_margin: Any) -> dict[str, Any]:
     """The predictions of a file, a column for each output, and the ends of intervals if it has them."""
     found = predictor.predict(X, base_margin)
-    several = {f"prediction_{k}": values for k, values in enumerate(found.T)} if found.ndim > 1 else None
+    numbered = [f"prediction_{k}" for k in range(1 if found.ndim == 1 else found.shape[1])]
+    several = dict(zip(predictor.response_names or numbered, found.T, strict=True)) if found.ndim > 1 else None
     columns = several or {"prediction": found}
     if predictor.has_interval:
         columns["low"], columns["high"] = predictor.predict_interval(X, base_margin).T

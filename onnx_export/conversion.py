@@ -11,7 +11,7 @@ from rffboost_ext import Cosines, Ensemble, Term
 from rffboost_ext.terms import ClipAndLog, Standardized
 from rffboost_ext.utils.typing import Array
 
-from .graph import BOOL, FLOAT32, FLOAT64, Graph
+from .graph import BOOL, FLOAT32, FLOAT64, ConversionError, Graph
 
 FOLDABLE = 1.0
 """A center that shifts every phase by at most this is folded into the phases."""
@@ -53,7 +53,7 @@ def convert_term(term: Term, graph: Graph, x: str) -> str:
         If nothing is registered for the type of `term`.
     """
     name = type(term).__name__
-    raise TypeError(f"terms of type {name} have no ONNX form. {HOW_TO_CONVERT.format(name=name)}")
+    raise ConversionError(f"terms of type {name} have no ONNX form. {HOW_TO_CONVERT.format(name=name)}")
 
 
 @convert_term.register
@@ -145,7 +145,7 @@ def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
     kind = type(term)
     with graph.scope(name) as scope:
         graph.term_types[scope.rstrip(".")] = getattr(kind, "name_in_files", kind.__name__)
-        return convert_term(term, graph, x)
+        return graph.converted(kind.__name__, lambda: convert_term(term, graph, x))
 
 
 def convert_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:

@@ -18,8 +18,8 @@ from . import expansion_nodes, trees  # noqa: F401  register terms with convert_
 from .category_nodes import CategoryInputs
 from .conversion import convert_ensemble
 from .graph import FLOAT32, FLOAT64, INT64, Graph
-from .input_names import OFFSET
-from .links import class_scores, convert_link
+from .input_names import OFFSET, RESERVED
+from .links import class_columns, response_nodes
 from .metadata import metadata_for, write_metadata
 from .model import assemble, check_target_path, save, value_info
 from .predictor import OnnxPredictor
@@ -40,8 +40,9 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     a missing value. Where categories are text each column is a separate input, (n, 1), named after it; any text
     that is none of the categories is a missing value. A model that was fitted with an offset has the further input
     ``base_margin``, (n, C) or, of quantiles, (n, 1). A classifier's outputs are ``label`` (n,), int64 or text,
-    ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, C), and the
-    raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2).
+    ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
+    raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2). Where ``response_names`` of the
+    loss names the columns of its response, each is a further output (n, 1) of that name.
 
     Parameters
     ----------
@@ -148,7 +149,8 @@ def preprocessing_of(
 ) -> PreprocessingSteps | CategoryInputs | None:
     """What comes before the ensemble: steps of a pipeline, or the encoding of categories."""
     if source.encoding is not None:
-        return CategoryInputs(source.encoding, source.feature_names, dtype)
+        taken = tuple(extra.name for extra in source.extras)
+        return CategoryInputs(source.encoding, source.feature_names, dtype, taken)
     by_column = source.by_column and hasattr(X, "columns")
     return convert_steps(source, X, dtype, opset) if source.steps is not None or by_column else None
 
@@ -159,6 +161,7 @@ def build(
     """The model of a source, after the nodes of `before` if there are any."""
     outer = FLOAT64 if dtype == "float64" else FLOAT32
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if before is None else before.opset(opset))
+    graph.reserve([*RESERVED, *(extra.name for extra in source.extras)])
     if before is None:
         inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
     else:
@@ -180,25 +183,25 @@ def build(
 def outputs_of(source: ExportSource, graph: Graph, raw: str, dtype: Any) -> list[ValueInfoProto]:
     """Finish the graph: label, probabilities and score, or variable, and their declarations."""
     n_outputs = source.ensemble.n_outputs
-    response = convert_link(source.link, graph, raw)
+    response = response_nodes(source.link, graph, raw)
     if source.classes is None:
         score = {"score": (raw, n_outputs)} if response != raw else {}
-        shapes = {"variable": (response, source.width or n_outputs)} | score
+        shapes = {"variable": (response, source.width)} | score
         labels = []
     else:
         known = class_tensor(source.classes)
-        graph.finish(label(graph, raw, n_outputs, known), "label", known.dtype)
+        columns = class_columns(source.link, graph, raw, n_outputs)
+        graph.finish(label(graph, columns, known), "label", known.dtype)
         labels = [value_info("label", known.dtype, ["N"])]
         shapes = {"probabilities": (response, len(known)), "score": (raw, n_outputs)}
-    shapes |= {extra.name: (convert_link(extra.link, graph, raw), extra.width) for extra in source.extras}
+    shapes |= {extra.name: (response_nodes(extra.link, graph, raw), extra.width) for extra in source.extras}
     for name, (value, _) in shapes.items():
         graph.finish(value, name, dtype)
     return labels + [value_info(name, dtype, ["N", width]) for name, (_, width) in shapes.items()]
 
 
-def label(graph: Graph, raw: str, n_outputs: int, classes: Array) -> str:
-    """The class of each row, (n,): by the sign of a single raw score, else that of the largest."""
-    columns = class_scores(graph, raw) if n_outputs == 1 else raw
+def label(graph: Graph, columns: str, classes: Array) -> str:
+    """The class of each row, (n,): that of the largest of its columns, (n, K)."""
     index = graph.node("ArgMax", columns, axis=1, keepdims=0, dtype=INT64)
     return graph.node("Gather", graph.constant(classes, "classes"), index, axis=0)
 

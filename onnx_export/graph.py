@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -18,6 +18,10 @@ FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 LOWEST_WHERE = 9
 """The first version of the operator set that has Where."""
+
+
+class ConversionError(TypeError, ValueError):
+    """A term, link or loss whose nodes are missing, fail, or compute something else."""
 
 
 class Graph:
@@ -59,6 +63,10 @@ class Graph:
         self.types[name] = np.dtype(dtype)
         self._final.add(name)
         return name
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Keep names for outputs: constants and nodes of that name get a number."""
+        self.types.update(dict.fromkeys(names, self.dtype))
 
     def node(
         self,
@@ -145,6 +153,36 @@ class Graph:
         if key not in self._made:
             self._made[key] = build()
         return self._made[key]
+
+    def converted(self, owner: str, build: Callable[[], str]) -> str:
+        """The name that `build` returns, a value of type ``dtype``.
+
+        Parameters
+        ----------
+        owner : str
+            The type of term or link that is converted.
+        build : callable
+
+        Raises
+        ------
+        ConversionError
+            If `build` fails, or returns no such name; the message names `owner`.
+        """
+        try:
+            out = build()
+        except ConversionError:
+            raise
+        except Exception as error:  # a user's function may raise anything
+            kind = "" if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: "
+            raise ConversionError(f"{kind}{error}, in the ONNX form of {owner}") from error
+        if not isinstance(out, str) or out not in self.types:
+            raise ConversionError(f"the ONNX form of {owner} must return the name of a value, got {out!r:.60}")
+        if self.types[out] != self.dtype:
+            raise ConversionError(
+                f"the ONNX form of {owner} must return a value of type {self.dtype}, got {self.types[out]}; "
+                f"graph.cast(name, graph.dtype) converts it"
+            )
+        return out
 
     def missing(self, dtype: DTypeLike) -> str:
         """NaN as a scalar: tools that quantize constants refuse arrays that hold it."""

@@ -19,8 +19,7 @@ from rffboost_ext.preprocessing.category_recoding import sorted_codes
 from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, host_codes, n_classes_of
-from .links import checked_link
-from .source import ExportSource, export_source, names_of
+from .source import ExportSource, export_source, fields_of_loss, names_of
 
 
 @export_source.register
@@ -31,8 +30,7 @@ def _(model: LGBMModel) -> ExportSource:
         raise ValueError(f"a classifier must have at least 2 classes to be exported, got {classes.tolist()}")
     facts = {"classes": classes, "feature_names": names_of(model)}
     if isinstance(model, rlgb.LGBMClassifier | rlgb.LGBMRegressor):
-        loss, link = model.loss_, checked_link(model.loss_, booster.num_model_per_iteration())
-        facts |= {"loss": repr(loss), "link": link, "response": loss.inverse_link}
+        facts |= fields_of_loss(model.loss_, booster.num_model_per_iteration())
         return lightgbm_source(model, model.score_conversion().raw, **facts)
     name, link = objective_link(booster)
     link = estimator_link(link, classes is not None, name, type(model).__name__)

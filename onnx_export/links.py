@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce, singledispatch
 from typing import Any
 
@@ -9,41 +10,48 @@ import numpy as np
 from onnx.reference import ReferenceEvaluator
 
 from rffboost_ext import Link, Loss
+from rffboost_ext.interop.links import HingeLink, OneVsRestLink
 from rffboost_ext.losses import (
     BinaryLogitLink,
     IdentityLink,
     LabelMeanLink,
+    LabelRegression,
     LogitLink,
     LogLink,
     MultinomialLogitLink,
     ParameterLink,
 )
+from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.utils.typing import Array
 
-from .graph import FLOAT64, Graph
+from .graph import FLOAT64, ConversionError, Graph
 from .model import assemble, value_info
 
-HOW_TO_LINK = """Set the attribute 'link' of the loss to a link of rffboost_ext.losses, or to one of your own:
+HOW_TO_LINK = """Register one:
 
-    from onnx_export import convert_link
+    from onnx_export import Graph, convert_link
 
     @convert_link.register
-    def _(link: MyLink, graph: Graph, raw: str) -> str:
+    def _({role}: {name}, graph: Graph, raw: str) -> str:
         ...  # add nodes with graph.node(...) and constants with graph.constant(...)
-        return name_of_the_response  # (n, K) or (n, C)"""
+        return name_of_the_response  # (n, W)"""
+
+ORDERED = BinaryLogitLink, HingeLink, LabelMeanLink, MultinomialLogitLink, OneVsRestLink
+"""Links with which the class of the largest raw score has the largest response."""
 
 
 @singledispatch
-def convert_link(link: Link, graph: Graph, raw: str) -> str:
-    """Append nodes that compute the response of a link, and return the name of their output.
+def convert_link(link: Link | Loss, graph: Graph, raw: str) -> str:
+    """Append nodes that compute the response of a link or loss, and return the name of their output.
 
     The extension point for custom links: use ``@convert_link.register`` on a function whose first argument is
-    annotated with the type of link. Every export checks that the nodes agree with ``loss.inverse_link``.
+    annotated with the type of link, or of a loss that has an ``inverse_link`` of its own. Every export checks that
+    the nodes agree with ``loss.inverse_link``.
 
     Parameters
     ----------
-    link : Link
-        The link.
+    link : Link or Loss
+        The link, or a loss with its own ``inverse_link``.
     graph : Graph
         Graph to append to.
     raw : str
@@ -52,14 +60,44 @@ def convert_link(link: Link, graph: Graph, raw: str) -> str:
     Returns
     -------
     str
-        Name of the class probabilities, (n, K), or means, (n, C).
+        Name of the class probabilities, (n, K), or of the response of a regression, (n, W).
 
     Raises
     ------
     TypeError
         If nothing is registered for the type of `link`.
     """
-    raise TypeError(f"links of type {type(link).__name__} have no ONNX form. {HOW_TO_LINK}")
+    name, role = type(link).__name__, "loss" if isinstance(link, Loss) else "link"
+    raise ConversionError(f"a {role} of type {name} has no ONNX form. {HOW_TO_LINK.format(role=role, name=name)}")
+
+
+def is_convertible(link: Link | Loss) -> bool:
+    """Whether something is registered for the type of a link or loss."""
+    return convert_link.dispatch(type(link)) is not convert_link.dispatch(object)
+
+
+def link_of(loss: Loss) -> Link | Loss:
+    """What ``convert_link`` takes for a loss: the loss itself if that is registered, else its link.
+
+    Raises
+    ------
+    TypeError
+        If the loss has an ``inverse_link`` of its own that is not registered.
+    """
+    if is_convertible(loss):
+        return loss
+    if loss.link is not None:
+        return loss.link
+    if isinstance(loss, LabelRegression):
+        return LabelMeanLink(link_of(loss.loss))
+    if isinstance(loss, LossWrapper):
+        return link_of(loss.loss)
+    name = type(loss).__name__
+    how = HOW_TO_LINK.format(role="loss", name=name)
+    raise ConversionError(
+        f"the loss {name} has no link, and its inverse_link no ONNX form. {how}\n\nOr set the attribute 'link' of "
+        f"the loss to a link of rffboost_ext.losses"
+    )
 
 
 @convert_link.register
@@ -112,6 +150,32 @@ def _(link: LabelMeanLink, graph: Graph, raw: str) -> str:
     return graph.node("Sub", one, graph.node("Relu", beyond))
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnLink(Link):
+    """A column of a response, (n, 1).
+
+    Parameters
+    ----------
+    columns : Link or Loss
+        From raw scores to the response.
+    column : int
+    """
+
+    columns: Link | Loss
+    column: int
+
+    def inverse(self, raw: Array) -> Array:
+        whole = self.columns.inverse_link(raw) if isinstance(self.columns, Loss) else self.columns.inverse(raw)
+        return whole[:, [self.column]]
+
+
+@convert_link.register
+def _(link: ColumnLink, graph: Graph, raw: str) -> str:
+    return graph.node(
+        "Gather", response_nodes(link.columns, graph, raw), graph.constant([link.column], "column"), axis=1
+    )
+
+
 def class_scores(graph: Graph, raw: str, slope: float = 1.0) -> str:
     """``[-slope raw, slope raw]``, (n, 2), from raw scores (n, 1): one column for each of two classes."""
 
@@ -121,7 +185,26 @@ def class_scores(graph: Graph, raw: str, slope: float = 1.0) -> str:
     return graph.once(("sides", raw, slope), build)
 
 
-def checked_link(loss: Loss, n_outputs: int) -> Link:
+def response_nodes(link: Link | Loss, graph: Graph, raw: str) -> str:
+    """The response by ``convert_link``, computed once for each link and scores; an error names the link."""
+
+    def build() -> str:
+        return graph.converted(type(link).__name__, lambda: convert_link(link, graph, raw))
+
+    return graph.once(("response", id(link), raw), build)
+
+
+def class_columns(link: Link | Loss, graph: Graph, raw: str, n_outputs: int) -> str:
+    """Columns, (n, K), of which the largest is that of the class of the largest response.
+
+    They are scores if these have the same order: in float32 responses near 0 or 1 are equal where scores differ.
+    """
+    if type(link) not in ORDERED:
+        return response_nodes(link, graph, raw)
+    return class_scores(graph, raw) if n_outputs == 1 else raw
+
+
+def checked_link(loss: Loss, n_outputs: int) -> Link | Loss:
     """The link of `loss`, after comparing its nodes with ``loss.inverse_link``.
 
     A subclass inherits the link of its base, which is wrong if it overrides ``inverse_link``.
@@ -133,15 +216,13 @@ def checked_link(loss: Loss, n_outputs: int) -> Link:
     ValueError
         If the nodes compute another response.
     """
-    name, link, raw = type(loss).__name__, loss.link, scores_of_any_size(n_outputs)
-    if link is None:
-        raise TypeError(f"the loss {name} has no link. {HOW_TO_LINK}")
+    name, link, raw = type(loss).__name__, link_of(loss), scores_of_any_size(n_outputs)
     # Both may overflow at the largest scores.
     with np.errstate(all="ignore"):
         found, wanted = evaluate(link, raw), np.asarray(loss.inverse_link(raw))
     if found.shape != wanted.shape or not agreement(found, wanted).all():
-        where = difference(raw, found, wanted)
-        raise ValueError(f"the link {link} is not the inverse_link of the loss {name}{where}. {HOW_TO_LINK}")
+        where, how = difference(raw, found, wanted), HOW_TO_LINK.format(role="loss", name=name)
+        raise ValueError(f"the link {link} is not the inverse_link of the loss {name}{where}. {how}")
     return link
 
 
@@ -171,10 +252,10 @@ def difference(raw: Array, found: Array, wanted: Array) -> str:
     return ", which for raw scores {} is {} and not {}".format(*numbers)
 
 
-def evaluate(link: Link, raw: Array) -> Array:
+def evaluate(link: Link | Loss, raw: Array) -> Array:
     """The response for raw scores (n, C), computed in float64 by the nodes of `link`."""
     graph = Graph(FLOAT64, opset=13)
-    out = convert_link(link, graph, graph.input("raw", FLOAT64))
+    out = response_nodes(link, graph, graph.input("raw", FLOAT64))
     graph.finish(out, "response", FLOAT64)
     inputs = [value_info("raw", FLOAT64, ["N", raw.shape[1]])]
     outputs: list[Any] = [value_info("response", FLOAT64, ["N", None])]
@@ -182,7 +263,7 @@ def evaluate(link: Link, raw: Array) -> Array:
     return np.asarray(results[0])
 
 
-def same_as_raw(link: Link) -> bool:
+def same_as_raw(link: Link | Loss) -> bool:
     """Whether the response is the raw score itself, so that a graph has one output for both."""
     graph = Graph(FLOAT64, opset=13)
     raw = graph.input("raw", FLOAT64)

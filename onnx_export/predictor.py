@@ -17,7 +17,7 @@ from rffboost_ext.utils.parallel import count_threads
 from rffboost_ext.utils.param_validation import THREADS, require
 from rffboost_ext.utils.typing import Array
 
-from .input_names import OFFSET
+from .input_names import OFFSET, RESERVED
 from .inputs import graph_inputs, offset_input, require_no_new_missing, require_no_new_missing_after_steps
 from .metadata import Metadata, read_metadata
 from .model import load, name_of
@@ -206,6 +206,37 @@ class OnnxPredictor:
             If the file is not of a ConformalRegressor.
         """
         return self._run("interval", X, base_margin)
+
+    @property
+    def response_names(self) -> list[str]:
+        """The outputs of single columns of the response, such as parameters of a distribution."""
+        return [name for name in self._outputs if name not in (*RESERVED, self.metadata.steps)]
+
+    def output(self, name: str, X: Any, base_margin: Any = None) -> Array:
+        """An output of the file by its name.
+
+        Parameters
+        ----------
+        name : str
+            Such as one of ``response_names``.
+        X : array-like of shape (n, d)
+            Features; they are converted to the type of the file.
+        base_margin : array-like of shape (n,) or (n, C), optional
+            The offset of each row; required by a model that was fitted with one, else None.
+
+        Returns
+        -------
+        ndarray of shape (n,) where the output has one column, else (n, W)
+
+        Raises
+        ------
+        ValueError
+            If the file has no such output.
+        """
+        if name not in self._outputs:
+            raise ValueError(f"name must be one of the outputs {self._outputs}, got {name!r}")
+        found = self._run(name, X, base_margin)
+        return found if found.ndim == 1 else squeeze(found)
 
     def _run(self, output: str, X: Any, base_margin: Any) -> Array:
         if output not in self._outputs:

@@ -96,12 +96,13 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
         model = converted(source, {} if as_matrix else types, dtype, opset)
         check_steps(model, dtype)
         check_width(model, source)
+    taken = {extra.name for extra in source.extras}
     # Names of steps may equal ours.
     model = add_prefix(model, "front.", rename_inputs=bool(types), rename_functions=False)
     if types and as_matrix:
-        merge_columns(model.graph, types, dtype)
+        merge_columns(model.graph, types, dtype, taken)
     elif types:
-        name_inputs(model.graph, list(types))
+        name_inputs(model.graph, list(types), taken)
     return PreprocessingSteps(model, source.absent)
 
 
@@ -161,10 +162,10 @@ def identity(n_features: int, dtype: str, opset: int) -> ModelProto:
     return assemble(graph, [value_info("X", dtype, shape)], [value_info("matrix", dtype, shape)])
 
 
-def merge_columns(graph: GraphProto, types: dict[str, np.dtype[Any]], dtype: str) -> None:
-    """Replace the input of a graph, a matrix, by its columns."""
+def merge_columns(graph: GraphProto, types: dict[str, np.dtype[Any]], dtype: str, taken: set[str]) -> None:
+    """Replace the input of a graph, a matrix, by its columns, whose names are not among those `taken`."""
     (whole,) = [entry.name for entry in graph.input]
-    names = input_names(list(types), {name for node in graph.node for name in node.output})
+    names = input_names(list(types), taken | {name for node in graph.node for name in node.output})
     to = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     nodes = [helper.make_node("Cast", [name], [f"front.column{k}"], to=to) for k, name in enumerate(names)]
     nodes.append(helper.make_node("Concat", [node.output[0] for node in nodes], [whole], axis=1))
@@ -189,10 +190,10 @@ def columns_of_fit(source: ExportSource, X: Any) -> Any:
     return X[wanted] if wanted else X
 
 
-def name_inputs(graph: GraphProto, columns: Sequence[str]) -> None:
-    """Name the inputs after the columns: skl2onnx changes names with spaces."""
+def name_inputs(graph: GraphProto, columns: Sequence[str], taken: set[str]) -> None:
+    """Name the inputs after the columns, as far as these are not `taken`: skl2onnx changes names with spaces."""
     inner = {name for node in graph.node for name in node.output} | {entry.name for entry in graph.initializer}
-    names = zip((entry.name for entry in graph.input), input_names(columns, inner), strict=True)
+    names = zip((entry.name for entry in graph.input), input_names(columns, taken | inner), strict=True)
     rename_inputs(graph, dict(names))
 
 

@@ -13,7 +13,7 @@ from . import expansion_nodes, trees  # noqa: F401  register terms with convert_
 from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
-from .links import class_scores, convert_link
+from .links import class_columns, class_scores, response_nodes
 from .model import ML_OPSET
 from .skl2onnx_checks import add_checks_to_parsers
 from .source import export_source
@@ -75,7 +75,7 @@ def regressor_shape(operator: Any) -> None:
 
     calculate_linear_regressor_output_shapes(operator)
     rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows, export_source(operator.raw_operator).ensemble.n_outputs]
+    operator.outputs[0].type.shape = [rows, export_source(operator.raw_operator).width]
 
 
 # The names of the parameters are prescribed by skl2onnx.
@@ -87,13 +87,19 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     graph, raw = begin_graph(scope, operator, container)
     options = container.get_options(operator.raw_operator, {"raw_scores": False})
     n_outputs = source.ensemble.n_outputs
+    columns = class_columns(source.link, graph, raw, n_outputs)
+    classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
     if options["raw_scores"]:
+        if n_outputs != source.width and (n_outputs, source.width) != (1, 2):
+            raise ValueError(
+                f"loss {source.loss} has {n_outputs} scores for {source.width} classes: skl2onnx's raw_scores "
+                f"are a score for each class"
+            )
         second = class_scores(graph, raw) if n_outputs == 1 else raw
     else:
-        second = convert_link(source.link, graph, raw)
-    classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
+        second = response_nodes(source.link, graph, raw)
     names = [output.full_name for output in operator.outputs]
-    graph.finish(label(graph, raw, n_outputs, classes), names[0], classes.dtype)
+    graph.finish(label(graph, columns, classes), names[0], classes.dtype)
     graph.finish(second, names[1], graph.types[second])
     add_to_container(graph, container)
 
@@ -102,7 +108,7 @@ def convert_regressor(scope: Any, operator: Any, container: Any) -> None:
     """The mean, or a column for each target or quantile."""
     source = export_source(operator.raw_operator)
     graph, raw = begin_graph(scope, operator, container)
-    response = convert_link(source.link, graph, raw)
+    response = response_nodes(source.link, graph, raw)
     graph.finish(response, operator.outputs[0].full_name, graph.types[response])
     add_to_container(graph, container)
 

@@ -17,13 +17,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import Ensemble, Link, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRegressor
+from rffboost_ext import Ensemble, Link, Loss, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRegressor
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.tables import as_numbers, read_table
 from rffboost_ext.utils.typing import Array
 
-from .links import checked_link
+from .input_names import RESERVED
+from .links import ColumnLink, checked_link
 from .scaling import Scaling, behind_scaling, center_and_scale, split_scaling
 from .sparse_steps import all_output_sparse, dense, divides_by_norm, parts
 from .thresholds import with_thresholds_below
@@ -64,8 +65,8 @@ class ExportSource:
         Type of the estimator and its loss, for the metadata.
     ensemble : Ensemble
         Raw scores as a function of the features, or of the scaled output of `steps` if there are any.
-    link : Link
-        From raw scores to the response.
+    link : Link or Loss
+        From raw scores to the response, for ``convert_link``.
     n_features : int
         Columns of X.
     raw : callable
@@ -82,10 +83,8 @@ class ExportSource:
         Number of columns that `steps` outputs.
     eps : float
         Relative precision in which the estimator itself computes.
-    extras : tuple of Extra
+    extras : tuple of ExtraOutput
         Further outputs.
-    width : int, optional
-        Columns of a regressor's response, if not one for each raw score.
     n_offsets : int
         Columns of the offset that is added to the scores of `raw`, (n, C) or (n, 1); 0 if there is none.
     encoding : CategoryEncoding, optional
@@ -106,7 +105,7 @@ class ExportSource:
     estimator: str
     loss: str
     ensemble: Ensemble
-    link: Link
+    link: Link | Loss
     n_features: int
     raw: Callable[[Any], Array]
     response: Callable[[Array], Array]
@@ -116,7 +115,6 @@ class ExportSource:
     n_step_columns: int | None = None
     eps: float = float(np.finfo(np.float64).eps)
     extras: tuple[ExtraOutput, ...] = ()
-    width: int | None = None
     n_offsets: int = 0
     encoding: CategoryEncoding | None = None
     missing_columns: tuple[int, ...] | None = None
@@ -124,6 +122,11 @@ class ExportSource:
     absent_is_missing: bool = False
     absent: Array | None = None
     by_column: bool = False
+
+    @property
+    def width(self) -> int:
+        """Columns of the response, W."""
+        return int(self.response(self.ensemble.baseline[None]).shape[1])
 
     def features(self, X: Any) -> Array:
         """The features of the ensemble for the user's X, before `scaling`."""
@@ -209,18 +212,40 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
 
     return ExportSource(
         estimator=type(estimator).__name__,
-        loss=repr(loss),
+        **fields_of_loss(loss, compact.n_outputs),
         ensemble=compact,
-        link=checked_link(loss, compact.n_outputs),
         n_features=estimator.n_features_in_,
         raw=scores_without_offset if estimator.uses_base_margin_ else estimator.raw_scores,
-        response=loss.inverse_link,
         classes=getattr(estimator, "classes_", None),
         feature_names=names_of(estimator),
         encoding=estimator.encoder_.categories,
         missing_columns=columns_with_missing(estimator),
         n_offsets=compact.n_outputs if estimator.uses_base_margin_ else 0,
     )
+
+
+def fields_of_loss(loss: Loss, n_outputs: int) -> dict[str, Any]:
+    """The fields of a source that a loss of some raw scores determines: its link, response and named outputs."""
+    link = checked_link(loss, n_outputs)
+    extras = [named_column(loss, link, k) for k in range(len(loss.response_names or ()))]
+    width = loss.inverse_link(np.zeros((1, n_outputs))).shape[1]
+    names = [extra.name for extra in extras]
+    if extras and (len(names) != width or len({*names}) < width or {*names} & {*RESERVED}):
+        raise ValueError(
+            f"loss {loss!r}: response_names must have a different name for each of {width} columns of the "
+            f"response, other than {RESERVED}, got {names}"
+        )
+    return {"loss": repr(loss), "link": link, "response": loss.inverse_link, "extras": tuple(extras)}
+
+
+def named_column(loss: Loss, link: Link | Loss, column: int) -> ExtraOutput:
+    """The output of a column of the response of a loss, which names it."""
+    assert loss.response_names is not None
+
+    def response(raw: Array) -> Array:
+        return loss.inverse_link(raw)[:, [column]]
+
+    return ExtraOutput(loss.response_names[column], ColumnLink(link, column), response, 1)
 
 
 def columns_with_missing(estimator: BaseRFFBoost) -> tuple[int, ...] | None:

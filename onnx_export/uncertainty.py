@@ -17,7 +17,7 @@ from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_in_scope, convert_term
 from .graph import Graph
-from .links import convert_link
+from .links import convert_link, response_nodes
 from .reading import READERS, StoredTerm
 from .source import ExportSource, ExtraOutput, export_source, names_of, require_own_predictions
 from .tolerance import rounding_error
@@ -197,7 +197,7 @@ def _(link: SortLink, graph: Graph, raw: str) -> str:
 
 @convert_link.register
 def _(link: ComposedLink, graph: Graph, raw: str) -> str:
-    return convert_link(link.second, graph, response_columns(link.first, graph, raw))
+    return convert_link(link.second, graph, response_nodes(link.first, graph, raw))
 
 
 @convert_link.register
@@ -205,7 +205,7 @@ def _(link: MedianLink, graph: Graph, raw: str) -> str:
     weight = np.zeros((link.size, 1))
     for column in ((link.size - 1) // 2, link.size // 2):
         weight[column] += 0.5
-    columns = response_columns(link.columns, graph, raw)
+    columns = response_nodes(link.columns, graph, raw)
     return graph.node("MatMul", columns, graph.constant(weight, "middle"))
 
 
@@ -214,17 +214,12 @@ def _(link: IntervalLink, graph: Graph, raw: str) -> str:
     halves = np.zeros((link.size, 2))
     halves[0] += 0.5, -0.5
     halves[-1] += 0.5, 0.5
-    columns = response_columns(link.columns, graph, raw)
+    columns = response_nodes(link.columns, graph, raw)
     middle = graph.node("MatMul", columns, graph.constant(halves[:, :1], "halves"))
     half = graph.node("MatMul", columns, graph.constant(halves[:, 1:], "halves"))
     half = graph.node("Relu", graph.node("Add", half, graph.constant([[link.margin]], "margin")))
     sides = graph.node("MatMul", half, graph.constant([[-1.0, 1.0]], "sides"))
     return graph.node("Add", graph.node("MatMul", middle, graph.constant([[1.0, 1.0]], "both")), sides)
-
-
-def response_columns(link: Link, graph: Graph, raw: str) -> str:
-    """The columns of a response, computed once and shared."""
-    return graph.once(("columns", link, raw), lambda: convert_link(link, graph, raw))
 
 
 @export_source.register
@@ -253,8 +248,7 @@ def _(model: ConformalRegressor) -> ExportSource:
     source = export_source(model.estimator_)
     if source.classes is not None:
         raise TypeError(f"the estimator of a ConformalRegressor must be a regressor, got {source.estimator}")
-    # All our regressors have as many response columns as raw scores.
-    size, columns = source.ensemble.n_outputs, source.link
+    size, columns = source.width, source.link
     # Quantiles are sorted already.
     in_order = columns if isinstance(columns, SortLink) else ComposedLink(columns, SortLink(size))
     interval = ExtraOutput(
@@ -269,5 +263,4 @@ def _(model: ConformalRegressor) -> ExportSource:
         link=columns if size == 1 else MedianLink(in_order, size),
         response=lambda raw: np.median(source.response(raw), axis=1, keepdims=True),
         extras=(*source.extras, interval),
-        width=1,
     )

@@ -240,7 +240,7 @@ def compare(
     ]
     found += unmatched_outputs(source, {*outputs} - {metadata.steps}, [extra.name for extra in source.extras])
     if source.classes is not None:
-        found.append(Comparison("label", wrong_labels(source.classes, outputs["label"], raw, score), 0.0))
+        found.append(Comparison("label", wrong_labels(source.classes, outputs["label"], response, allowed), 0.0))
     return tuple(found)
 
 
@@ -262,13 +262,9 @@ def largest_difference(found: Array, wanted: Array) -> float:
     return float(np.nanmax(np.where(same, 0.0, np.abs(found - np.where(same, 0.0, wanted))), initial=0.0))
 
 
-def wrong_labels(classes: Array, found: Array, raw: Array, tolerance: float) -> float:
-    """The fraction of rows whose label differs although the raw score is clear of the decision boundary."""
-    if raw.shape[1] == 1:
-        index, gap = (raw[:, 0] > 0.0).astype(int), np.abs(raw[:, 0])
-    else:
-        best = np.sort(raw, axis=1)
-        index, gap = raw.argmax(axis=1), 0.5 * (best[:, -1] - best[:, -2])
+def wrong_labels(classes: Array, found: Array, response: Array, tolerance: float) -> float:
+    """The fraction of rows whose label differs although the largest response is clear of the second."""
+    best = np.sort(response, axis=1)
     text = classes.dtype.kind in "UO"
-    wanted = classes[index].astype(np.str_ if text else np.int64)
-    return float(np.mean((found.astype(wanted.dtype) != wanted) & (gap > tolerance)))
+    wanted = classes[response.argmax(axis=1)].astype(np.str_ if text else np.int64)
+    return float(np.mean((found.astype(wanted.dtype) != wanted) & (best[:, -1] - best[:, -2] > 2.0 * tolerance)))

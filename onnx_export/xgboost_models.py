@@ -10,7 +10,6 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBClassifier, XGBModel
 
-from rffboost_ext import Link
 from rffboost_ext.interop import xgboost as rxgb
 from rffboost_ext.interop.links import XGBOOST
 from rffboost_ext.interop.score_conversion import as_columns
@@ -22,8 +21,7 @@ from rffboost_ext.preprocessing.tables import categorical_columns, is_table, nat
 from rffboost_ext.utils.typing import Array
 
 from .host_links import estimator_link, host_codes, n_classes_of, prediction_links
-from .links import checked_link
-from .source import ExportSource, export_source, names_of
+from .source import ExportSource, export_source, fields_of_loss, names_of
 
 OBJECTIVES = prediction_links(XGBOOST)
 """The link of each XGBoost objective."""
@@ -64,12 +62,10 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
         model,
         name=type(model).__name__,
         to_raw=model.score_conversion().raw,
-        loss=repr(loss),
-        link=lambda n_outputs: checked_link(loss, n_outputs),
-        response=loss.inverse_link,
         n_offsets=len(model.baseline_) if uses_offset else 0,
         classes=getattr(model, "classes_", None),
         feature_names=names_of(model),
+        **fields_of_loss(loss, len(model.baseline_)),
     )
 
 
@@ -90,7 +86,7 @@ def objective_source(model: Booster | XGBModel, name: str, feature_names: tuple[
         name=name,
         to_raw=as_columns,
         loss=kind,
-        link=lambda n_outputs: link,
+        link=link,
         response=link.inverse,
         classes=None if n_classes is None else np.arange(n_classes),
         feature_names=feature_names,
@@ -101,7 +97,6 @@ def xgboost_source(
     model: Booster | XGBModel,
     name: str,
     to_raw: Callable[[Array], Array],
-    link: Callable[[int], Link],
     **facts: Any,
 ) -> ExportSource:
     """The source of a model of scalar trees."""
@@ -113,7 +108,6 @@ def xgboost_source(
     return ExportSource(
         estimator=name,
         ensemble=ensemble.compact(),
-        link=link(ensemble.n_outputs),
         n_features=booster.num_features(),
         raw=lambda X: to_raw(booster.predict(to_dmatrix(X, known, encoding), **rounds)),
         eps=float(np.finfo(np.float32).eps),

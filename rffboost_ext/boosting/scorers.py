@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import r2_score
 
 from ..core import Loss
 from ..losses.coupling import losses_of_rows
@@ -87,6 +86,8 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
     ValueError
         If the loss does not accept the targets, or they need another number of scores.
     """
+    from sklearn.metrics import r2_score
+
     n_scores = loss.n_scores(y)
     if n_scores != raw.shape[1]:
         raise ValueError(

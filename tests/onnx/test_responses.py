@@ -1,0 +1,190 @@
+"""Responses of any width: labels are those of the largest response, and columns with names are outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+import skl2onnx
+from scipy.special import expit, logsumexp, softmax
+
+from onnx_export import Graph, OnnxPredictor, convert_link, register_skl2onnx, to_onnx, verify_onnx
+from onnx_export.export import DTYPES
+from rffboost_ext import ConformalRegressor, Loss, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.losses import LabelRegression, SquaredError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 2)).astype(np.float32)
+CUTS = np.array([-1.0, 0.0, 1.0])
+Y = np.digitize(2.0 * X[:, 0] + RNG.logistic(size=200), CUTS)
+PRIOR = np.log([0.85, 0.05, 0.05, 0.05])
+
+
+class Shifted(Loss):
+    """Softmax of scores plus a prior: the largest score is not that of the most probable class."""
+
+    task, multiclass = "classification", True
+
+    def value(self, y, raw):
+        return logsumexp(raw, axis=1) - np.take_along_axis(raw, y.astype(int), axis=1)[:, 0]
+
+    def derivatives(self, y, raw):
+        p = softmax(raw, axis=1)
+        return p - (y == np.arange(4)), p * (1.0 - p) + 1e-9
+
+    def baseline(self, y, weight):
+        return np.zeros(4)
+
+    def inverse_link(self, raw):
+        return softmax(raw + PRIOR, axis=1)
+
+
+@convert_link.register
+def _(loss: Shifted, graph: Graph, raw: str) -> str:
+    # The name of the constant is that of an output.
+    return graph.node("Softmax", graph.node("Add", raw, graph.constant(PRIOR, "score")), axis=1)
+
+
+class Cumulative(Loss):
+    """The cumulative logit model: one score, and probabilities of four ordered classes."""
+
+    response_names = "none", "few", "several", "many"
+
+    def n_scores(self, y, n_classes=None):
+        return 1
+
+    def _sides(self, y, raw):
+        ends, k = np.r_[-40.0, CUTS, 40.0], y.astype(int)
+        return expit(ends[k + 1] - raw), expit(ends[k] - raw)
+
+    def value(self, y, raw):
+        above, below = self._sides(y, raw)
+        return -np.log(np.maximum(above - below, 1e-12))[:, 0]
+
+    def derivatives(self, y, raw):
+        above, below = self._sides(y, raw)
+        return 1.0 - above - below, above * (1.0 - above) + below * (1.0 - below)
+
+    def baseline(self, y, weight):
+        return np.zeros(1)
+
+    def inverse_link(self, raw):
+        return np.diff(expit(CUTS - raw), axis=1, prepend=0.0, append=1.0)
+
+
+@convert_link.register
+def _(loss: Cumulative, graph: Graph, raw: str) -> str:
+    below = graph.node("Sigmoid", graph.node("Sub", graph.constant([[-3e38, *CUTS, 3e38]], "few"), raw))
+    high, low = (graph.constant(np.arange(4) + k, "columns") for k in (1, 0))
+    return graph.node("Sub", graph.node("Gather", below, high, axis=1), graph.node("Gather", below, low, axis=1))
+
+
+class Ordinal(Cumulative):
+    task, multiclass, response_names = "classification", True, None
+
+
+def classifier(loss: Any) -> Any:
+    names = np.array(["d", "c", "b", "a"])
+    return RFFBoostClassifier(loss, n_estimators=8, early_stopping=False, random_state=0).fit(X, names[Y])
+
+
+@pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_label_is_the_class_of_the_largest_response(loss: Any, dtype: str) -> None:
+    model = classifier(loss)
+    graph = to_onnx(model, dtype=dtype)
+    verify_onnx(model, graph, X, raise_on_mismatch=True)
+    found = OnnxPredictor(graph)
+    assert (found.predict(X) == model.predict(X)).all()
+    assert found.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
+def test_verify_finds_labels_of_scores_instead_of_responses(loss: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = classifier(loss)
+    monkeypatch.setattr("onnx_export.links.ORDERED", (type(loss),))
+    assert not verify_onnx(model, to_onnx(model), X)["label"].passed
+
+
+@pytest.mark.parametrize("loss", [Shifted(), Ordinal()], ids=repr)
+def test_labels_and_wide_responses_by_skl2onnx(loss: Any) -> None:
+    register_skl2onnx()
+    for model in (classifier(loss), RFFBoostRegressor(Cumulative(), "tree", n_estimators=5).fit(X, Y)):
+        graph = skl2onnx.to_onnx(model, X, options={"zipmap": False} if hasattr(model, "classes_") else None)
+        *labels, response = onnxruntime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
+        assert all((found == model.predict(X)).all() for found in labels)
+        assert response == pytest.approx(model.predict_proba(X) if labels else model.predict(X), abs=1e-5)
+        assert graph.graph.output[-1].type.tensor_type.shape.dim[1].dim_value == 4
+    if loss.n_scores(Y[:, None]) == 1:
+        with pytest.raises(ValueError, match=r"Ordinal\(\) has 1 scores for 4 classes"):
+            skl2onnx.to_onnx(classifier(loss), X, options={"raw_scores": True, "zipmap": False})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_columns_with_names_are_outputs_that_no_input_hides(dtype: str) -> None:
+    table = pd.DataFrame({"few": pd.Categorical(np.where(X[:, 0] > 0.0, "yes", "no")), "x": X[:, 1]})
+    model = RFFBoostRegressor(Cumulative(), n_estimators=8, early_stopping=False, random_state=0).fit(table, Y)
+    graph = to_onnx(model, table, dtype=dtype)
+    verify_onnx(model, graph, table, raise_on_mismatch=True)
+    found = OnnxPredictor(graph)
+    assert found.response_names == ["none", "few", "several", "many"]
+    assert [entry.name for entry in graph.graph.input] == ["few_", "x"]
+    for name, column in zip(found.response_names, model.predict(table).T, strict=True):
+        assert found.output(name, table) == pytest.approx(column, abs=1e-5)
+    with pytest.raises(ValueError, match=r"name must be one of the outputs \['variable', 'score', 'none'"):
+        found.output("loc", table)
+    interval = ConformalRegressor(RFFBoostRegressor(Cumulative(), "tree", n_estimators=2)).fit(X, Y)
+    verify_onnx(interval, to_onnx(interval, dtype=dtype), X, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize("names", [("few",), ("a", "a", "b", "c"), ("a", "b", "c", "score")])
+def test_names_that_do_not_suit_the_response(names: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = RFFBoostRegressor(Cumulative(), "tree", n_estimators=2).fit(X, Y)
+    monkeypatch.setattr(Cumulative, "response_names", names)
+    with pytest.raises(ValueError, match=r"Cumulative\(\): response_names must have a different name"):
+        to_onnx(model)
+
+
+class Halved(SquaredError):
+    """A loss of labels -1 and 1 with a response of its own."""
+
+    link = None
+
+    def inverse_link(self, raw):
+        return 0.5 * raw
+
+
+def test_a_registered_loss_may_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = RFFBoostClassifier(Halved(), "tree", n_estimators=3).fit(X, Y > 1)
+    assert isinstance(model.loss_, LabelRegression)
+    with pytest.raises(TypeError, match=r"Halved has no link, (.|\n)*loss: Halved"):
+        to_onnx(model)
+    convert_link.register(Halved)(lambda loss, graph, raw: graph.node("Mul", raw, graph.constant(0.5, "half")))
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda loss, graph, raw: None, "must return the name of a value, got None"),
+        (lambda loss, graph, raw: "elsewhere", "must return the name of a value, got 'elsewhere'"),
+        (
+            lambda loss, graph, raw: graph.node("Greater", raw, raw, dtype=bool),
+            "must return a value of type",
+        ),
+        (lambda loss, graph, raw: {}["key"], "KeyError: 'key', in the ONNX form of"),
+        (lambda loss, graph, raw: raw, "is not the inverse_link of the loss"),
+    ],
+)
+def test_wrong_nodes_of_a_response_are_refused_by_name(function: Any, words: str) -> None:
+    class Wrong(Cumulative):
+        pass
+
+    model = RFFBoostRegressor(Wrong(), "tree", n_estimators=2).fit(X, Y)
+    convert_link.register(Wrong)(function)
+    with pytest.raises(ValueError, match=words) as caught:
+        to_onnx(model)
+    assert "Wrong" in str(caught.value)
