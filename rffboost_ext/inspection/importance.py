@@ -28,7 +28,7 @@ import numpy as np
 
 from ..core import Loss, Term
 from ..terms import Expanded, Standardized, Trees
-from ..terms.laws import is_package_term
+from ..terms.laws import innermost_term
 from ..utils.typing import Array
 from .total_effects import total_effects
 
@@ -79,11 +79,17 @@ def _(term: Standardized, X: Array, weight: Array) -> Array:
 
 @variances.register
 def _(term: Expanded, X: Array, weight: Array) -> Array:
-    if not is_package_term(term):
+    if not has_rule(term):
         # One-hot columns of one column change together.
         return np.asarray(variances(term.__call__, X, weight))
     # A column is credited with its missing indicator and one-hot columns.
     return term.expansion.sum_by_source(variances(term.term, term.expansion(X), weight))
+
+
+def has_rule(term: Term) -> bool:
+    """Whether what a learner fitted has a rule of its own for importances."""
+    kind = type(innermost_term(term))
+    return any(rule.dispatch(kind) is not rule.dispatch(object) for rule in (variances, total_effects))
 
 
 def variance(values: Array, weight: Array) -> Array:
@@ -148,8 +154,8 @@ def importances(
 
 
 def with_scaled_outputs(term: Term, factors: Array) -> Callable[[Array], Array]:
-    """A term with its outputs times `factors` (C,): the law of ``scaled`` is about a single number."""
-    if is_package_term(term):
+    """A term with its outputs times `factors` (C,): without a rule a function is enough."""
+    if has_rule(term):
         return term.scaled(factors)  # type: ignore[arg-type]
     return lambda X: factors * term(X)
 

@@ -11,13 +11,14 @@ import pytest
 from sklearn.feature_selection import SelectFromModel
 from sklearn.inspection import permutation_importance
 
-from rffboost_ext import Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor, Term, average
+from rffboost_ext import Cosines, Ensemble, Learner, RFFBoostClassifier, RFFBoostRegressor, Term, average
 from rffboost_ext.inspection import shapley as shapley_module
 from rffboost_ext.inspection.coalitions import by_all_coalitions, by_random_orders, shapley_by_evaluation
 from rffboost_ext.inspection.importance import importances, variances
 from rffboost_ext.inspection.shapley import grouped_shapley, shapley, shapley_values
 from rffboost_ext.inspection.total_effects import total_effects
 from rffboost_ext.learners import Mixture
+from rffboost_ext.terms import Expanded
 
 from ..oracles.shapley import by_definition
 
@@ -179,3 +180,17 @@ def test_one_hot_columns_of_a_users_term_change_together():
     effects = importances(model.ensemble_, model.encoder_.transform(TABLE))
     np.testing.assert_allclose(effects, model.feature_importances_, atol=1e-12)
     assert 0.1 < effects[2] < 0.5
+
+
+def test_a_registered_rule_is_used_in_a_table_too():
+    class Ruled(Hidden):
+        """Hidden units with a rule of their own."""
+
+    variances.register(Ruled, lambda term, X, weight: np.eye(X.shape[1])[1])
+    term = Ruled(np.ones((3, 1)), np.zeros(1), np.ones((1, 1)))
+    expansion = MODELS["table"]().encoder_.expansion
+    wide = replace(term, weight=np.ones((expansion.n_expanded, 1)))
+    found = importances(
+        Ensemble(np.zeros(1), (Expanded(wide, expansion),), np.ones((1, 2))), TABLE.assign(c=0.0).to_numpy()
+    )
+    np.testing.assert_allclose(found, [0.0, 1.0, 0.0])
