@@ -12,7 +12,9 @@ import numpy as np
 from ..boosting.round_update import RoundFitter
 from ..boosting.steps import STEPS, Shrunk, default_step
 from ..core import Learner, Loss, Step, Term
+from ..data.dataset import Dataset
 from ..estimators.base import BaseRFFBoost
+from ..inspection.importance import defer_importances
 from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
@@ -225,8 +227,16 @@ class CosineObjectiveBase(ABC):
                 f"it comes from another training"
             )
         training.trace.require_trees(trees)
-        ensemble, names = training.ensemble(trees, self.every), self._feature_names(booster)
-        return fitted(ensemble, training.fitter.loss, n_features, learner=self.learner, names=names)
+        ensemble, names, fitter = (
+            training.ensemble(trees, self.every),
+            self._feature_names(booster),
+            training.fitter,
+        )
+        rows = Dataset(fitter.design.original, fitter.y, fitter.weight)
+        importances = defer_importances(rows, self.random_state, fitter.loss)
+        return fitted(
+            ensemble, fitter.loss, n_features, learner=self.learner, names=names, importances=importances
+        )
 
     def _start_training(self, host: Array, matrix: Any) -> CosineTraining:
         X, weight = self._cosine_sum(matrix).X, read_weights(matrix, len(host))

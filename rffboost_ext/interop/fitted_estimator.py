@@ -8,6 +8,7 @@ from ..core import Learner, Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.classifier import RFFBoostClassifier
 from ..estimators.regressor import RFFBoostRegressor
+from ..inspection.importance import DeferredImportances
 from ..preprocessing.category_encoding import CategoryEncoding
 from ..preprocessing.feature_encoder import FeatureEncoder, lacks_scores
 from ..terms.ensemble import Ensemble
@@ -22,6 +23,7 @@ def fitted(
     names: Array | None = None,
     categories: CategoryEncoding | None = None,
     base_margin: bool = False,
+    importances: DeferredImportances | None = None,
 ) -> BaseRFFBoost:
     """A fitted estimator that predicts with `ensemble`; classes are 0 .. K-1 for a classification loss.
 
@@ -41,6 +43,8 @@ def fitted(
         Categories of the columns, whose codes the ensemble takes; None if all are numbers.
     base_margin : bool, default=False
         Whether predictions need an offset, which is added to the raw scores.
+    importances : DeferredImportances, optional
+        Rows of the training for feature importances.
 
     Returns
     -------
@@ -56,6 +60,7 @@ def fitted(
     if names is not None:
         encoder.feature_names_in_ = names
     model = cls.from_ensemble(ensemble, loss, encoder, learner)
+    model._importances = importances
     if base_margin:
         model.uses_base_margin_ = True
     return model

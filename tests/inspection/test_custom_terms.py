@@ -65,7 +65,21 @@ TABLE = pd.DataFrame({"a": np.where(X[:, 2] > 1.0, np.nan, X[:, 0]), "b": X[:, 1
     c=pd.Categorical(np.array(["p", "q", "r", None], dtype=object)[RNG.integers(4, size=300)])
 )
 REGRESSION, LABELS = partial(RFFBoostRegressor, **PARAMS), np.digitize(Y, [-0.5, 0.5])
+
+
+def beside_trees():
+    """A model whose trees are a host's."""
+    import xgboost
+
+    from rffboost_ext.interop.xgboost import CosineObjective
+
+    objective = CosineObjective("squared_error", ExtremeLearning())
+    params = {"base_score": 0.0, "max_depth": 2}
+    return objective.bind(xgboost.train(params, xgboost.DMatrix(X, Y), 8, obj=objective))
+
+
 MODELS = {
+    "beside trees": beside_trees,
     "alone": lambda: REGRESSION(learner=ExtremeLearning()).fit(X, Y),
     "mixture": lambda: REGRESSION(learner=Mixture(cosines=ExtremeLearning())).fit(X, Y),
     "in original units": lambda: REGRESSION(learner=ExtremeLearning(), standardize=False).fit(X, Y),
