@@ -128,7 +128,11 @@ class RFFBoostRanker(BaseRFFBoost):
         return [loss, Grouped(loss)]
 
     def _check_target(self, parts: Parts, data: Dataset, targets: TargetEncoder) -> None:
-        parts.loss.n_scores(data.y)
+        if parts.loss.n_scores(data.y) != 1:
+            raise ValueError(
+                f"{type(self).__name__}: loss must have one score for y of two columns, relevance and query, as "
+                f"'lambdarank' and 'pairwise' have, got {parts.loss!r}"
+            )
 
     @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:

@@ -50,7 +50,7 @@ class RankingLoss(Loss):
         require_constant_weight(y[:, 1], weight)
         if not isinstance(self.unit, str):
             return self
-        hessian = self.derivatives(y, np.zeros((len(y), 1)), weight)[1].mean()
+        hessian = np.average(self.derivatives(y, np.zeros((len(y), 1)))[1][:, 0], weights=weight)
         return clone(self).set_params(unit=round_to_24_bits(float(1.0 / hessian)) if hessian > 0.0 else 1.0)
 
     @abstractmethod
