@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import Loss
-from ..utils.convex import minimiser_along
 from ..utils.param_validation import Integer
 from ..utils.typing import Array
+from .constant_scores import WeightedMean, minimising_constant
 from .coupling import derivatives_of_rows, losses_of_rows
 from .wrapper import LossWrapper
-
-# Mean gradients below this share of the mean absolute gradient are rounding errors.
-ROUNDING = 1e-14
-# Steps along the gradient beyond which a loss has no minimum.
-LONGEST = 1e6
 
 
 class WithOffset(LossWrapper):
@@ -62,47 +57,13 @@ class WithOffset(LossWrapper):
         return derivatives_of_rows(self.loss, self.inner_target(y), self.inner_raw(y, raw), weight)
 
     def baseline(self, y: Array, weight: Array) -> Array:
-        without = self.loss.baseline(self.inner_target(y), weight)
+        own = self.inner_target(y)
+        without = self.loss.baseline(own, weight)
         if self.translation_invariant:
             return without
-        return minimising_constant(self, y, weight, without - np.average(self.offset(y), axis=0, weights=weight))
-
-
-def minimising_constant(loss: Loss, y: Array, weight: Array, start: Array) -> Array:
-    """The constant scores, (C,), that minimise the weighted mean of a loss, from scores `start` near them.
-
-    A single score is the root of the mean gradient, several are found by BFGS in units of Newton steps.
-    """
-    share = weight / weight.sum()
-
-    def derivatives(constant: Array) -> tuple[Array, Array]:
-        return derivatives_of_rows(loss, y, np.tile(constant, (len(y), 1)), weight)
-
-    gradient, hessian = derivatives(start)
-    slope, curvature = share @ gradient, share @ hessian
-    if (np.abs(slope) <= ROUNDING * (share @ np.abs(gradient))).all():
-        return start
-    curvature[curvature <= 0.0] = 1.0
-    if len(start) == 1:
-        step = -slope / curvature
-        length = minimiser_along(lambda t: float((share @ derivatives(start + t * step)[0] * step)[0]), LONGEST)
-        return start + length * step
-    return minimised_together(loss, y, weight, start, 1.0 / np.sqrt(curvature))
-
-
-def minimised_together(loss: Loss, y: Array, weight: Array, start: Array, unit: Array) -> Array:
-    """The constant scores, (C,), that minimise the weighted mean of a loss, by BFGS in units (C,)."""
-    from scipy.optimize import minimize
-
-    share = weight / weight.sum()
-
-    def objective(z: Array) -> tuple[float, Array]:
-        raw = np.tile(start + unit * z, (len(y), 1))
-        gradient, _ = derivatives_of_rows(loss, y, raw, weight)
-        return float(share @ losses_of_rows(loss, y, raw, weight)), unit * (share @ gradient)
-
-    found = minimize(objective, np.zeros(len(start)), jac=True, method="BFGS", options={"gtol": 1e-10})
-    return np.asarray(start + unit * found.x)
+        start = without - np.average(self.offset(y), axis=0, weights=weight)
+        held = WeightedMean(self.loss, own, weight).held_scores(without)
+        return minimising_constant(WeightedMean(self, y, weight), start, ~held)
 
 
 def with_same_offset(loss: Loss, other: Loss) -> Loss:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rffboost_ext import LOSSES
+from rffboost_ext.losses.constant_scores import WeightedMean
 from rffboost_ext.losses.coupling import derivatives_of_rows
 from rffboost_ext.losses.offset import WithOffset
 
@@ -67,3 +69,21 @@ def test_a_weight_of_two_is_a_row_twice(case):
     np.testing.assert_allclose(
         found, loss.baseline(np.repeat(target, twice, axis=0), np.ones(twice.sum())), rtol=1e-7
     )
+
+
+@pytest.mark.parametrize("name", ["normal", "laplace", "student_t", "gamma_distribution", "negative_binomial"])
+def test_the_baseline_of_several_scores_is_the_minimum_of_each(name):
+    rng = np.random.default_rng(0)
+    loss = LOSSES.create(name)
+    y = (rng.poisson(3.0, (N, 1)) if name == "negative_binomial" else rng.gamma(2.0, size=(N, 1))).astype(float)
+    offset, weight = 0.5 * rng.standard_normal((N, loss.n_scores(y))), rng.uniform(0.5, 2.0, N)
+    for given in (np.zeros_like(offset), offset):
+        target = np.hstack([y, given])
+        prepared = WithOffset(loss, offset.shape[1]).prepared(target, weight)
+        mean, best = WeightedMean(prepared, target, weight), prepared.baseline(target, weight)
+        wanted = prepared.loss.baseline(y, weight)
+        if not given.any():
+            np.testing.assert_array_equal(best, wanted)
+        free = ~WeightedMean(prepared.loss, y, weight).held_scores(wanted)
+        for step in np.vstack([np.diag(size * free) for size in (-1e-3, 1e-3, 0.3)]):
+            assert mean.value(best) <= mean.value(best + step) + 1e-9
