@@ -1,0 +1,158 @@
+"""Losses of coupled rows are called with whole groups, or with all rows of a set, wherever a fit calls them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from rffboost_ext import LEARNERS, LOSSES, Checkpoint, ConformalRegressor, Mixture, RFFBoostRegressor, RFFNewton
+from rffboost_ext.boosting.early_stopping import validation_split
+from rffboost_ext.losses.wrapper import LossWrapper
+from rffboost_ext.preprocessing import log_transform
+
+from ..coupled_losses import COUPLED, N, PairwiseLogistic, coupled_rows, require_whole_groups
+
+kinds = pytest.mark.parametrize("kind", COUPLED)
+
+
+@pytest.fixture(autouse=True)
+def forgotten_calls():
+    yield
+    for kind in COUPLED:
+        kind.calls.clear()
+
+
+class Pooled(RFFNewton):
+    """Sees few rows at a time."""
+
+    pool_size = 25
+
+
+def fitted(kind, model, **params):
+    """The sets of rows that the loss of a fit is called with."""
+    X, y, weight = coupled_rows(kind)
+    model = clone(model).set_params(loss=kind(), random_state=0)
+    model.fit(X, y, sample_weight=weight, **params)
+    return model, require_whole_groups(kind, y, weight)
+
+
+@kinds
+@pytest.mark.parametrize("learner", [*LEARNERS.names(), Mixture("rff_irls", subsample=0.7)], ids=str)
+def test_learners_call_a_loss_with_whole_sets(kind, learner, monkeypatch) -> None:
+    monkeypatch.setattr(log_transform, "KERNEL_ROWS", 30)
+    _, sets = fitted(kind, RFFBoostRegressor(learner=learner, n_estimators=3, early_stopping=False))
+    assert max(map(len, sets)) == N
+    if kind.rows == "all":
+        assert set(map(len, sets)) == {N}
+
+
+@kinds
+@pytest.mark.parametrize(
+    "params", [{"quality": "high"}, {"quality": "fast"}, {"n_folds": 1}, {"refit": True}], ids=str
+)
+def test_folds_are_sets_of_their_own(kind, params) -> None:
+    model, sets = fitted(kind, RFFBoostRegressor(n_estimators=3, **params))
+    everything, larger = frozenset(range(N)), {one for one in sets if len(one) > N // 2}
+    if kind.rows == "all":
+        assert all(one == everything or everything - one in sets for one in sets)
+    assert len(larger - {everything}) == model.n_folds_
+
+
+@kinds
+def test_evaluation_sets_are_sets_of_their_own(kind) -> None:
+    X, y, weight = coupled_rows(kind)
+    half = np.isin(y[:, 2] % 2, 0) if kind.rows == "groups" else np.arange(N) % 2 == 0
+    model = RFFBoostRegressor(loss=kind(), learner="rff_newton", n_estimators=20, random_state=0)
+    model.fit(X[half], y[half], weight[half], eval_set=[(X[~half], y[~half], weight[~half])])
+    sets = require_whole_groups(kind, y, weight)
+    whole = {frozenset(np.flatnonzero(part).tolist()) for part in (half, ~half)}
+    assert whole <= set(sets)
+    if kind.rows == "all":
+        assert whole == set(sets)
+    curve = model.evals_result_["validation_0"][LOSSES.name_of(kind())]
+    np.testing.assert_allclose(model.validation_scores_[1 : len(curve) + 1], curve)
+
+
+@kinds
+def test_pools_and_large_validation_sets_are_samples_of_whole_groups(kind, monkeypatch) -> None:
+    monkeypatch.setattr(validation_split, "MAX_HELD_OUT", 30)
+    _, sets = fitted(kind, RFFBoostRegressor(learner=Pooled(), n_estimators=60, n_folds=2))
+    assert len({one for one in sets if len(one) < N // 2}) >= 4
+
+
+@kinds
+def test_a_fit_goes_on_with_the_same_sets(kind, tmp_path) -> None:
+    X, y, weight = coupled_rows(kind)
+    params = {"learner": "rff_newton", "early_stopping": False, "random_state": 0, "learning_rate": 0.3}
+    once = RFFBoostRegressor(kind(), n_estimators=6, **params).fit(X, y, weight).predict(X)
+    warm = RFFBoostRegressor(kind(), n_estimators=3, warm_start=True, **params).fit(X, y, weight)
+    np.testing.assert_allclose(warm.set_params(n_estimators=6).fit(X, y, weight).predict(X), once)
+    start = RFFBoostRegressor(kind(), n_estimators=3, **params).fit(X, y, weight)
+    further = RFFBoostRegressor(kind(), n_estimators=3, **params).fit(X, y, weight, init_model=start)
+    assert further.n_estimators_ == 6
+    saved = Checkpoint(tmp_path / "fit", every=2)
+    kept = RFFBoostRegressor(kind(), n_estimators=6, callbacks=[saved], **params).fit(X, y, weight)
+    np.testing.assert_allclose(kept.predict(X), once)
+    require_whole_groups(kind, y, weight)
+
+
+@kinds
+def test_a_metric_couples_rows_where_the_loss_does_not(kind) -> None:
+    class FirstColumn(LossWrapper):
+        """The squared error of the first column."""
+
+        def n_scores(self, y, n_classes=None):
+            return 1
+
+        def inner_target(self, y):
+            return y[:, :1]
+
+    X, y, weight = coupled_rows(kind)
+    plain = FirstColumn(LOSSES.create("squared_error"))
+    RFFBoostRegressor(plain, n_estimators=3, eval_metric=kind(), random_state=0).fit(X, y, weight)
+    require_whole_groups(kind, y, weight)
+
+
+@kinds
+@pytest.mark.parametrize("params", [{"learner": "tree", "early_stopping": False}, {"n_folds": 3}], ids=str)
+def test_copies_of_a_row_are_not_merged_but_held_out_together(kind, params) -> None:
+    X, y, weight = (np.repeat(part, 2, axis=0) for part in coupled_rows(kind))
+    RFFBoostRegressor(kind(), n_estimators=2, random_state=0, **params).fit(X, y, weight)
+    assert {len(target) for target, _ in kind.calls} >= {2 * N}
+    for target, given in kind.calls:
+        ids, counts = np.unique(target[:, 1].astype(int), return_counts=True)
+        assert (counts == 2).all()
+        np.testing.assert_allclose(np.sort(given), np.sort(np.repeat(weight[::2][ids], 2)))
+
+
+def test_groups_of_the_user_and_of_the_loss_exclude_each_other() -> None:
+    X, y, _ = coupled_rows(PairwiseLogistic)
+    model = RFFBoostRegressor(PairwiseLogistic(), n_estimators=2)
+    with pytest.raises(ValueError, match=r"groups must be None, as PairwiseLogistic\(\) takes its groups from y"):
+        model.fit(X, y, groups=y[:, 2])
+    with pytest.raises(ValueError, match="y must be of at least 2 groups"):
+        model.set_params(early_stopping=True).fit(X, y * [1.0, 1.0, 0.0])
+
+
+def test_intervals_calibrate_on_whole_groups() -> None:
+    class InOneColumn(PairwiseLogistic):
+        """y = 1,000 query + id, whose parity is the relevance."""
+
+        def groups(self, y):
+            return y[:, 0] // 1000
+
+        def record(self, y, weight):
+            PairwiseLogistic.calls.append((y, weight))
+
+        def pairs(self, y, weight):
+            query, number = np.divmod(y[:, 0], 1000)
+            return super().pairs(np.column_stack([number % 2, number, query]), weight)
+
+        def baseline(self, y, weight):
+            return np.zeros(1)
+
+    X, y, _ = coupled_rows(PairwiseLogistic)
+    booster = RFFBoostRegressor(InOneColumn(), n_estimators=2, random_state=0)
+    ConformalRegressor(booster, random_state=0).fit(X, 1000 * y[:, 2] + y[:, 1])
+    require_whole_groups(PairwiseLogistic, y, np.ones(N))
