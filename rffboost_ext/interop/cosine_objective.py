@@ -28,16 +28,11 @@ from ..utils.typing import Array
 from .attachments import attach
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
 from .fitted_estimator import fitted
-from .objectives import (
-    mean_loss,
-    n_classes_of_scores,
-    prepare_for_training,
-    read_targets,
-    read_weights,
-    weighted_derivatives,
-)
+from .matrix_rows import read_targets, read_weights
+from .prepared_losses import n_classes_of_scores, prepare_for_training
 from .score_conversion import as_columns
 from .trainings import Trainings
+from .weighted_losses import mean_loss, weighted_derivatives
 
 DOC = """A loss as an objective that adds cosines to the host's trees.
 

@@ -24,7 +24,9 @@ from ..preprocessing.targets import encode_targets, squeeze, target_array
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
-from .objectives import ArrayMetric, metric_on_predictions, prepare_for_training, rows_of_weight
+from .matrix_rows import rows_of_weight
+from .objectives import ArrayMetric, metric_on_predictions
+from .prepared_losses import prepare_for_training
 from .score_conversion import ScoreConversion, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
@@ -84,7 +86,8 @@ class HostEstimatorMixin:
             raise ValueError(f"{name}: objective must be unset, the loss replaces it; got {self.objective!r}")
         check_objective_params(name, loss, self.objective_params, params)
         y = check_target_array(name, loss, y)
-        n_classes = None if self.task == "regression" else class_count(loss, y)
+        loss.n_scores(y)
+        n_classes = class_count(loss, y) if self.task == "classification" and y.shape[1] == 1 else None
         if n_classes is not None:
             require_multiclass(loss, n_classes)
         weight = check_sample_weight(sample_weight, len(y))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core import Loss, Term
+from ..core import Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
 from ..losses.registry import LOSSES
@@ -20,30 +19,23 @@ from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from . import objectives
 from .attachments import attach
-from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
-from .cosine_training import CosineTraining, assign_trees
 from .fitted_estimator import fitted
 from .initial_scores import warn_if_objective_differs
 from .lightgbm_model import categories_of, certain_names_of, names_of, parse_model, read_rounds
 from .links import LIGHTGBM
-from .objectives import (
-    MatrixMetric,
-    MatrixObjective,
-    prepare_for_outputs,
-    prepare_for_training,
-    read_targets,
-    read_weights,
-)
+from .matrix_rows import read_targets, read_weights
+from .objectives import MatrixMetric, MatrixObjective
+from .prepared_losses import prepare_for_outputs, prepare_for_training
 from .score_conversion import slope_of
 
 try:
     from lightgbm import Booster, Dataset, LGBMModel
-    from lightgbm.basic import LightGBMError
 except ImportError as error:
     raise ImportError(
         "rffboost_ext.interop.lightgbm needs LightGBM, which is not installed: pip install 'rffboost-ext[peers]'"
     ) from error
 
+from .lightgbm_cosines import CosineObjective
 from .lightgbm_estimators import LGBMClassifier, LGBMRegressor, recorded_link
 
 __all__ = [
@@ -57,10 +49,6 @@ __all__ = [
     "objective",
     "to_ensemble",
 ]
-
-BOOSTING = {"boosting", "boosting_type", "boost"}
-CHANGING = {"dart": "earlier trees change", "rf": "trees are averaged"}
-"""Kinds of boosting that are rejected, and why."""
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
@@ -257,83 +245,6 @@ def check_bound_baseline(baseline: Any, n_outputs: int) -> Array:
     if not np.isfinite(start).all():
         raise ValueError(f"{allowed}, got {baseline!r}")
     return np.array(np.broadcast_to(start, n_outputs))
-
-
-class CosineObjective(CosineObjectiveBase):
-    __doc__ = f"""{DOC}
-    Notes
-    -----
-    Pass it as ``params["objective"]``; ``feval=hybrid.metric`` evaluates the sum of both parts. LightGBM frees the
-    features of a Dataset: construct it with ``free_raw_data=False``, or provide them by ``attach(data, X)``.
-    """
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> CosineObjective:
-        # lightgbm.train works on a deep copy of its parameters; the learned state must be in this object.
-        return self
-
-    def metric(self, scores: Array, data: Dataset) -> tuple[str, float, bool]:
-        """``feval`` of ``lightgbm.train``: the mean loss at the sum of both parts, for early stopping."""
-        return *self.evaluate(scores, data), False
-
-    def _n_features(self, matrix: Dataset) -> int | None:
-        try:
-            return int(matrix.num_feature())
-        except LightGBMError:
-            # The Dataset is not constructed before training.
-            return None
-
-    def _check_attached(self, matrix: Dataset, X: Array) -> None:
-        # The features are unknown if they come from a file or were freed.
-        known = not isinstance(matrix.data, str | Path | list)
-        found = dense(matrix.data) if known else np.empty(0)
-        if found.ndim == 2 and found.dtype.kind in "biuf":
-            require_same_features(found, X)
-
-    def _features(self, matrix: Dataset) -> Array:
-        if matrix.free_raw_data or isinstance(matrix.data, str):
-            raise ValueError(
-                "the Dataset does not return its features: construct it from an array with free_raw_data=False, "
-                "or pass them by attach(data, X) before training"
-            )
-        return dense(matrix.get_data())
-
-    def _tree_inputs(self, matrix: Dataset, rows: Array) -> Array | None:
-        if matrix.free_raw_data or isinstance(matrix.data, str):
-            return None
-        found = self._features(matrix)[rows]
-        # A table with non-numeric columns has dtype object.
-        return None if found.dtype.kind == "O" else found
-
-    def _start_training(self, host: Array, matrix: Dataset) -> CosineTraining:
-        # train() passes its parameters to a Dataset that was not constructed before; bind() checks the others.
-        params = matrix.params or {}
-        for spelling in BOOSTING & {*params}:
-            require_unchanging_trees(params[spelling])
-        return super()._start_training(host, matrix)
-
-    def _read_trees(self, booster: Booster, training: CosineTraining) -> tuple[list[Term | None], int]:
-        model = booster.model_to_string()
-        text = parse_model(model)
-        for boosting, found in (("dart", "[boosting: dart]" in model), ("rf", "average_output" in text.header)):
-            require_unchanging_trees(boosting if found else "gbdt")
-        best = booster.best_iteration if booster.best_iteration > 0 else None
-        return assign_trees(read_rounds(text), training.tree_grown, best), booster.num_feature()
-
-    def _feature_names(self, booster: Booster) -> Array | None:
-        return certain_names_of(booster)
-
-
-def dense(data: Any) -> Array:
-    """A table as an array, also if it is sparse."""
-    return np.asarray(data.toarray() if hasattr(data, "toarray") else data)
-
-
-def require_unchanging_trees(boosting: str) -> None:
-    """Raise a ValueError unless the scores of a kind of boosting are the sum of the trees of all rounds."""
-    if boosting in CHANGING:
-        raise ValueError(
-            f"boosting must be 'gbdt' with a CosineObjective, got {boosting!r}, whose {CHANGING[boosting]}"
-        )
 
 
 def booster_of(model: Any) -> Booster:

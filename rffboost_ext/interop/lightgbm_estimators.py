@@ -153,6 +153,11 @@ class LGBMEstimator(HostEstimatorMixin):
                 value = self._other_params[spelling]
                 raise ValueError(f"{name}: {spelling} must be unset, the loss replaces it; got {value!r}")
         classes = self.task == "classification"
+        if classes and y is not None and y.ndim == 2 and y.shape[1] > 1:
+            raise ValueError(
+                f"{name}: y must have one column, whose labels LightGBM encodes, got {y.shape[1]}; several labels "
+                f"of a row are for RFFBoostClassifier, XGBClassifier, or lightgbm.train with attach(data, y=...)"
+            )
         weight = self._times_class_weight(y, sample_weight)
         self._fit_loss(encode_labels(y)[1].ravel() if classes and y is not None else y, weight)
         n_outputs = len(self.baseline_)

@@ -14,31 +14,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..core import Loss
 from ..losses.registry import LOSSES
-from ..losses.validation import (
-    check_baseline,
-    check_class_indices,
-    check_derivatives,
-    check_values_of_some_rows,
-    compute_baseline,
-    compute_derivatives,
-    prepare_loss,
-    prepare_with_baseline,
-    require_columns,
-    require_finite_target,
-    require_multiclass,
-    scale_derivatives,
-)
+from ..losses.validation import check_baseline, compute_baseline
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .attachments import is_unbinned
+from .matrix_rows import float_weights, read_targets, read_weights, rows_of_weight, times_class_factors
+from .prepared_losses import prepare_for_scores
 from .score_conversion import ScoreConversion, as_columns
-
-# A leaf divides by the sum of hessians, which may be 0 where the fit is perfect; XGBoost has the same lower bound
-# in its own logistic loss.
-LEAST_HESSIAN = 1e-16
+from .weighted_losses import mean_loss, weighted_derivatives
 
 
 class PreparedLossCache:
@@ -178,7 +162,7 @@ def metric_on_predictions(
     def wrapped(y_true: Array, y_pred: Array, *args: Any, **kwargs: Any) -> Any:
         response = np.asarray(loss.inverse_link(conversion.raw(y_pred)))
         # Hosts pass the probabilities of the second of two classes.
-        one = response.shape[1] == (2 if loss.task == "classification" else 1)
+        one = not loss.multilabel and response.shape[1] == (2 if loss.task == "classification" else 1)
         return metric(y_true, response[:, -1] if one else response, *args, **kwargs)
 
     # XGBoost reads the name, which a callable object may lack.
@@ -213,137 +197,3 @@ def warn_of_start(start: float, loss: Loss, y: Array, weight: Array) -> None:
             f"training starts from {start:g}, the baseline of {loss!r} is {baseline.round(4)}: see intercept() in "
             f"rffboost_ext.interop"
         )
-
-
-def read_targets(matrix: Any) -> Array:
-    """The targets of a matrix, (n, K) in float64; a ValueError if it has none, a TypeError if it is no matrix."""
-    if not hasattr(matrix, "get_label"):
-        raise TypeError(
-            f"the objective and metric are for train(), which passes a matrix; got {type(matrix).__name__}. "
-            f"For the scikit-learn interface use XGBClassifier, XGBRegressor, LGBMClassifier or LGBMRegressor of "
-            f"rffboost_ext.interop with loss=..."
-        )
-    labels = matrix.get_label()
-    if labels is None or not len(labels):
-        raise ValueError("the matrix has no labels, which the objective and metric need")
-    return as_columns(labels)
-
-
-def read_weights(matrix: Any, n_samples: int) -> Array:
-    """The sample weights of a matrix, (n,), 1 if it has none."""
-    # get_weight() of a Dataset fails before its data are binned, which train() does with its parameters.
-    weight = matrix.weight if is_unbinned(matrix) else matrix.get_weight()
-    weight = float_weights(weight if weight is not None and len(weight) else None, n_samples)
-    if not np.any(weight):
-        raise ValueError("the weights of the matrix must not all be 0")
-    return weight
-
-
-def float_weights(weight: Array | None, n_samples: int) -> Array:
-    """Sample weights in float64, 1 by default."""
-    return np.ones(n_samples) if weight is None else np.asarray(weight, dtype=np.float64)
-
-
-def times_class_factors(weight: Array, y: Array, factors: Array | None) -> Array:
-    """Sample weights (n,) times factors by class, (K,), of class indices (n, 1)."""
-    return weight if factors is None else weight * factors[y[:, 0].astype(np.intp)]
-
-
-def rows_of_weight(weight: Array, *arrays: Array) -> tuple[Array, ...]:
-    """The rows of arrays whose weight is positive: others are left out of a loss."""
-    counts = weight > 0.0
-    return arrays if counts.all() else tuple(array[counts] for array in arrays)
-
-
-def prepare_for_scores(loss: Loss, y: Array, raw: Array, weight: Array) -> Loss:
-    """The loss prepared for targets (n, K), with the checks of the boosting loop at a host's raw scores (n, C)."""
-    y, raw, weight = rows_of_weight(weight, y, raw, weight)
-    require_finite_target(loss, y)
-    with require_columns(loss, y):
-        loss = prepare_loss(loss, y, weight, n_classes_of_scores(loss, y, raw.shape[1]))
-        check_class_indices(loss, y, raw[0])
-        check_values_of_some_rows(loss, y, raw, weight)
-    return loss
-
-
-def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
-    """The number of classes with which a loss has a host's number of scores; None for a regression.
-
-    Raises
-    ------
-    ValueError
-        If the loss has another number of scores for the targets, or does not support as many classes.
-    """
-    seen = None if loss.task == "regression" else max(2, int(y.max()) + 1)
-    if seen is not None:
-        require_multiclass(loss, seen)
-    # Rows may lack classes.
-    known = [seen] if seen is None or seen > n_scores else [seen, n_scores]
-    for n_classes in known:
-        if loss.n_scores(y, n_classes) == n_scores:
-            return n_classes
-    raise wrong_number_of_scores(loss, loss.n_scores(y, seen), n_scores)
-
-
-def wrong_number_of_scores(loss: Loss, needed: int, n_scores: int) -> ValueError:
-    """The error for a host that grows another number of scores than a loss needs."""
-    name = "num_class" if loss.task == "classification" else "num_target in XGBoost, or num_class in LightGBM,"
-    return ValueError(
-        f"loss {loss!r} has {needed} scores for this target, the host grows {n_scores}: set {name}={needed}, and "
-        f"give a target whose columns are not one for each score by attach(matrix, y=...)"
-    )
-
-
-def prepare_for_outputs(loss: Loss, n_outputs: int) -> Loss:
-    """The loss whose link applies to a model of `n_outputs` scores if its targets are not available."""
-    y, weight = np.zeros((1, 1)), np.ones(1)
-    if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_outputs) != n_outputs:
-        return loss
-    return loss.prepared(y, weight, n_outputs)
-
-
-def prepare_for_training(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> tuple[Loss, Array]:
-    """The prepared loss and its baseline, (C,), for targets (n, K), with every check of a first round."""
-    y, weight = rows_of_weight(weight, y, weight)
-    require_finite_target(loss, y)
-    with require_columns(loss, y):
-        loss, baseline = prepare_with_baseline(loss, y, weight, n_classes)
-        weighted_derivatives(loss, y, np.tile(baseline, (len(y), 1)), weight, index=0)
-    return loss, baseline
-
-
-def weighted_derivatives(
-    loss: Loss, y: Array, raw: Array, weight: Array, index: int | None = None
-) -> tuple[Array, Array]:
-    """Gradient and hessian of ``loss.unit`` times a prepared loss, weights applied, (n, C) each.
-
-    `index` is the host's round, None if unknown. Rows of weight 0 are left out and have derivatives of 0.
-
-    Raises
-    ------
-    ValueError
-        If the derivatives are not finite arrays of the shape of `raw`, hessians are negative, or the loss changes
-        an array.
-    """
-    counts = weight > 0.0
-    if not counts.all():
-        gradient, hessian = np.zeros((2, *raw.shape))
-        found = weighted_derivatives(loss, y[counts], raw[counts], weight[counts], index)
-        gradient[counts], hessian[counts] = found
-        return gradient, hessian
-    derivatives = scale_derivatives(loss, compute_derivatives(loss, y, raw, weight, index))
-    check_derivatives(loss, derivatives, raw, index)
-    gradient, hessian = derivatives
-    return gradient * weight[:, None], np.maximum(hessian, LEAST_HESSIAN) * weight[:, None]
-
-
-def newton_step(loss: Loss, y: Array, weight: Array) -> Array:
-    """The scores, (C,), after a step of Newton's method from 0: where XGBoost starts if it weights classes."""
-    n_scores = len(compute_baseline(loss, y, weight))
-    gradient, hessian = weighted_derivatives(loss, y, np.zeros((len(y), n_scores)), weight)
-    return -gradient.sum(axis=0) / hessian.sum(axis=0)
-
-
-def mean_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
-    """The weighted mean of a loss for targets (n, K) and raw scores (n, C)."""
-    return MeanLoss(loss)(*rows_of_weight(weight, y, raw, weight))

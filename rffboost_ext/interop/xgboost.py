@@ -7,45 +7,32 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from .._signals import defer_signals
-from ..core import Loss, Term
+from ..core import Loss
 from ..estimators.base import BaseRFFBoost
 from ..estimators.init_model import InitModel
-from ..learners.trees.xgboost_model import model_categories, parse_model, read_rounds
+from ..learners.trees.xgboost_model import model_categories, parse_model
 from ..losses.registry import LOSSES
-from ..losses.validation import response_at
 from ..preprocessing.category_recoding import sorted_codes
-from ..terms.ensemble import Ensemble
-from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
-from ..utils.warnings import warn_user
 from .attachments import attach
-from .cosine_objective import DOC, CosineObjectiveBase, require_same_features
-from .cosine_training import CosineTraining
 from .fitted_estimator import fitted
 from .initial_scores import warn_if_objective_differs
 from .links import XGBOOST, link_of
-from .objectives import (
-    MatrixObjective,
-    metric,
-    prepare_for_outputs,
-    prepare_for_training,
-    read_targets,
-    read_weights,
-)
-from .score_conversion import slope_of
+from .matrix_rows import read_targets, read_weights
+from .objectives import MatrixObjective, metric
+from .prepared_losses import has_score_for_each_class, prepare_for_outputs, prepare_for_training
 
 try:
-    from xgboost import Booster, DMatrix, QuantileDMatrix, XGBModel
-    from xgboost.core import XGBoostError
+    from xgboost import Booster, DMatrix, XGBModel
 except ImportError as error:
     raise ImportError(
         "rffboost_ext.interop.xgboost needs XGBoost, which is not installed: pip install 'xgboost>=3.2'"
     ) from error
 
-from .xgboost_base_score import base_score_of, initial_score
+from .xgboost_base_score import base_score_of
+from .xgboost_cosines import CosineObjective
+from .xgboost_ensemble import booster_of, names_of, to_ensemble
 from .xgboost_estimators import XGBClassifier, XGBRegressor
 
 __all__ = [
@@ -59,12 +46,6 @@ __all__ = [
     "objective",
     "to_ensemble",
 ]
-
-CATEGORIES = (
-    "CosineObjective: the matrix must hold numbers for cosines, got categorical columns: encode them, such as "
-    "one-hot, or train on an array of codes with feature_types and pass it by attach(matrix, codes)"
-)
-"""Error message for categorical columns."""
 
 
 def objective(loss: str | Loss) -> MatrixObjective:
@@ -128,65 +109,9 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
         LOSSES.create(loss), read_targets(matrix), read_weights(matrix, matrix.num_row())
     )
     params = {"base_score": base_score_of(baseline, "reg:squarederror"), "disable_default_eval_metric": True}
-    if loss.task == "classification" and len(baseline) == response_at(loss, baseline[None]).shape[1]:
+    if has_score_for_each_class(loss, baseline):
         return params | {"num_class": len(baseline), "objective": "multi:softprob"}
     return params | ({"num_target": len(baseline)} if len(baseline) > 1 else {})
-
-
-def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> Ensemble:
-    """An XGBoost model as an :class:`~rffboost_ext.Ensemble` of the same raw scores, one term per boosting round.
-
-    Parameters
-    ----------
-    model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
-        Trees of any objective with a known link; gbtree or dart, with leaves of one or several outputs. For
-        categorical splits the
-        ensemble acts on codes, as XGBoost does on arrays.
-    n_rounds : int, optional
-        Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
-        of a Booster are left out, as its own predict uses all.
-
-    Returns
-    -------
-    Ensemble
-        Raw scores equal ``predict(output_margin=True)`` of these rounds up to round-off, also for missing values.
-
-    Raises
-    ------
-    ValueError
-        If the model is linear (gblinear), has fewer rounds than asked for, an unknown objective, or
-        treats values other than NaN as missing.
-    TypeError
-        If it is not an XGBoost model.
-
-    Examples
-    --------
-    >>> import numpy as np, xgboost
-    >>> from rffboost_ext.interop import xgboost as rxgb
-    >>> X = np.arange(20.0)[:, None]
-    >>> model = xgboost.XGBRegressor(n_estimators=5).fit(X, X[:, 0])
-    >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
-    True
-    """
-    booster = booster_of(model)
-    learner = parse_model(booster)
-    start = initial_score(learner)
-    rounds = read_rounds(learner)
-    require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
-    if n_rounds is None:
-        total = len(rounds)
-        n_rounds = best_round(booster, total)
-        if model is booster and n_rounds < total:
-            warn_user(
-                f"{n_rounds} of {total} rounds of the Booster are used, up to the best of early stopping; its own "
-                f"predict uses all. Pass n_rounds={n_rounds} or n_rounds={total} to to_ensemble() or bind()"
-            )
-    terms = tuple(rounds[:n_rounds])
-    ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
-    require_equal(ensemble, booster)
-    if isinstance(model, XGBClassifier | XGBRegressor):
-        return ensemble * (1.0 / slope_of(model.loss_, ensemble.n_outputs))
-    return ensemble
 
 
 def bind(
@@ -225,121 +150,6 @@ def bind(
         warn_if_objective_differs(objective, XGBOOST[objective].inverse, loss, ensemble.n_outputs)
     names, n_features = names_of(booster), booster.num_features()
     return fitted(ensemble, loss, n_features, names=names, categories=coding, base_margin=base_margin)
-
-
-class CosineObjective(CosineObjectiveBase):
-    __doc__ = f"""{DOC}
-    Examples
-    --------
-    >>> import numpy as np, xgboost
-    >>> from rffboost_ext.interop import xgboost as rxgb
-    >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> matrix = xgboost.DMatrix(X, np.sin(2.0 * X[:, 0]) > 0.0)
-    >>> hybrid = rxgb.CosineObjective("log_loss")
-    >>> booster = xgboost.train({{"max_depth": 2}}, matrix, 20, obj=hybrid)
-    >>> hybrid.bind(booster).predict_proba(X).shape
-    (200, 2)
-    """
-
-    def metric(self, scores: Array, matrix: DMatrix) -> tuple[str, float]:
-        """``custom_metric`` of ``xgboost.train``: the mean loss at the sum of both parts, for early stopping."""
-        return self.evaluate(scores, matrix)
-
-    def _check_attached(self, matrix: DMatrix, X: Array) -> None:
-        if not matrix.get_categories().empty():
-            raise ValueError(CATEGORIES)
-        require_no_missing(X.size - matrix.num_nonmissing())
-        # A QuantileDMatrix has only the bins of its features.
-        found = None if isinstance(matrix, QuantileDMatrix) else self._tree_inputs(matrix, np.arange(len(X)))
-        if found is not None:
-            require_same_features(found, X)
-
-    def _n_features(self, matrix: DMatrix) -> int | None:
-        return int(matrix.num_col())
-
-    def _features(self, matrix: DMatrix) -> Array:
-        if "c" in (matrix.feature_types or ()):
-            raise ValueError(CATEGORIES)
-        if isinstance(matrix, QuantileDMatrix):
-            raise ValueError(
-                "a QuantileDMatrix does not return its features: pass them by attach(matrix, X) before training, "
-                "or train on a DMatrix"
-            )
-        rows = matrix.get_data()
-        require_no_missing(matrix.num_row() * matrix.num_col() - rows.nnz)
-        return np.asarray(rows.toarray())
-
-    def _tree_inputs(self, matrix: DMatrix, rows: Array) -> Array | None:
-        try:
-            # A QuantileDMatrix cannot be sliced; its values are not the features, but take the same paths.
-            binned = isinstance(matrix, QuantileDMatrix)
-            return dense_with_nan(matrix.get_data()[rows] if binned else matrix.slice(rows).get_data())
-        except XGBoostError:
-            # Such as one in external memory.
-            return None
-
-    def _read_trees(self, booster: Booster, training: CosineTraining) -> tuple[list[Term | None], int]:
-        rounds: list[Term | None] = list(read_rounds(parse_model(booster), kinds=("gbtree",)))
-        return rounds[: best_round(booster, len(rounds))], booster.num_features()
-
-    def _feature_names(self, booster: Booster) -> Array | None:
-        return names_of(booster)
-
-
-def require_no_missing(n_missing: int) -> None:
-    """Raise a ValueError if a matrix has missing values."""
-    if n_missing:
-        raise ValueError(
-            f"CosineObjective: the matrix has {n_missing} missing values, which cosines cannot take; trees and "
-            f"cosines must use the same features: build the matrix of imputed ones"
-        )
-
-
-def dense_with_nan(sparse: Any) -> Array:
-    """A sparse matrix as an array, NaN for missing entries."""
-    entries = sparse.tocoo()
-    found = np.full(entries.shape, np.nan)
-    found[entries.row, entries.col] = entries.data
-    return found
-
-
-def booster_of(model: Any) -> Booster:
-    """The booster of a model of XGBoost, or a TypeError or ValueError."""
-    if isinstance(model, XGBModel):
-        check_is_fitted(model)
-        if not np.isnan(model.missing):
-            raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
-        return model.get_booster()
-    if not isinstance(model, Booster):
-        raise TypeError(f"model must be a Booster or a scikit-learn estimator of XGBoost, got {model!r}")
-    return model
-
-
-def names_of(booster: Booster) -> Array | None:
-    """Names of the columns; None if there are none or only column indices."""
-    names = booster.feature_names
-    known = names is not None and any(name != str(j) for j, name in enumerate(names))
-    return np.array(names, dtype=object) if known else None
-
-
-def best_round(booster: Booster, n_rounds: int) -> int:
-    """Rounds up to the best after early stopping, else all."""
-    best = booster.attr("best_iteration")
-    return n_rounds if best is None else min(int(best) + 1, n_rounds)
-
-
-@defer_signals()
-def require_equal(ensemble: Ensemble, booster: Booster) -> None:
-    """Raise a ValueError unless XGBoost returns the same raw score for one row."""
-    row = np.zeros((1, booster.num_features()))
-    rounds = (0, len(ensemble)) if len(ensemble) else (0, 0)
-    wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
-    found = ensemble.raw(row)
-    # XGBoost sums in float32: the tolerance is relative to the magnitude of all terms.
-    added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
-    close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
-    if not (np.isfinite(found).all() and close):
-        raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
 
 
 def response_of(model: Booster | XGBModel) -> Callable[[Array], Array] | None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from xgboost import Booster, XGBModel
-from xgboost.callback import TrainingCallback
 
 from ..core import Loss
 from ..learners.trees.xgboost_model import count_outputs, parse_base_score, parse_model
@@ -45,24 +44,6 @@ RAW_TO_BASE_SCORE: dict[str, Callable[[Array], Array]] = {
     **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), np.exp),
 }
 """The inverse."""
-
-
-class SetObjective(TrainingCallback):
-    """Sets the objective of a booster that is trained with a callable; its link applies to ``base_score``.
-
-    Parameters
-    ----------
-    params : dict
-        The objective and its parameters.
-    """
-
-    def __init__(self, params: dict[str, Any]) -> None:
-        self.params = params
-
-    def before_training(self, model: Any) -> Any:
-        """Set the objective and return the booster."""
-        model.set_param(self.params)
-        return model
 
 
 def is_representable(baseline: Array, objective: str) -> bool:

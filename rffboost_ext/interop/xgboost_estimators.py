@@ -10,6 +10,7 @@ import xgboost
 from .._signals import defer_signals
 from ..core import Loss
 from ..learners.trees.xgboost_model import parse_model
+from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response, response_at
 from ..preprocessing.targets import decode_labels, squeeze
@@ -19,37 +20,24 @@ from .attachments import attach
 from .estimator_mixin import PARAMETERS, HostEstimatorMixin
 from .links import XGBOOST
 from .loss_text import loss_from_text, loss_to_text
-from .objectives import ArrayObjective, newton_step, times_class_factors
+from .matrix_rows import times_class_factors
+from .objectives import ArrayObjective
+from .prepared_losses import has_score_for_each_class
 from .score_conversion import slope_of
+from .weighted_losses import newton_step
 from .xgboost_base_score import (
     BASE_MARGIN,
     FITTED,
     GIVEN,
-    SetObjective,
     base_score_of,
     initial_score,
     is_representable,
     previous_xgboost_model,
     raw_of_base_score,
 )
+from .xgboost_objectives import NATIVE, OBJECTIVE_PARAMS, SetObjective
 
 WITHOUT = "objective and those of its own objectives, such as quantile_alpha"
-OBJECTIVE_PARAMS = {
-    "quantile_alpha": ("quantile",),
-    "huber_slope": ("delta",),
-    "tweedie_variance_power": ("power",),
-    **dict.fromkeys(("expectile_alpha", "aft_loss_distribution", "aft_loss_distribution_scale"), ()),
-    **dict.fromkeys(("lambdarank_pair_method", "lambdarank_num_pair_per_sample", "lambdarank_bias_norm"), ()),
-    **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization", "lambdarank_unbiased"), ()),
-    "ndcg_exp_gain": (),
-}
-"""Parameters of XGBoost's objectives, and the names of equivalent parameters of our losses.
-
-``max_delta_step`` is missing because trees read it too.
-"""
-
-NATIVE = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}
-"""Objectives of XGBoost that equal losses, by the names of these."""
 
 
 class DeferInterrupts:
@@ -165,7 +153,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         start = initial_score(parse_model(self.get_booster()))
         self.baseline_ = start / slope_of(self.loss_, len(start))
         self._start = base_score_of(start, self._host_objective())
-        if self.task == "classification":
+        if self.task == "classification" and not self.loss_.multilabel:
             self.n_classes_ = response_at(self.loss_, self.baseline_[None]).shape[1]
         # XGBoost has set these from the file; they must not act as parameters of a later fit.
         self.base_score = self.objective = self.eval_metric = None
@@ -208,8 +196,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
 
     def _host_objective(self) -> str:
         """XGBoost's objective in the booster, whose link applies to ``base_score``, metrics and files."""
-        n_scores = len(self.baseline_)
-        if self.task == "classification" and response_at(self.loss_, self.baseline_[None]).shape[1] == n_scores:
+        if has_score_for_each_class(self.loss_, self.baseline_):
             return "multi:softprob"
         start = self.score_conversion().slope * self.baseline_
         same = NATIVE.get(LOSSES.name_of(self.loss_)), *self.natives
@@ -239,7 +226,9 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
     def _has_link_of(self, objective: str) -> bool:
         """Whether an objective of XGBoost's maps margins to the same response as the loss."""
         slope = self.score_conversion().slope
-        return has_same_response(XGBOOST[objective].inverse, self.loss_, len(self.baseline_), slope)
+        # One log-odds for each label.
+        link = LogitLink() if objective == "binary:logistic" and self.loss_.multilabel else XGBOOST[objective]
+        return has_same_response(link.inverse, self.loss_, len(self.baseline_), slope)
 
     def _check_metric(self, metric: Any) -> None:
         """Raise a ValueError for a metric of XGBoost's if the loss has another link than the host's objective."""
@@ -319,7 +308,7 @@ class XGBClassifier(XGBEstimator, xgboost.XGBClassifier):
 
     def _response(self, raw: Array) -> Array:
         probability = self.loss_.inverse_link(raw)
-        return decode_labels(probability, np.arange(probability.shape[1]))
+        return decode_labels(probability, np.arange(probability.shape[1]), self.loss_.multilabel)
 
 
 class XGBRegressor(XGBEstimator, xgboost.XGBRegressor):

@@ -1,0 +1,114 @@
+"""XGBoost's models as ensembles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+from xgboost import Booster, DMatrix, XGBModel
+
+from .._signals import defer_signals
+from ..learners.trees.xgboost_model import parse_model, read_rounds
+from ..terms.ensemble import Ensemble
+from ..utils.param_validation import OPTIONAL, Integer, require
+from ..utils.typing import Array
+from ..utils.warnings import warn_user
+from .score_conversion import slope_of
+from .xgboost_base_score import initial_score
+from .xgboost_estimators import XGBClassifier, XGBRegressor
+
+
+def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> Ensemble:
+    """An XGBoost model as an :class:`~rffboost_ext.Ensemble` of the same raw scores, one term per boosting round.
+
+    Parameters
+    ----------
+    model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
+        Trees of any objective with a known link; gbtree or dart, with leaves of one or several outputs. For
+        categorical splits the
+        ensemble acts on codes, as XGBoost does on arrays.
+    n_rounds : int, optional
+        Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
+        of a Booster are left out, as its own predict uses all.
+
+    Returns
+    -------
+    Ensemble
+        Raw scores equal ``predict(output_margin=True)`` of these rounds up to round-off, also for missing values.
+
+    Raises
+    ------
+    ValueError
+        If the model is linear (gblinear), has fewer rounds than asked for, an unknown objective, or
+        treats values other than NaN as missing.
+    TypeError
+        If it is not an XGBoost model.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from rffboost_ext.interop import xgboost as rxgb
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = xgboost.XGBRegressor(n_estimators=5).fit(X, X[:, 0])
+    >>> bool(np.abs(rxgb.to_ensemble(model).raw(X)[:, 0] - model.predict(X)).max() < 1e-5)
+    True
+    """
+    booster = booster_of(model)
+    learner = parse_model(booster)
+    start = initial_score(learner)
+    rounds = read_rounds(learner)
+    require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
+    if n_rounds is None:
+        total = len(rounds)
+        n_rounds = best_round(booster, total)
+        if model is booster and n_rounds < total:
+            warn_user(
+                f"{n_rounds} of {total} rounds of the Booster are used, up to the best of early stopping; its own "
+                f"predict uses all. Pass n_rounds={n_rounds} or n_rounds={total} to to_ensemble() or bind()"
+            )
+    terms = tuple(rounds[:n_rounds])
+    ensemble = Ensemble(start, terms, np.ones((len(terms), 2)))
+    require_equal(ensemble, booster)
+    if isinstance(model, XGBClassifier | XGBRegressor):
+        return ensemble * (1.0 / slope_of(model.loss_, ensemble.n_outputs))
+    return ensemble
+
+
+def booster_of(model: Any) -> Booster:
+    """The booster of a model of XGBoost, or a TypeError or ValueError."""
+    if isinstance(model, XGBModel):
+        check_is_fitted(model)
+        if not np.isnan(model.missing):
+            raise ValueError(f"missing must be NaN, got {model.missing!r}: other missing values are not supported")
+        return model.get_booster()
+    if not isinstance(model, Booster):
+        raise TypeError(f"model must be a Booster or a scikit-learn estimator of XGBoost, got {model!r}")
+    return model
+
+
+def names_of(booster: Booster) -> Array | None:
+    """Names of the columns; None if there are none or only column indices."""
+    names = booster.feature_names
+    known = names is not None and any(name != str(j) for j, name in enumerate(names))
+    return np.array(names, dtype=object) if known else None
+
+
+def best_round(booster: Booster, n_rounds: int) -> int:
+    """Rounds up to the best after early stopping, else all."""
+    best = booster.attr("best_iteration")
+    return n_rounds if best is None else min(int(best) + 1, n_rounds)
+
+
+@defer_signals()
+def require_equal(ensemble: Ensemble, booster: Booster) -> None:
+    """Raise a ValueError unless XGBoost returns the same raw score for one row."""
+    row = np.zeros((1, booster.num_features()))
+    rounds = (0, len(ensemble)) if len(ensemble) else (0, 0)
+    wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
+    found = ensemble.raw(row)
+    # XGBoost sums in float32: the tolerance is relative to the magnitude of all terms.
+    added = np.abs(ensemble.baseline).max() + sum(np.abs(term(row)).max() for term in ensemble.terms)
+    close = np.allclose(found, wanted.reshape(found.shape), rtol=1e-4, atol=max(1e-4, 1e-6 * added))
+    if not (np.isfinite(found).all() and close):
+        raise ValueError(f"the XGBoost model could not be read: it gives {wanted} where its trees sum to {found}")
