@@ -190,9 +190,8 @@ def outputs_of(source: ExportSource, graph: Graph, raw: str, dtype: Any) -> list
         labels = []
     else:
         known = class_tensor(source.classes)
-        columns = class_columns(source.link, graph, raw, n_outputs)
-        graph.finish(label(graph, columns, known), "label", known.dtype)
-        labels = [value_info("label", known.dtype, ["N"])]
+        graph.finish(label(source, graph, raw, known), "label", known.dtype)
+        labels = [value_info("label", known.dtype, ["N", len(known)] if source.multilabel else ["N"])]
         shapes = {"probabilities": (response, len(known)), "score": (raw, n_outputs)}
     shapes |= {extra.name: (response_nodes(extra.link, graph, raw), extra.width) for extra in source.extras}
     for name, (value, _) in shapes.items():
@@ -200,8 +199,12 @@ def outputs_of(source: ExportSource, graph: Graph, raw: str, dtype: Any) -> list
     return labels + [value_info(name, dtype, ["N", width]) for name, (_, width) in shapes.items()]
 
 
-def label(graph: Graph, columns: str, classes: Array) -> str:
-    """The class of each row, (n,): that of the largest of its columns, (n, K)."""
+def label(source: ExportSource, graph: Graph, raw: str, classes: Array) -> str:
+    """The class of each row, (n,), that of the largest response; or zeros and ones, (n, L), for several labels."""
+    if source.multilabel:
+        is_likely = graph.node("Greater", response_nodes(source.link, graph, raw), graph.constant(0.5, "half"))
+        return graph.cast(is_likely, INT64)
+    columns = class_columns(source.link, graph, raw, source.ensemble.n_outputs)
     index = graph.node("ArgMax", columns, axis=1, keepdims=0, dtype=INT64)
     return graph.node("Gather", graph.constant(classes, "classes"), index, axis=0)
 

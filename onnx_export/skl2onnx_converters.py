@@ -13,7 +13,7 @@ from . import expansion_nodes, trees  # noqa: F401  register terms with convert_
 from .conversion import convert_ensemble
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, Graph
-from .links import class_columns, class_scores, response_nodes
+from .links import class_scores, response_nodes
 from .model import ML_OPSET
 from .skl2onnx_checks import add_checks_to_parsers
 from .source import export_source
@@ -55,18 +55,27 @@ def register_skl2onnx() -> None:
     'variable'
     """
     from skl2onnx import update_registered_converter
-    from skl2onnx.common import shape_calculator as shapes
 
     update_registered_converter(
         RFFBoostClassifier,
         "RFFBoostClassifier",
-        shapes.calculate_linear_classifier_output_shapes,
+        classifier_shape,
         convert_classifier,
         options=CLASSIFIER_OPTIONS,
     )
     for regressor in (RFFBoostRegressor, RFFBoostQuantileRegressor):
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
     add_checks_to_parsers()
+
+
+def classifier_shape(operator: Any) -> None:
+    """Declare the shapes of labels and probabilities: of several labels the former have a column for each."""
+    from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
+
+    calculate_linear_classifier_output_shapes(operator)
+    source = export_source(operator.raw_operator)
+    if source.multilabel:
+        operator.outputs[0].type.shape = [operator.inputs[0].get_first_dimension(), source.width]
 
 
 def regressor_shape(operator: Any) -> None:
@@ -87,7 +96,6 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     graph, raw = begin_graph(scope, operator, container)
     options = container.get_options(operator.raw_operator, {"raw_scores": False})
     n_outputs = source.ensemble.n_outputs
-    columns = class_columns(source.link, graph, raw, n_outputs)
     classes = class_tensor(np.asarray(get_label_classes(scope, operator.raw_operator)))
     if options["raw_scores"]:
         if n_outputs != source.width and (n_outputs, source.width) != (1, 2):
@@ -99,7 +107,7 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     else:
         second = response_nodes(source.link, graph, raw)
     names = [output.full_name for output in operator.outputs]
-    graph.finish(label(graph, columns, classes), names[0], classes.dtype)
+    graph.finish(label(source, graph, raw, classes), names[0], classes.dtype)
     graph.finish(second, names[1], graph.types[second])
     add_to_container(graph, container)
 

@@ -75,6 +75,8 @@ class ExportSource:
         Probabilities or means for raw scores, computed by the estimator's own loss.
     classes : ndarray, optional
         Class labels; None for a regressor.
+    multilabel : bool
+        Whether a row has any number of the labels `classes`, each with a probability of its own.
     feature_names : tuple of str
         Names of the columns of X, if known.
     steps : Pipeline, optional
@@ -110,6 +112,7 @@ class ExportSource:
     raw: Callable[[Any], Array]
     response: Callable[[Array], Array]
     classes: Array | None = None
+    multilabel: bool = False
     feature_names: tuple[str, ...] = ()
     steps: Pipeline | None = None
     n_step_columns: int | None = None
@@ -217,6 +220,7 @@ def _(estimator: BaseRFFBoost) -> ExportSource:
         n_features=estimator.n_features_in_,
         raw=scores_without_offset if estimator.uses_base_margin_ else estimator.raw_scores,
         classes=getattr(estimator, "classes_", None),
+        multilabel=loss.multilabel,
         feature_names=names_of(estimator),
         encoding=estimator.encoder_.categories,
         missing_columns=columns_with_missing(estimator),

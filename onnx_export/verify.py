@@ -240,7 +240,7 @@ def compare(
     ]
     found += unmatched_outputs(source, {*outputs} - {metadata.steps}, [extra.name for extra in source.extras])
     if source.classes is not None:
-        found.append(Comparison("label", wrong_labels(source.classes, outputs["label"], response, allowed), 0.0))
+        found.append(Comparison("label", wrong_labels(source, outputs["label"], response, allowed), 0.0))
     return tuple(found)
 
 
@@ -262,8 +262,12 @@ def largest_difference(found: Array, wanted: Array) -> float:
     return float(np.nanmax(np.where(same, 0.0, np.abs(found - np.where(same, 0.0, wanted))), initial=0.0))
 
 
-def wrong_labels(classes: Array, found: Array, response: Array, tolerance: float) -> float:
+def wrong_labels(source: ExportSource, found: Array, response: Array, tolerance: float) -> float:
     """The fraction of rows whose label differs although the largest response is clear of the second."""
+    if source.multilabel:
+        is_clear = np.abs(response - 0.5) > tolerance
+        return float(np.mean((found != (response > 0.5)) & is_clear)) if found.shape == response.shape else 1.0
+    classes = np.asarray(source.classes)
     best = np.sort(response, axis=1)
     text = classes.dtype.kind in "UO"
     wanted = classes[response.argmax(axis=1)].astype(np.str_ if text else np.int64)
