@@ -146,7 +146,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for system in options.systems:
                 found = score(system, X, y, train, test)
                 results.append((name, split, system, *found))
-                print(f"{name} {split} {system:20} {found[0]:.4f} {found[1]:.4f} {found[2]:.2f} s", file=sys.stderr)
+                print(
+                    f"{name} {split} {system:20} {found[0]:.4f} {found[1]:.4f} {found[2]:.2f} s", file=sys.stderr
+                )
     columns = ["set", "split", "system", "concordance", "brier", "seconds"]
     table = pd.DataFrame(results, columns=columns)
     print(table.groupby(["set", "system"], sort=False)[columns[3:]].mean().round(4).to_string(), "\n")
@@ -154,7 +156,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for system in options.systems:
         line = f"{system:20}"
         for measure in columns[3:5]:
-            mean, difference = wide[measure][system].mean(), wide[measure][system] - wide[measure][options.systems[0]]
+            mean, difference = (
+                wide[measure][system].mean(),
+                wide[measure][system] - wide[measure][options.systems[0]],
+            )
             line += f"  {measure} {mean:.4f} ({difference.mean():+.4f} +- {difference.sem():.4f})"
         print(f"{line}  {wide['seconds'][system].sum():.1f} s")
 

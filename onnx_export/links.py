@@ -12,6 +12,7 @@ from onnx.reference import ReferenceEvaluator
 from rffboost_ext import Link, Loss
 from rffboost_ext.interop.links import HingeLink, OneVsRestLink
 from rffboost_ext.losses import (
+    AffineLink,
     BinaryLogitLink,
     IdentityLink,
     LabelMeanLink,
@@ -128,9 +129,15 @@ def _(link: MultinomialLogitLink, graph: Graph, raw: str) -> str:
 
 
 @convert_link.register
+def _(link: AffineLink, graph: Graph, raw: str) -> str:
+    product = graph.node("Mul", convert_link(link.link, graph, raw), graph.constant(link.factor, "factor"))
+    return graph.node("Add", product, graph.constant(link.shift, "shift"))
+
+
+@convert_link.register
 def _(link: ParameterLink, graph: Graph, raw: str) -> str:
     def factor(index: int, inner: Link) -> str:
-        column = graph.node("Gather", raw, graph.constant(np.array([index]), "score"), axis=1)
+        column = graph.node("Gather", raw, graph.constant(np.array([index]), "index"), axis=1)
         return convert_link(inner, graph, column)
 
     products = [

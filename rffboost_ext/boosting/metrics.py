@@ -13,6 +13,7 @@ import numpy as np
 from ..core import Loss
 from ..losses import LabelRegression
 from ..losses.coupling import Coupling, Grouped
+from ..losses.offset import without_offset
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response
 from ..metrics.registry import METRICS, find_metric
@@ -110,6 +111,8 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
     if named is not None:
         name, greater, function = given, named.greater_is_better, named.function
         coupling = Grouped(decoder.loss) if named.of_groups else None
+        if named.needs_loss:
+            function = partial(function, loss=without_offset(decoder.loss))
     else:
         name, greater = name_and_direction(given)
         function = named_scorer(given) if isinstance(given, str) else given

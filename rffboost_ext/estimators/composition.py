@@ -93,7 +93,6 @@ def suitable_step(given: str | Step, loss: Loss, learner: Learner, n_outputs: in
 def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
     """`params` for ``set_params``, extended so that nested ones also work for parts given by name or "auto"."""
     nested = {name.partition("__")[0] for name in params if "__" in name}
-    defaults = {"loss": estimator.default_loss, "learner": DEFAULT_LEARNER}
     for role in nested & ROLES.keys():
         if not is_auto(params.get(role, getattr(estimator, role))):
             continue
@@ -102,7 +101,7 @@ def resolve_nested(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
                 f"{type(estimator).__name__}: step='auto' has no parameters of its own; choose one of "
                 f"{STEPS.names()}"
             )
-        params[role] = defaults[role]
+        params[role] = default_part(estimator, role)
     return resolve_names(estimator, params, ROLES)
 
 
@@ -110,7 +109,7 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
     """A boolean attribute of a part, for scikit-learn's tags, which are read before the part is checked."""
     part = getattr(estimator, role)
     if is_auto(part):
-        part = {"loss": estimator.default_loss, "learner": DEFAULT_LEARNER}[role]
+        part = default_part(estimator, role)
     return bool(getattr(ROLES[role].make(part), name, False))
 
 
@@ -123,6 +122,11 @@ def accepts_labels(estimator: Any) -> bool:
         return loss.n_scores(np.eye(2)) == 2
     except ValueError:
         return False
+
+
+def default_part(estimator: Any, role: str) -> Any:
+    """The loss or the learner where it is "auto"."""
+    return estimator.default_loss if role == "loss" else DEFAULT_LEARNER
 
 
 def copy_with_own_parts(estimator: B) -> B:

@@ -113,7 +113,8 @@ class RFFBoostDistribution(RFFBoostRegressor):
             take one number for each row, ``ppf(0.9)`` is a quantile of each row, ``ppf([[0.1], [0.9]])`` are two,
             (2, n).
         """
-        return self.loss_.frozen(self.loss_.inverse_link(self.raw_scores(X, base_margin)))
+        raw = self.raw_scores(X, base_margin)
+        return self.loss_.frozen(self.loss_.inverse_link(raw))
 
     @explain_unknown
     def predict(self, X: Any, base_margin: Any = None) -> Array:
@@ -129,7 +130,8 @@ class RFFBoostDistribution(RFFBoostRegressor):
         -------
         ndarray of shape (n,)
         """
-        return self.loss_.mean(self.loss_.inverse_link(self.raw_scores(X, base_margin)))
+        raw = self.raw_scores(X, base_margin)
+        return self.loss_.mean(self.loss_.inverse_link(raw))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None) -> float:
         """The mean log-likelihood, the more the better.

@@ -18,6 +18,7 @@ from .distributions import (
 )
 from .label_regression import LabelRegression
 from .links import (
+    AffineLink,
     BinaryLogitLink,
     IdentityLink,
     LabelMeanLink,
@@ -43,6 +44,7 @@ __all__ = [
     "AFTLoss",
     "AFTNormal",
     "AbsoluteError",
+    "AffineLink",
     "Beta",
     "BinaryLogitLink",
     "Cox",

@@ -90,6 +90,25 @@ class LabelMeanLink(Link):
 
 
 @dataclass(frozen=True)
+class AffineLink(Link):
+    """The response is ``shift + factor * response`` of another link, such as 1 + 2 exp(raw).
+
+    Parameters
+    ----------
+    link : Link
+        The other link.
+    shift, factor : float
+    """
+
+    link: Link
+    shift: float
+    factor: float
+
+    def inverse(self, raw: Array) -> Array:
+        return self.shift + self.factor * self.link.inverse(raw)
+
+
+@dataclass(frozen=True)
 class ParameterLink(Link):
     """The link of a response of several parameters, each a product of functions of single scores.
 

@@ -1,6 +1,7 @@
-"""Metrics that scikit-learn does not have, such as of rankings; ``eval_metric`` takes their names."""
+"""Metrics that scikit-learn does not have, of rankings and distributions; ``eval_metric`` takes their names."""
 
+from .distributions import crps, nll
 from .ranking import ndcg_score
 from .registry import METRICS, NamedMetric
 
-__all__ = ["METRICS", "NamedMetric", "ndcg_score"]
+__all__ = ["METRICS", "NamedMetric", "crps", "ndcg_score", "nll"]

@@ -24,12 +24,16 @@ class NamedMetric:
         Whether a name such as "ndcg@10" sets the parameter `k`, the number of ranks that count.
     of_groups : bool, default=False
         Whether it is of the groups of the loss, such as queries: fits then hold out and sample whole groups.
+    needs_loss : bool, default=False
+        Whether the loss of the fit is passed as the keyword ``loss``, without which a response of several columns
+        has no meaning.
     """
 
     function: Callable[..., float]
     greater_is_better: bool
     has_rank: bool = False
     of_groups: bool = False
+    needs_loss: bool = False
 
 
 METRICS: dict[str, NamedMetric] = {}

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betaln, expit
 
 from ...utils.typing import Array
-from ..links import IdentityLink, LogitLink, LogLink, ParameterLink, clip_exponent
+from ..links import AffineLink, IdentityLink, LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
 from ..target_statistics import require_targets, weighted_quantile
 from .base import DISTRIBUTIONS, Distribution, weighted_moments
@@ -157,10 +157,10 @@ class Laplace(Distribution):
 class StudentT(Distribution):
     r"""Student's t distribution with location ``loc``, ``scale`` and degrees of freedom ``df``.
 
-    For targets with outliers. The third score is the log of the degrees of freedom :math:`\nu`, the second the log
-    of :math:`\tau = \sigma (\nu + 1) / \nu`: of all scales this one is orthogonal to :math:`\nu`. The Fisher
-    information of location and log scale is :math:`(\nu + 1) / ((\nu + 3) \sigma^2)` and
-    :math:`2 \nu / (\nu + 3)`. The mean exists for :math:`\nu > 1`; otherwise the location is predicted.
+    For targets with outliers. The third score r is that of the degrees of freedom, :math:`\nu = 1 + 2 e^r`, so
+    that the mean exists. The second is the log of :math:`\tau = \sigma (\nu + 1) / \nu`: of all scales this one
+    is orthogonal to :math:`\nu`. The Fisher information of location and log scale is
+    :math:`(\nu + 1) / ((\nu + 3) \sigma^2)` and :math:`2 \nu / (\nu + 3)`.
 
     References
     ----------
@@ -168,7 +168,13 @@ class StudentT(Distribution):
     Parameter orthogonality and approximate conditional inference, JRSS B 49, 1987.
     """
 
-    link = ParameterLink((((0, IdentityLink()),), ((1, LogLink()), (2, LogitLink())), ((2, LogLink()),)))
+    link = ParameterLink(
+        (
+            ((0, IdentityLink()),),
+            ((1, LogLink()), (2, AffineLink(LogitLink(), 0.5, 0.5))),
+            ((2, AffineLink(LogLink(), 1.0, 2.0)),),
+        )
+    )
     response_names = "loc", "scale", "df"
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
@@ -187,19 +193,21 @@ class StudentT(Distribution):
         of_df = half * np.logaddexp(0.0, log_ratio) - 0.5 * (df + 1.0) * share - half * change + 0.5
         # The share is 0 where the error is.
         of_location = -(df + 1.0) * share / np.where(error == 0.0, 1.0, error)
-        return of_location, of_scale, of_df + of_scale / (df + 1.0)
+        return of_location, of_scale, (of_df + of_scale / (df + 1.0)) * (1.0 - 1.0 / df)
 
     def information(self, raw: Array) -> Sequence[Array]:
         log_scale, log_df = self._logs(raw)
         df = np.exp(log_df)
         precision = np.exp(-clip_exponent(log_scale)) ** 2
-        return (df + 1.0) / (df + 3.0) * precision, 2.0 * df / (df + 3.0), df_information(df)
+        of_df = df_information(df) * np.square(1.0 - 1.0 / df)
+        return (df + 1.0) / (df + 3.0) * precision, 2.0 * df / (df + 3.0), of_df
 
     @staticmethod
     def _logs(raw: Array) -> tuple[Array, Array]:
         """The logs of scale and degrees of freedom, (n, 1) each."""
-        log_df = clip_exponent(raw[:, 2:])
-        return clip_exponent(raw[:, 1:2]) - np.logaddexp(0.0, -log_df), log_df
+        score, log_2 = clip_exponent(raw[:, 2:]), np.log(2.0)
+        log_df = np.logaddexp(0.0, score + log_2)
+        return clip_exponent(raw[:, 1:2]) + log_df - np.logaddexp(0.0, score) - log_2, log_df
 
     def _terms(self, y: Array, raw: Array) -> tuple[Array, Array, Array]:
         """Error, degrees of freedom, and the log of z^2 / df; each (n, 1)."""
@@ -210,10 +218,10 @@ class StudentT(Distribution):
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
         median = weighted_quantile(y, weight, 0.5)
         spread = log_spread(1.5 * weighted_quantile(np.abs(y - median), weight, 0.5), median)
-        start = np.array([median, spread, np.log(5.0)])
+        start = np.array([median, spread, np.log(2.0)])
         width = 20.0 * np.exp(spread)
-        least = np.array([median - width, spread - 10.0, np.log(0.2)])
-        return start, least, np.array([median + width, spread + 10.0, np.log(100.0)])
+        least = np.array([median - width, spread - 10.0, np.log(0.1)])
+        return start, least, np.array([median + width, spread + 10.0, np.log(50.0)])
 
     def frozen(self, response: Array) -> Any:
         from scipy.stats import t

@@ -1,0 +1,129 @@
+"""Metrics of predicted distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import Loss
+from ..data.sample_weight import check_sample_weight
+from ..losses.distributions import Distribution
+from ..preprocessing.targets import number_array
+from ..utils.typing import Array
+from .ranked_probability import crps_of_rows
+from .registry import METRICS, NamedMetric
+
+
+def crps(y_true: Any, y_dist: Any, *, sample_weight: Any = None) -> float:
+    r"""The mean continuous ranked probability score, in the unit of the target; lower is better.
+
+    .. math:: \mathrm{CRPS}(F, y) = \int (F(x) - [x \ge y])^2 dx = E|X - y| - \tfrac12 E|X - X'|
+
+    with X and X' independently distributed as F. It is the absolute error for a distribution without spread.
+    Closed forms are used for norm, laplace, t, lognorm, gamma, beta and poisson of scipy, else sums or quadrature.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Targets.
+    y_dist : frozen distribution of scipy.stats
+        One for each row, such as ``RFFBoostDistribution.predict_dist(X)``, or one for all rows.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is invalid.
+
+    References
+    ----------
+    Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation, JASA 102, 2007. Jordan, Krüger
+    and Lerch, Evaluating probabilistic forecasts with scoringRules, Journal of Statistical Software 90, 2019.
+
+    Examples
+    --------
+    >>> from scipy.stats import norm
+    >>> from rffboost_ext.metrics import crps
+    >>> round(crps([0.0, 1.0], norm(0.0, 1.0)), 3)
+    0.418
+    """
+    y, weight = checked_rows("crps", y_true, y_dist, sample_weight)
+    return float(np.average(crps_of_rows(y_dist, y), weights=weight))
+
+
+def nll(y_true: Any, y_dist: Any, *, sample_weight: Any = None) -> float:
+    """The mean negative log-likelihood: minus the mean log density, or log probability of counts; lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Targets.
+    y_dist : frozen distribution of scipy.stats
+        One for each row, such as ``RFFBoostDistribution.predict_dist(X)``, or one for all rows.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is invalid.
+
+    Examples
+    --------
+    >>> from scipy.stats import norm
+    >>> from rffboost_ext.metrics import nll
+    >>> round(nll([0.0, 1.0], norm(0.0, 1.0)), 3)
+    1.169
+    """
+    y, weight = checked_rows("nll", y_true, y_dist, sample_weight)
+    return -float(np.average(log_density(y_dist, y), weights=weight))
+
+
+def log_density(y_dist: Any, y: Array) -> Array:
+    """The log density, or the log probability of a discrete distribution, of each row."""
+    return np.asarray(y_dist.logpmf(y) if hasattr(y_dist.dist, "pmf") else y_dist.logpdf(y))
+
+
+def checked_rows(owner: str, y_true: Any, y_dist: Any, sample_weight: Any) -> tuple[Array, Array]:
+    """Targets and weights of rows, or the error of an argument that is invalid."""
+    if not hasattr(y_dist, "dist") or not hasattr(y_dist, "cdf"):
+        raise TypeError(f"{owner}: y_dist must be a frozen distribution of scipy.stats, got {y_dist!r}")
+    y = np.asarray(number_array(y_true), dtype=np.float64)
+    size = np.size(y_dist.support()[0] + y_dist.median())
+    if y.ndim != 1 or size not in (1, len(y)):
+        raise ValueError(
+            f"{owner}: y_true must have shape (n,), and y_dist one distribution, or one for each row, got "
+            f"{y.shape} and {size}"
+        )
+    return y, check_sample_weight(sample_weight, len(y))
+
+
+def mean_crps(y: Array, response: Array, sample_weight: Array | None = None, *, loss: Loss) -> float:
+    """The mean CRPS of targets (n,) and responses (n, W) of a distribution."""
+    return float(np.average(crps_of_rows(frozen(loss, "crps", y, response), y), weights=sample_weight))
+
+
+def mean_nll(y: Array, response: Array, sample_weight: Array | None = None, *, loss: Loss) -> float:
+    """The mean negative log-likelihood of targets (n,) and responses (n, W) of a distribution."""
+    return -float(np.average(log_density(frozen(loss, "nll", y, response), y), weights=sample_weight))
+
+
+def frozen(loss: Loss, name: str, y: Array, response: Array) -> Any:
+    """The distributions of the rows; a ValueError if the loss is no distribution."""
+    if not isinstance(loss, Distribution):
+        raise ValueError(f"the loss must be a distribution for the metric {name!r}, got {loss!r}")
+    return loss.frozen(response.reshape(len(y), -1))
+
+
+METRICS["crps"] = NamedMetric(mean_crps, greater_is_better=False, needs_loss=True)
+METRICS["nll"] = NamedMetric(mean_nll, greater_is_better=False, needs_loss=True)

@@ -1,0 +1,194 @@
+"""RFFBoostDistribution: predictions of every distribution, and whatever else an estimator is asked for."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from onnx_export import OnnxPredictor, to_onnx
+from rffboost_ext import (
+    DISTRIBUTIONS,
+    Checkpoint,
+    RFFBoostDistribution,
+    RFFBoostRegressor,
+    average,
+    compress,
+    load_model,
+    save_model,
+)
+from rffboost_ext.losses import NegativeBinomial, Normal, StudentT
+from rffboost_ext.metrics import crps
+
+RNG = np.random.default_rng(0)
+N = 600
+X = RNG.uniform(-2.0, 2.0, (N, 3))
+CENTER, SPREAD = np.sin(2.0 * X[:, 0]), np.exp(0.5 * X[:, 1] - 1.0)
+SHAPE = 1.0 / SPREAD**2
+TARGETS = {
+    "normal": CENTER + SPREAD * RNG.standard_normal(N),
+    "laplace": CENTER + RNG.laplace(0.0, SPREAD),
+    "lognormal": np.exp(CENTER + SPREAD * RNG.standard_normal(N)),
+    "student_t": CENTER + SPREAD * RNG.standard_t(4.0, N),
+    "gamma": RNG.gamma(SHAPE, np.exp(CENTER) / SHAPE),
+    "beta": RNG.beta(np.exp(CENTER + 1.0), np.exp(1.0 + X[:, 1])),
+    "poisson": RNG.poisson(np.exp(CENTER + 1.0)),
+    "negative_binomial": RNG.poisson(RNG.gamma(SHAPE, np.exp(CENTER + 1.0) / SHAPE)),
+    "zero_inflated_poisson": RNG.poisson(np.exp(CENTER + 1.0)) * (RNG.random(N) > 0.3),
+}
+TRAIN, TEST = slice(0, 450), slice(450, N)
+Y = TARGETS["normal"]
+
+
+def fitted(distribution="normal", learner="tree", rows=TRAIN, **params):
+    """A small model of the signal."""
+    params = {"n_estimators": 30, "learning_rate": 0.2, "early_stopping": False, "random_state": 0} | params
+    name = distribution if isinstance(distribution, str) else "normal"
+    return RFFBoostDistribution(distribution, learner, **params).fit(X[rows], TARGETS[name][rows])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted()
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS.names())
+def test_every_distribution_beats_its_baseline(name):
+    model, y = RFFBoostDistribution(name, random_state=0).fit(X[TRAIN], TARGETS[name][TRAIN]), TARGETS[name][TEST]
+    frozen = model.predict_dist(X[TEST])
+    density = frozen.logpmf(y) if hasattr(frozen.dist, "pmf") else frozen.logpdf(y)
+    assert model.score(X[TEST], y) == pytest.approx(density.mean())
+    constant = np.tile(model.ensemble_.baseline, (len(y), 1))
+    assert model.score(X[TEST], y) > 0.1 - model.loss_.value(y[:, None].astype(float), constant).mean()
+    at_baseline = model.loss_.frozen(model.loss_.inverse_link(constant))
+    assert crps(y, frozen) < 0.9 * crps(y, at_baseline)
+    np.testing.assert_allclose(model.predict(X[TEST]), frozen.mean())
+    assert 0.7 < (frozen.ppf(0.05) <= y).mean() - (frozen.ppf(0.95) < y).mean() < 0.99
+
+
+def test_scale_follows_the_features(model):
+    assert np.corrcoef(model.predict_dist(X[TEST]).std(), SPREAD[TEST])[0, 1] > 0.6
+
+
+def test_file_pickle_and_copies_predict_the_same(model, tmp_path):
+    save_model(model, tmp_path / "model.rffb")
+    X_new = X[TEST]
+    for twin in (load_model(tmp_path / "model.rffb"), pickle.loads(pickle.dumps(model))):
+        assert twin.get_params() == model.get_params()
+        np.testing.assert_array_equal(twin.predict_dist(X_new).ppf(0.3), model.predict_dist(X_new).ppf(0.3))
+    cosines = fitted(learner="rff_newton")
+    small = compress(cosines, X[TRAIN], 20, random_state=0)
+    assert small.score(X_new, Y[TEST]) > cosines.score(X_new, Y[TEST]) - 0.1
+
+
+def test_averages_initial_models_and_warm_starts(model):
+    other = fitted(random_state=1, learner="rff_newton")
+    mean = average([model, other])
+    raw = 0.5 * (model.raw_scores(X) + other.raw_scores(X))
+    np.testing.assert_allclose(mean.raw_scores(X), raw, atol=1e-6)
+    more = RFFBoostDistribution(learner="tree", n_estimators=5, random_state=0)
+    assert more.fit(X[TRAIN], Y[TRAIN], init_model=model).n_estimators_ == 35
+    warm = fitted(warm_start=True, n_estimators=20)
+    warm.set_params(n_estimators=30).fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_allclose(warm.raw_scores(X), model.raw_scores(X), atol=1e-5)
+
+
+def test_importances_and_shapley_values_of_each_score(model):
+    assert model.feature_importances_.argmin() == 2
+    values = model.shap_values(X[:5], X[:20])
+    assert values.shape == (5, 2, 3)
+    np.testing.assert_allclose(
+        values.sum(axis=2), model.raw_scores(X[:5]) - model.raw_scores(X[:20]).mean(axis=0), atol=1e-5
+    )
+    assert np.abs(values[:, 1, 1]).mean() > np.abs(values[:, 1, 2]).mean()
+
+
+def test_checkpoints_resume(tmp_path):
+    path = tmp_path / "fit.rffb"
+    with pytest.raises(KeyboardInterrupt):
+        fitted(callbacks=[Checkpoint(path, every=10), interrupt])
+    resumed = fitted(callbacks=[Checkpoint(path, every=10)])
+    np.testing.assert_allclose(resumed.raw_scores(X), fitted().raw_scores(X), atol=1e-5)
+
+
+def interrupt(progress):
+    """Interrupt a fit after 15 rounds."""
+    if progress.round.index == 14:
+        raise KeyboardInterrupt
+
+
+def test_missing_values_categories_and_weights():
+    rows = X.copy()
+    rows[::7, 0] = np.nan
+    rows[:, 2] = np.digitize(rows[:, 2], [-1.0, 0.0, 1.0])
+    weight = RNG.integers(0, 3, N)
+    model = RFFBoostDistribution(categorical_features=[2], n_estimators=20, random_state=0)
+    model.fit(rows, Y, sample_weight=weight, eval_set=(rows + np.array([1e-3, 0.0, 0.0]), Y))
+    assert np.isfinite(model.predict_dist(rows).logpdf(Y)).all()
+    twice = fitted(rows=np.repeat(np.arange(N), weight))
+    once = clone(twice).fit(X, Y, sample_weight=weight)
+    np.testing.assert_allclose(once.predict(X), twice.predict(X), atol=1e-3)
+
+
+def test_offsets_shift_the_scores():
+    y, exposure = RNG.poisson(3.0 * np.exp(CENTER)), np.log(np.full(N, 3.0))
+    model = RFFBoostDistribution("poisson", "tree", n_estimators=10).fit(X, y, base_margin=exposure)
+    np.testing.assert_allclose(model.predict(X, base_margin=exposure + 1.0), np.e * model.predict(X, exposure))
+
+
+def test_searches_and_pipelines_take_it():
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), RFFBoostDistribution(learner="tree", n_estimators=10)),
+        {
+            "rffboostdistribution__distribution": ["normal", StudentT()],
+            "rffboostdistribution__learner__max_depth": [2],
+        },
+        cv=2,
+    ).fit(X, TARGETS["student_t"])
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+def test_a_regressor_of_the_loss_is_the_same_model(model):
+    params = {"n_estimators": 30, "learning_rate": 0.2, "early_stopping": False, "random_state": 0}
+    other = RFFBoostRegressor("normal", "tree", **params).fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(other.raw_scores(X), model.raw_scores(X))
+    np.testing.assert_array_equal(other.predict(X), model.loss_.inverse_link(model.raw_scores(X)))
+    assert other.score(X[TEST], Y[TEST]) == model.score(X[TEST], Y[TEST])
+
+
+def test_parameters_are_checked():
+    assert clone(RFFBoostDistribution(NegativeBinomial(unit=2.0))).distribution.unit == 2.0
+    assert RFFBoostDistribution().set_params(distribution__unit=2.0).distribution.unit == 2.0
+    assert "loss" not in RFFBoostDistribution().get_params()
+    with pytest.raises(ValueError, match=r"unknown distribution 'normall'. Did you mean 'normal'"):
+        RFFBoostDistribution("normall").fit(X, Y)
+    with pytest.raises(TypeError, match=r"distribution must be a registered name .* got 3"):
+        RFFBoostDistribution(3).fit(X, Y)
+    with pytest.raises(ValueError, match="y must be whole numbers of at least 0, got"):
+        RFFBoostDistribution("poisson").fit(X, Y)
+    with pytest.raises(ValueError, match="unit"):
+        RFFBoostDistribution(Normal(unit=-1.0)).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["student_t", "zero_inflated_poisson"])
+def test_onnx_files_have_the_parameters(name):
+    model = fitted(name, n_estimators=10)
+    wanted = model.loss_.inverse_link(model.raw_scores(X[TEST]))
+    graph = to_onnx(model, dtype="float64")
+    np.testing.assert_allclose(OnnxPredictor(graph).predict(X[TEST]), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    estimator_checks_generator(RFFBoostDistribution(learner="tree", n_estimators=5)),
+    ids=lambda part: getattr(getattr(part, "func", None), "__name__", ""),
+)
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
