@@ -297,11 +297,14 @@ TABLE = [
             "drop_rate rate_drop max_drop skip_drop uniform_drop xgboost_dart_mode"),
     nowhere("classes: they are those of y", "num_class", "num_class num_classes",
             "class_names classes_count target_border allow_const_label"),
-    nowhere("ranking and survival: there are no such losses",
-            "lambdarank_num_pair_per_sample lambdarank_pair_method ndcg_exp_gain aft_loss_distribution group qid",
+    nowhere("queries of rankings: their labels are `qid` and `eval_qid` of `RFFBoostRanker.fit`", "group qid",
+            "group_column group query query_column query_id group_id"),
+    nowhere("rankings: `LambdaRank(k=10)` counts the first ten ranks, as the metric `ndcg@10` does",
+            "lambdarank_num_pair_per_sample lambdarank_pair_method ndcg_exp_gain",
             "lambdarank_truncation_level lambdarank_norm lambdarank_position_bias_regularization label_gain "
-            "eval_at ndcg_eval_at ndcg_at map_eval_at map_at group_column group query query_column query_id "
-            "group_id auc_mu_weights multi_error_top_k", "graph"),
+            "eval_at ndcg_eval_at ndcg_at map_eval_at map_at"),
+    nowhere("censored times: the distribution is that of a loss, such as `aft_normal`", "aft_loss_distribution"),
+    nowhere("metrics and data of other tasks", "", "auc_mu_weights multi_error_top_k", "graph"),
     nowhere("text and embeddings: make numbers of them before the fit", "", "",
             "text_features embedding_features text_processing tokenizers dictionaries feature_calcers"),
     nowhere("reports of training", "disable_default_eval_metric maximize",
