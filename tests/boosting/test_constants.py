@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import RFFIRLS, Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext import LOSSES, RFFIRLS, Loss, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
 from rffboost_ext.boosting.early_stopping.patience import Patience, improves
@@ -59,7 +59,8 @@ def first_loss(loss, y):
     return float(np.mean(losses_of_rows(prepared, y, raw, weight)))
 
 
-CASES = {case.name: (case.make, case.targets) for case in [*LOSS_CASES, *OWN_COLUMNS] if "signed" not in case.name}
+CHOSEN = [*LOSSES.names(), "log_loss of 3 classes"]
+CASES = {case.name: (case.make, case.targets) for case in [*LOSS_CASES, *OWN_COLUMNS] if case.name in CHOSEN}
 CASES["normal likelihood"] = (NormalLikelihood, real)
 FITS = [(name, {}) for name in CASES] + [
     ("log_loss", {"eval_metric": LOSS_NAMED["log_loss"].make()}),
@@ -71,23 +72,22 @@ FITS = [(name, {}) for name in CASES] + [
 def test_rounds_members_and_scores_are_the_same(name, params):
     make, targets = CASES[name]
     rng, loss = np.random.default_rng(0), make()
-    X = rng.normal(size=(120, 3))
-    y = OBSERVED[targets](np.sin(2.0 * X[:, 0]) + X[:, 1]) if targets in OBSERVED else targets(rng, 120)
+    X = rng.normal(size=(80, 3))
+    y = OBSERVED[targets](np.sin(2.0 * X[:, 0]) + X[:, 1]) if targets in OBSERVED else targets(rng, 80)
     shell = RFFBoostClassifier if loss.task == "classification" else RFFBoostRegressor
-    plain = shell(loss=loss, random_state=0, **params).fit(X, y)
-    size = first_loss(loss, y.reshape(120, -1).astype(float))
-    for added in CONSTANTS:
-        model = shell(loss=Plus(loss, *(size * part for part in added)), random_state=0, **params).fit(X, y)
-        assert model.n_estimators_ == plain.n_estimators_
-        assert [type(one) for one in model.learners_] == [type(one) for one in plain.learners_]
-        np.testing.assert_allclose(model.raw_scores(X), plain.raw_scores(X), rtol=0, atol=1e-6)
+    plain = shell(loss=loss, random_state=0, n_estimators=60, **params).fit(X, y)
+    size = first_loss(loss, y.reshape(80, -1).astype(float))
+    wrapped = Plus(loss, *(size * part for part in CONSTANTS[0]))
+    model = shell(loss=wrapped, random_state=0, n_estimators=60, **params).fit(X, y)
+    assert model.n_estimators_ == plain.n_estimators_
+    assert [type(one) for one in model.learners_] == [type(one) for one in plain.learners_]
+    np.testing.assert_allclose(model.raw_scores(X), plain.raw_scores(X), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("labels", [0.3, 2.0], ids=["far", "near"])
-def test_a_classifier_converges_and_adds_members_alike(labels):
+def test_a_classifier_converges_and_adds_members_alike():
     """Where the loss becomes small, fits end early and kernel logistic regression is a further member."""
-    X = np.random.default_rng(0).normal(size=(250, 2))
-    y = X[:, 0] + labels * X[:, 1] ** 2 > 0.5
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    y = X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.5
     plain, *others = (
         RFFBoostClassifier(loss=Plus(LogLoss(), *added), random_state=0).fit(X, y)
         for added in [(0.0,), *CONSTANTS]
