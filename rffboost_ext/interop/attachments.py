@@ -7,6 +7,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..core import Loss
 from ..preprocessing.targets import number_array
 from ..utils.typing import Array
 from .score_conversion import as_columns
@@ -16,7 +17,7 @@ def attach(matrix: Any, *, y: Any) -> None:
     """Keep a target of several columns with a matrix, whose labels hold one column.
 
     ``matrix.get_label()`` then returns the target, and slices of the matrix, as in the host's ``cv``, keep that of
-    their rows. The labels in the host's own memory become the first column, finite and in float32. A call
+    their rows; a loss of groups of rows, such as queries, refuses a slice that divides a group. The labels in the host's own memory become the first column, finite and in float32. A call
     of ``matrix.set_label`` after that has no effect on the loss.
 
     Parameters
@@ -54,9 +55,27 @@ def attach(matrix: Any, *, y: Any) -> None:
         found = getattr(type(whole), name)(whole, rows, *args, **kwargs)
         # A Dataset sorts them.
         attach(found, y=target[getattr(found, "used_indices", rows)])
+        found.sliced_target = target
         return found
 
     setattr(matrix, name, part)
+
+
+def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
+    """Raise a ValueError if a matrix is a slice, with the target y (n, K), that divides groups of coupled rows."""
+    whole = getattr(matrix, "sliced_target", None)
+    if whole is None and getattr(matrix, "used_indices", None) is not None:
+        whole = as_columns(matrix.reference.get_label())
+    if whole is None or loss.rows != "groups":
+        return
+    found, counts = np.unique(loss.groups(y), return_counts=True)
+    groups, sizes = np.unique(loss.groups(whole), return_counts=True)
+    divided = int((counts < sizes[np.searchsorted(groups, found)]).sum())
+    if divided:
+        raise ValueError(
+            f"loss {loss!r} couples the rows of a group, but a slice of the matrix divides {divided} of its "
+            f"{len(found)} groups: pass folds of whole groups to cv, such as folds=GroupKFold(5).split(X, y, groups)"
+        )
 
 
 def n_rows(matrix: Any) -> int:

@@ -25,7 +25,7 @@ from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .attachments import attach
+from .attachments import attach, require_whole_groups
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
 from .fitted_estimator import fitted
 from .matrix_rows import read_targets, read_weights
@@ -245,6 +245,7 @@ class CosineObjectiveBase(ABC):
                 f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
             )
         y = read_targets(matrix)
+        require_whole_groups(self.loss, y, matrix)
         n_classes = n_classes_of_scores(self.loss, y, host.shape[1])
         loss, baseline = prepare_for_training(self.loss, y, weight, n_classes)
         mean, scale = mean_and_scale(X, weight, np.inf)

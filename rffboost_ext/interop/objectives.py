@@ -19,6 +19,7 @@ from ..losses.registry import LOSSES
 from ..losses.validation import check_baseline, compute_baseline
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
+from .attachments import require_whole_groups
 from .matrix_rows import float_weights, read_targets, read_weights, rows_of_weight, times_class_factors
 from .prepared_losses import prepare_for_scores
 from .score_conversion import ScoreConversion, as_columns
@@ -38,6 +39,7 @@ class PreparedLossCache:
         cached, prepared = self._entries.get(matrix, (None, loss))
         is_new = cached is None or not all(map(np.array_equal, cached, data))
         if is_new:
+            require_whole_groups(loss, y, matrix)
             prepared = prepare_for_scores(loss, y, raw, weight)
             self._entries[matrix] = data, prepared
         return prepared, y, weight, is_new
