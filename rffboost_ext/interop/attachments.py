@@ -17,8 +17,9 @@ def attach(matrix: Any, *, y: Any) -> None:
     """Keep a target of several columns with a matrix, whose labels hold one column.
 
     ``matrix.get_label()`` then returns the target, and slices of the matrix, as in the host's ``cv``, keep that of
-    their rows; a loss of groups of rows, such as queries, refuses a slice that divides a group. The labels in the host's own memory become the first column, finite and in float32. A call
-    of ``matrix.set_label`` after that has no effect on the loss.
+    their rows. A loss of groups of rows, such as queries, refuses a slice that divides a group. The labels in the
+    host's own memory become the first column, finite and in float32. A call of ``matrix.set_label`` after that has
+    no effect on the loss.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
     if divided:
         raise ValueError(
             f"loss {loss!r} couples the rows of a group, but a slice of the matrix divides {divided} of its "
-            f"{len(found)} groups: pass folds of whole groups to cv, such as folds=GroupKFold(5).split(X, y, groups)"
+            f"{len(found)} groups: pass folds of whole groups, such as folds=GroupKFold(5).split(X, y, groups)"
         )
 
 

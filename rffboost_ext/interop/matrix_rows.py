@@ -30,9 +30,9 @@ def read_weights(matrix: Any, n_samples: int) -> Array:
     # get_weight() of a Dataset fails before its data are binned, which train() does with its parameters.
     weight = matrix.weight if is_unbinned(matrix) else matrix.get_weight()
     # XGBoost has a weight for each query if a matrix has queries.
-    starts = np.asarray(matrix.get_uint_info("group_ptr") if hasattr(matrix, "get_uint_info") else ())
+    starts = matrix.get_uint_info("group_ptr") if hasattr(matrix, "get_uint_info") else np.empty(0)
     if len(starts) and weight is not None and len(weight):
-        weight = np.repeat(weight, np.diff(starts.astype(np.int64)))
+        weight = np.repeat(weight, np.diff(starts.tolist()))
     weight = float_weights(weight if weight is not None and len(weight) else None, n_samples)
     if not np.any(weight):
         raise ValueError("the weights of the matrix must not all be 0")
