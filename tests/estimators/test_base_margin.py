@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit
+import xgboost as xgb
+from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.metrics import mean_poisson_deviance
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, Tree, boost
 
 N = 240
 RNG = np.random.default_rng(0)
@@ -29,6 +32,7 @@ every_learner = pytest.mark.parametrize("learner", ["auto", "tree", "rff_newton"
 def fitted(loss, base_margin=None, *, learner="rff_newton", rows=slice(None), **params):
     """A model of the rows."""
     cls, y = KINDS[loss]
+    params |= {"n_folds": 2} if learner == "auto" else {}
     given = {} if base_margin is None else {"base_margin": base_margin[rows]}
     return cls(loss, learner, **PLAIN | params).fit(X[rows], y[rows], **given)
 
@@ -53,3 +57,163 @@ def test_an_offset_explains_what_it_explains():
     loss = -np.mean(np.log(probability[np.arange(80), LABELS[test]]))
     entropy = -np.mean(np.log(np.where(LABELS == 1, expit(SIGNAL + OFFSET), expit(-SIGNAL - OFFSET))[test]))
     assert loss < entropy + 0.12
+
+
+@pytest.mark.parametrize("learner", ["tree", "rff_newton", "rff_1"])
+def test_the_log_of_an_exposure_is_a_weight_of_the_rate(learner):
+    exposure = np.exp(OFFSET) / np.exp(OFFSET).mean()
+    params = {"standardize": False, "extrapolation": "continue", "early_stopping": False, "precision": "float64"}
+    model = RFFBoostRegressor("poisson", learner, **PLAIN | params)
+    scores = clone(model).fit(X, COUNTS, base_margin=np.log(exposure)).ensemble_.raw(X)
+    wanted = clone(model).fit(X, COUNTS / exposure, sample_weight=exposure).raw_scores(X)
+    np.testing.assert_allclose(scores, wanted, rtol=0, atol=1e-9)
+
+
+def test_trees_are_those_of_xgboost_from_the_same_scores():
+    params = {"max_depth": 3, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    shared = {"n_estimators": 10, "learning_rate": 0.3, "early_stopping": False}
+    model = RFFBoostClassifier(learner=Tree(**params), **shared).fit(X, LABELS, base_margin=OFFSET)
+    start = OFFSET + model.ensemble_.baseline[0]
+    matrix = xgb.DMatrix(X, LABELS, base_margin=start)
+    wanted = xgb.train(params | {"objective": "binary:logistic", "eta": 0.3, "nthread": 1}, matrix, 10)
+    np.testing.assert_allclose(
+        model.raw_scores(X, OFFSET)[:, 0], wanted.predict(matrix, output_margin=True), rtol=0, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("learner", ["tree", "rff_newton", "rff_ridge", "auto"])
+def test_a_weight_is_as_many_rows(learner):
+    times = np.arange(N) % 3 if learner != "auto" else 1 + np.arange(N) % 2
+    rows = np.repeat(np.arange(N), times)
+    model = RFFBoostRegressor("poisson", learner, **PLAIN, early_stopping=learner == "auto")
+    weighted = clone(model).fit(X, COUNTS, base_margin=OFFSET, sample_weight=times).ensemble_.raw(X)
+    repeated = clone(model).fit(X[rows], COUNTS[rows], base_margin=OFFSET[rows]).ensemble_.raw(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-7)
+
+
+def test_metrics_and_scores_are_at_the_sum():
+    train, test = slice(0, 160), slice(160, None)
+    sets = {"eval_set": {"new": (X[test], COUNTS[test])}, "base_margin_eval_set": {"new": OFFSET[test]}}
+    metrics = ["poisson", "r2", mean_poisson_deviance]
+    model = RFFBoostRegressor("poisson", eval_metric=metrics, **PLAIN)
+    model.fit(X[train], COUNTS[train], base_margin=OFFSET[train], **sets)
+    curves, predicted = model.evals_result_["new"], model.predict(X[test], OFFSET[test])
+    deviance = mean_poisson_deviance(COUNTS[test], predicted)
+    assert curves["mean_poisson_deviance"][-1] == pytest.approx(deviance)
+    assert curves["poisson"][-1] == pytest.approx(0.5 * deviance)
+    assert curves["r2"][-1] == pytest.approx(model.score(X[test], COUNTS[test], base_margin=OFFSET[test]))
+    *_, last = model.staged_predict(X[test], OFFSET[test])
+    np.testing.assert_allclose(last, predicted)
+
+
+def test_classes_and_their_weights():
+    three, offset = np.digitize(SIGNAL + OFFSET, [-1.0, 1.0]), RNG.standard_normal((N, 3))
+    model = RFFBoostClassifier(class_weight="balanced", eval_metric="balanced_accuracy", **PLAIN)
+    model.fit(X, np.array(list("abc"))[three], base_margin=offset)
+    raw = model.ensemble_.raw(X) + offset
+    np.testing.assert_allclose(model.decision_function(X, offset), raw)
+    np.testing.assert_allclose(model.predict_proba(X, offset), softmax(raw, axis=1))
+    assert (model.predict(X, offset) == model.classes_[raw.argmax(axis=1)]).all()
+
+
+def test_boost_takes_an_offset():
+    found = boost(X, SIGNAL[:, None], loss="squared_error", learner="rff_1", base_margin=OFFSET, random_state=0)
+    wanted = boost(X, (SIGNAL - OFFSET)[:, None], loss="squared_error", learner="rff_1", random_state=0)
+    np.testing.assert_allclose(found.raw(X), wanted.raw(X), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="base_margin must have shape"):
+        boost(X, SIGNAL[:, None], loss="squared_error", learner="rff_1", base_margin=OFFSET[:-1])
+
+
+class MeanAndSpread(Loss):
+    """A loss of two scores, and a target with a column of its own: the weight of its error."""
+
+    exact_hessian = False
+
+    def n_scores(self, y, n_classes=None):
+        return 2
+
+    def value(self, y, raw):
+        return y[:, 1] * (raw[:, 1] + 0.5 * ((y[:, 0] - raw[:, 0]) * np.exp(-raw[:, 1])) ** 2)
+
+    def derivatives(self, y, raw):
+        precision, error, cost = np.exp(-2.0 * raw[:, 1]), raw[:, 0] - y[:, 0], y[:, 1:]
+        slopes = np.column_stack([error * precision, 1.0 - error**2 * precision])
+        return cost * slopes, cost * np.column_stack([precision, np.maximum(2.0 * error**2 * precision, 0.5)])
+
+    def baseline(self, y, weight):
+        mean = np.average(y[:, 0], weights=weight * y[:, 1])
+        return np.array([mean, 0.5 * np.log(np.average((y[:, 0] - mean) ** 2, weights=weight * y[:, 1]))])
+
+    def inverse_link(self, raw):
+        return np.column_stack([raw[:, 0], np.exp(raw[:, 1])])
+
+
+@pytest.mark.parametrize("learner", ["auto", "tree", "rff_ridge"])
+def test_two_scores_and_columns_of_the_target(learner):
+    y, offset = np.column_stack([SIGNAL, np.exp(X[:, 2])]), RNG.standard_normal((N, 2))
+    model = RFFBoostRegressor(MeanAndSpread(), learner, **PLAIN)
+    plain, zero = clone(model).fit(X, y), clone(model).fit(X, y, base_margin=0.0 * offset)
+    np.testing.assert_allclose(zero.ensemble_.raw(X), plain.ensemble_.raw(X), rtol=0, atol=1e-9)
+    one, other = (clone(model).fit(X, y, base_margin=offset + np.array([c, -c])) for c in (0.0, 2.0))
+    shift = np.array([2.0, -2.0])
+    np.testing.assert_allclose(other.ensemble_.raw(X) + shift, one.ensemble_.raw(X), rtol=0, atol=1e-8)
+
+
+WRONG = {
+    "a shorter one": (
+        OFFSET[:-1],
+        ValueError,
+        r"base_margin must have shape \(240,\) or \(240, 1\).* got \(239,\)",
+    ),
+    "two columns": (np.ones((N, 2)), ValueError, r"must have shape .* got \(240, 2\)"),
+    "a number": (1.0, ValueError, r"must have shape .* got \(\)"),
+    "infinity": (np.where(OFFSET > 2.0, np.inf, OFFSET), ValueError, "base_margin must be finite, got inf in row"),
+    "NaN": (np.where(OFFSET > 2.0, np.nan, OFFSET), ValueError, "base_margin must be real numbers, got .*nan"),
+    "text": (["a"] * N, ValueError, "base_margin must be real numbers, got .*'a'"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_offset_is_refused_by_name(wrong):
+    given, kind, words = WRONG[wrong]
+    model = fitted("poisson", OFFSET)
+    for call in (
+        lambda: fitted("poisson").fit(X, COUNTS, base_margin=given),
+        lambda: model.predict(X, base_margin=given),
+        lambda: next(model.staged_predict(X, base_margin=given)),
+    ):
+        with pytest.raises(kind, match=words):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"base_margin": OFFSET}, r"base_margin_eval_set must be .*'validation_0'"),
+        ({"base_margin_eval_set": [OFFSET]}, r"base_margin_eval_set must be None"),
+        (
+            {"base_margin": OFFSET, "base_margin_eval_set": [OFFSET] * 2},
+            r"base_margin_eval_set must be a list .* got 2",
+        ),
+        ({"base_margin": OFFSET, "base_margin_eval_set": {"x": OFFSET}}, r"base_margin_eval_set must be .*'x'"),
+        (
+            {"base_margin": OFFSET, "base_margin_eval_set": [OFFSET[1:]]},
+            r"'validation_0': base_margin must have shape",
+        ),
+    ],
+)
+def test_sets_have_offsets_if_the_fit_has_one(given, words):
+    with pytest.raises(ValueError, match=words):
+        RFFBoostRegressor("poisson", **PLAIN).fit(X, COUNTS, eval_set=[(X + 1.0, COUNTS)], **given)
+
+
+def test_predictions_need_the_offset_and_no_other_model_takes_one():
+    with_one, without = fitted("log_loss", OFFSET), fitted("log_loss")
+    for method in ("predict", "predict_proba", "decision_function", "raw_scores"):
+        with pytest.raises(ValueError, match="RFFBoostClassifier: base_margin must be given"):
+            getattr(with_one, method)(X)
+        with pytest.raises(ValueError, match="RFFBoostClassifier: base_margin must be None"):
+            getattr(without, method)(X, base_margin=OFFSET)
+    with pytest.raises(ValueError, match="base_margin must be given"):
+        with_one.score(X, LABELS)
+    assert not with_one.fit(X, LABELS).uses_base_margin_
