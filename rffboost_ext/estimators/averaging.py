@@ -66,7 +66,9 @@ def average(models: Iterable[E]) -> E:
     importances = np.mean(known, axis=0) if len(known) == len(models) else None
     models = recode_to_joint_categories(models)
     encoder = joint_encoder([model.encoder_ for model in models])
-    return models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
+    result = models[0].with_ensemble(mean_ensemble([model.ensemble_ for model in models]), importances, encoder)
+    result.average_fitted(models)
+    return result
 
 
 def joint_encoder(encoders: Sequence[FeatureEncoder]) -> FeatureEncoder:

@@ -57,11 +57,12 @@ PARAMETERS = """loss : str or Loss, default="auto"
         "high" always stacks, averages twice as many models up to 3,000 rows, and five folds above. The result is
         one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
-        Metrics to compute on each ``eval_set`` after every round, the loss by default: a loss or a scorer of
-        scikit-learn by name, such as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities,
-        (n, K), or (n,) for the second of two classes, where lower is better unless its name ends with "_score"; or
-        a scorer made by :func:`sklearn.metrics.make_scorer`. Early stopping monitors the last one. A metric with a
-        parameter ``sample_weight`` gets the weights.
+        Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
+        :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such
+        as "roc_auc"; a function ``metric(y, prediction)`` of means or of probabilities, (n, K), or (n,) for the
+        second of two classes, where lower is better unless its name ends with "_score"; or a scorer made by
+        :func:`sklearn.metrics.make_scorer`. Early stopping monitors the last one. A metric with a parameter
+        ``sample_weight`` gets the weights.
     callbacks : sequence of callable, optional
         Each is called with a :class:`~rffboost_ext.Progress` after every round, which has the metrics so far; a
         true result ends the training of that model. A refit does not call them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,6 +81,9 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         copied._warm_start = WarmStart(self._warm_start.seed, self._warm_start.loss, self._warm_start.n_initial)
         copied._forget(("learning_rate_", *OF_EVALUATION, *OF_EARLY_STOPPING))
         return copied
+
+    def average_fitted(self: E, models: Sequence[E]) -> None:
+        """Set what is fitted besides the ensemble to the average of several models."""
 
     @property
     def n_initial_rounds_(self) -> int:

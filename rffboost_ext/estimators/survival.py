@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..boosting.evaluation import rows_of_positive_weight
 from ..data.dataset import Dataset
 from ..losses import SurvivalLoss
-from ..losses.concordance import concordance_index
+from ..metrics.survival import share_of_pairs
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.survival_targets import SurvivalTargets
 from ..preprocessing.targets import TargetEncoder
@@ -141,6 +141,18 @@ class RFFBoostSurvival(BaseRFFBoost):
         self.unique_times_ = np.unique(bounds[np.isfinite(bounds) & (bounds > 0.0) | known[:, None]])
         self._baseline_hazard = self.loss_.baseline_hazard(y, raw, data.weight, self.unique_times_)
 
+    def average_fitted(self, models: Sequence[RFFBoostSurvival]) -> None:
+        """Set the times to those of all models, and the baseline hazard at them to the mean."""
+        self.event_times_, self.unique_times_ = (
+            np.unique(np.concatenate([getattr(model, name) for model in models]))
+            for name in ("event_times_", "unique_times_")
+        )
+        self._baseline_hazard = np.mean([model._baseline_at(self.unique_times_) for model in models], axis=0)
+
+    def _baseline_at(self, time: Array) -> Array:
+        """The baseline hazard at any times (m,): 0 before the first, and the last one after the last."""
+        return np.append(0.0, self._baseline_hazard)[np.searchsorted(self.unique_times_, time, side="right")]
+
     @property
     def cum_baseline_hazard_(self) -> StepFunction:
         """The cumulative hazard of a raw score of 0."""
@@ -164,11 +176,12 @@ class RFFBoostSurvival(BaseRFFBoost):
         -------
         ndarray of shape (n,)
         """
-        return self.loss_.risk(self.raw_scores(X, base_margin))
+        raw = self.raw_scores(X, base_margin)
+        return self.loss_.risk(self.loss_.inverse_link(raw))
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Risks after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (self.loss_.risk(raw) for raw in self._staged_raw(X, base_margin))
+        return (self.loss_.risk(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
 
     @explain_unknown
     def predict_cumulative_hazard_function(
@@ -248,7 +261,7 @@ class RFFBoostSurvival(BaseRFFBoost):
         X, y, weight = rows_of_positive_weight(X, targets.columns(y), sample_weight)
         y = targets.transform(y)
         self.loss_.check_target(y)
-        return concordance_index(self.loss_.bounds(y), self.predict(X, base_margin), weight)
+        return share_of_pairs(self.loss_.bounds(y), self.predict(X, base_margin), weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -119,9 +119,9 @@ class AFTLoss(SurvivalLoss):
             high += high - low
         return np.array([brentq(slope, low, high, xtol=1e-14)])
 
-    def risk(self, raw: Array) -> Array:
-        """Minus the log of the time at Z = 0."""
-        return -raw[:, 0]
+    def risk(self, response: Array) -> Array:
+        """Minus the log of the time at Z = 0, the response."""
+        return -np.log(response[:, 0])
 
     def baseline_hazard(self, y: Array, raw: Array, weight: Array, time: Array) -> Array:
         """The cumulative hazard of a score of 0 at times (T,), by the distribution of Z."""

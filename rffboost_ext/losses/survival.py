@@ -32,9 +32,9 @@ class SurvivalLoss(Loss):
         event, time = y.T
         return np.column_stack([time, np.where(event > 0.0, time, np.inf)])
 
-    def risk(self, raw: Array) -> Array:
-        """The risk of each row, (n,), from its scores (n, 1): the higher, the earlier the event."""
-        return raw[:, 0]
+    def risk(self, response: Array) -> Array:
+        """The risk of each row, (n,), from the response (n, 1): the higher, the earlier the event."""
+        return response[:, 0]
 
     def baseline_hazard(self, y: Array, raw: Array, weight: Array, time: Array) -> Array:
         """The cumulative hazard of a score of 0 at times (T,), (T,): Breslow's estimator by default.

@@ -1,7 +1,8 @@
-"""Metrics that scikit-learn does not have, of rankings and distributions; ``eval_metric`` takes their names."""
+"""Metrics that scikit-learn does not have, of rankings, times and distributions; ``eval_metric`` takes their names."""
 
 from .distributions import crps, nll
 from .ranking import ndcg_score
 from .registry import METRICS, NamedMetric
+from .survival import concordance_index
 
-__all__ = ["METRICS", "NamedMetric", "crps", "ndcg_score", "nll"]
+__all__ = ["METRICS", "NamedMetric", "concordance_index", "crps", "ndcg_score", "nll"]

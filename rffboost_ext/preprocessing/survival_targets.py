@@ -58,9 +58,13 @@ class SurvivalTargets(RealTargets):
                 f"event was observed, and whose second is the time, {ADVICE}, got shape {y.shape} and {y.dtype}"
             )
         event, time = (y[name].astype(np.float64) for name in y.dtype.names or ())
-        if not np.isin(event, (0.0, 1.0)).all():
-            raise ValueError(f"{self.owner}: y must say whether events were observed, got {event.max():g}")
+        if not np.isin(event, (0.0, 1.0)).all() or np.isnan(time).any():
+            raise ValueError(f"{self.owner}: y must hold truth values and times, got other numbers or NaN")
         return event, time
+
+    def transform_of(self, y: Any) -> Array:
+        """The two columns of a target of any kind, (n, 2), float64, none of which is missing."""
+        return self.transform(self.columns(y))
 
     def read(self, y: Any) -> Array:
         return np.asarray(self.columns(y))
