@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from .conversion import convert_term
     from .describe import Description, describe_onnx
     from .export import save_onnx, to_onnx
-    from .graph import Graph
+    from .graph import ConversionError, Graph
     from .links import convert_link
     from .predictor import OnnxPredictor
     from .reading import READERS, StoredTerm, from_onnx
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READERS",
+    "ConversionError",
     "Description",
     "Graph",
     "MismatchError",

@@ -145,7 +145,9 @@ def convert_in_scope(term: Term, graph: Graph, x: str, name: str) -> str:
     kind = type(term)
     with graph.scope(name) as scope:
         graph.term_types[scope.rstrip(".")] = getattr(kind, "name_in_files", kind.__name__)
-        return graph.converted(kind.__name__, lambda: convert_term(term, graph, x))
+        out = graph.output_of(kind.__name__, lambda: convert_term(term, graph, x))
+    graph.terms.append((term, x, out))
+    return out
 
 
 def convert_ensemble(ensemble: Ensemble, graph: Graph, x: str) -> str:

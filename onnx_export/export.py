@@ -16,7 +16,7 @@ from rffboost_ext.utils.typing import Array
 
 from . import expansion_nodes, trees  # noqa: F401  register terms with convert_term
 from .category_nodes import CategoryInputs
-from .conversion import convert_ensemble
+from .conversion_check import convert_checked
 from .graph import FLOAT32, FLOAT64, INT64, Graph
 from .input_names import OFFSET, RESERVED
 from .links import class_columns, response_nodes
@@ -89,7 +89,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
             f"has, got {opset}"
         )
     source = export_source(estimator).with_scaling(dtype)
-    model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset))
+    model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset), X)
     onnx.checker.check_model(model, full_check=True)
     if X is not None and source.steps is not None:
         require_running(model, X)
@@ -156,9 +156,13 @@ def preprocessing_of(
 
 
 def build(
-    source: ExportSource, dtype: str, opset: int, before: PreprocessingSteps | CategoryInputs | None = None
+    source: ExportSource,
+    dtype: str,
+    opset: int,
+    before: PreprocessingSteps | CategoryInputs | None = None,
+    X: Any = None,
 ) -> ModelProto:
-    """The model of a source, after the nodes of `before` if there are any."""
+    """The model of a source, after the nodes of `before` if there are any; its terms are compared on rows of X."""
     outer = FLOAT64 if dtype == "float64" else FLOAT32
     graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if before is None else before.opset(opset))
     graph.reserve([*RESERVED, *(extra.name for extra in source.extras)])
@@ -166,7 +170,7 @@ def build(
         inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)
     else:
         inputs, x = before.inputs, before.open(graph)
-    raw = convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
+    raw = convert_checked(source, graph, x, X)
     if source.n_offsets:
         inputs = [*inputs, value_info(OFFSET, outer, ["N", source.n_offsets])]
         raw = graph.node("Add", raw, graph.cast(graph.input(OFFSET, outer), graph.dtype))

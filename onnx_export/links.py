@@ -196,7 +196,7 @@ def response_nodes(link: Link | Loss, graph: Graph, raw: str) -> str:
     """The response by ``convert_link``, computed once for each link and scores; an error names the link."""
 
     def build() -> str:
-        return graph.converted(type(link).__name__, lambda: convert_link(link, graph, raw))
+        return graph.output_of(type(link).__name__, lambda: convert_link(link, graph, raw))
 
     return graph.once(("response", id(link), raw), build)
 

@@ -16,22 +16,20 @@ from onnx import ModelProto, ValueInfoProto, helper
 
 from rffboost_ext.utils.files import check_path, require_regular, write_atomically
 
+from .element_types import element_type
+from .embedding import all_nodes
 from .external_data import LARGEST_MODEL, load_external_data, require_plausible_shapes
-from .graph import ML, Graph
+from .graph import Graph
 
-ML_OPSET = 3
 IR_VERSION = 8
 PRODUCER = "rffboost-ext"
 FIRST_BYTE = b"\x08"
 """Files begin with the IR version."""
 
 
-def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any]) -> ValueInfoProto:
+def value_info(name: str, dtype: DTypeLike, shape: Sequence[Any] | None) -> ValueInfoProto:
     """The declaration of an input or output; text is any dtype of kind U or O."""
-    dtype = np.dtype(dtype)
-    text = dtype.kind in "UO"
-    kind = onnx.TensorProto.STRING if text else helper.np_dtype_to_tensor_dtype(dtype)
-    return helper.make_tensor_value_info(name, kind, shape)
+    return helper.make_tensor_value_info(name, element_type(np.dtype(dtype)), shape)
 
 
 def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]) -> ModelProto:
@@ -39,13 +37,15 @@ def assemble(graph: Graph, inputs: Sequence[ValueInfoProto], outputs: Sequence[V
     # Tools tell nodes apart by name. Numbers keep files small.
     for number, node in enumerate(graph.nodes):
         node.name = str(number)
-    imports = [helper.make_opsetid("", graph.opset)]
-    if any(node.domain == ML for node in graph.nodes):
-        imports.append(helper.make_opsetid(ML, ML_OPSET))
+    bodies = [node for function in graph.functions for node in function.node]
+    used = {"", *(node.domain for node in all_nodes([*graph.nodes, *bodies]))}
+    imports = [helper.make_opsetid(*entry) for entry in graph.opsets.items() if entry[0] in used]
     proto = helper.make_graph(graph.nodes, "rffboost", inputs, outputs, list(graph.constants.values()))
     # An opset newer than the default needs the IR version that introduced it.
     ir_version = max(IR_VERSION, helper.find_min_ir_version_for(imports[:1]))
-    return helper.make_model(proto, opset_imports=imports, ir_version=ir_version, producer_name=PRODUCER)
+    made = helper.make_model(proto, opset_imports=imports, ir_version=ir_version, producer_name=PRODUCER)
+    made.functions.extend(graph.functions)
+    return made
 
 
 def load(model: str | os.PathLike[str] | bytes | ModelProto) -> ModelProto:

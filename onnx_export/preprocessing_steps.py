@@ -19,9 +19,9 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 from rffboost_ext.utils.typing import Array
 
-from .graph import BOOL, FLOAT32, INT64, ML, Graph
+from .graph import BOOL, FLOAT32, INT64, ML, ML_OPSET, Graph
 from .input_names import input_names, rename_inputs
-from .model import ML_OPSET, assemble, value_info
+from .model import assemble, value_info
 from .precision import single_precision
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource

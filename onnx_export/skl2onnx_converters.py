@@ -10,11 +10,10 @@ from onnx import NodeProto, helper, numpy_helper
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
 from . import expansion_nodes, trees  # noqa: F401  register terms with convert_term
-from .conversion import convert_ensemble
+from .conversion_check import convert_checked
 from .export import class_tensor, label
-from .graph import FLOAT32, FLOAT64, Graph
+from .graph import FLOAT32, FLOAT64, ML_OPSET, Graph
 from .links import class_scores, response_nodes
-from .model import ML_OPSET
 from .skl2onnx_checks import add_checks_to_parsers
 from .source import export_source
 
@@ -140,7 +139,7 @@ def begin_graph(scope: Any, operator: Any, container: Any) -> tuple[Graph, str]:
     graph = Graph(dtype, container.target_opset, prefix=f"{scope.get_unique_variable_name('rffboost')}.")
     known = isinstance(given.type, DoubleTensorType | FloatTensorType)
     x = graph.input(given.full_name, dtype if known else guess_numpy_type(given.type))
-    return graph, convert_ensemble(source.ensemble, graph, graph.cast(x, dtype))
+    return graph, convert_checked(source, graph, x)
 
 
 def node_version(node: NodeProto, opset: int) -> int:

@@ -192,7 +192,7 @@ def _(link: SortLink, graph: Graph, raw: str) -> str:
         attributes["k"] = link.size
     else:
         inputs.append(graph.constant([link.size], "size"))
-    return graph.node("Neg", graph.node("TopK", *inputs, unused=1, **attributes))
+    return graph.node("Neg", graph.node("TopK", *inputs, n_outputs=2, **attributes)[0])
 
 
 @convert_link.register

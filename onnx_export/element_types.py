@@ -1,0 +1,48 @@
+"""Types of values in NumPy and in ONNX, and ONNX's own rules for those of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, TensorProto, TypeProto, defs, helper
+from onnx.shape_inference import infer_node_outputs
+
+
+def element_type(dtype: np.dtype[Any]) -> int:
+    """ONNX's number of a type; text is any dtype of kind U or O."""
+    return TensorProto.STRING if dtype.kind in "UO" else helper.np_dtype_to_tensor_dtype(dtype)
+
+
+def numpy_type(kind: TypeProto) -> np.dtype[Any]:
+    """The NumPy type of a declared tensor; object for text."""
+    return helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type)
+
+
+def output_types(
+    node: NodeProto, types: Mapping[str, np.dtype[Any]], opsets: Mapping[str, int]
+) -> dict[str, np.dtype[Any]]:
+    """The types of a node's outputs, as far as ONNX knows them.
+
+    Parameters
+    ----------
+    node : NodeProto
+    types : mapping of str to dtype
+        The types of its inputs.
+    opsets : mapping of str to int
+        Version of the operators of each domain.
+
+    Raises
+    ------
+    onnx.checker.ValidationError
+        If the operator does not take inputs of such types.
+    """
+    version = opsets[node.domain]
+    if not defs.has(node.op_type, version, node.domain):
+        return {}
+    schema = defs.get_schema(node.op_type, version, node.domain)
+    given = {name: helper.make_tensor_type_proto(element_type(types[name]), None) for name in node.input if name}
+    imports = [helper.make_opsetid(*entry) for entry in opsets.items()]
+    found = infer_node_outputs(schema, node, given, opset_imports=imports)
+    return {name: numpy_type(kind) for name, kind in found.items() if kind.tensor_type.elem_type}
