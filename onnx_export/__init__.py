@@ -49,6 +49,7 @@ MODULES = (
     "report",
     "skl2onnx_converters",
     "tolerance",
+    "survival",
     "uncertainty",
     "verify",
 )

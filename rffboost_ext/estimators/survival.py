@@ -177,11 +177,11 @@ class RFFBoostSurvival(BaseRFFBoost):
         ndarray of shape (n,)
         """
         raw = self.raw_scores(X, base_margin)
-        return self.loss_.risk(self.loss_.inverse_link(raw))
+        return self.loss_.risk_link.inverse(raw)[:, 0]
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Risks after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return (self.loss_.risk(self.loss_.inverse_link(raw)) for raw in self._staged_raw(X, base_margin))
+        return (self.loss_.risk_link.inverse(raw)[:, 0] for raw in self._staged_raw(X, base_margin))
 
     @explain_unknown
     def predict_cumulative_hazard_function(

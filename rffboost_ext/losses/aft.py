@@ -23,7 +23,7 @@ from sklearn.base import clone
 from ..core import Loss
 from ..utils.param_validation import POSITIVE, OneOf
 from ..utils.typing import Array
-from .links import LogLink
+from .links import AffineLink, IdentityLink, LogLink
 from .registry import LOSSES
 from .survival import SurvivalLoss
 
@@ -49,6 +49,7 @@ class AFTLoss(SurvivalLoss):
     """Base class of the losses of this family: the response is ``exp(raw)``, the time at Z = 0."""
 
     link = LogLink()
+    risk_link = AffineLink(IdentityLink(), 0.0, -1.0)
     rows = "independent"
     infinite = True
     response_names = ("time",)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from ..core import Loss
+from ..core import Link, Loss
 from ..utils.typing import Array
-from .links import clip_exponent
+from .links import IdentityLink, clip_exponent
 from .risk_sets import RiskSets
 
 
@@ -17,6 +19,9 @@ class SurvivalLoss(Loss):
     loss of proportional hazards needs only the methods of :class:`~rffboost_ext.Loss`; its raw score is the log of
     the hazard relative to a baseline, which is estimated after the fit.
     """
+
+    risk_link: ClassVar[Link] = IdentityLink()
+    """The link between raw scores and risks, (n, 1): the higher, the earlier the event."""
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One score for the two columns of y."""
@@ -33,7 +38,7 @@ class SurvivalLoss(Loss):
         return np.column_stack([time, np.where(event > 0.0, time, np.inf)])
 
     def risk(self, response: Array) -> Array:
-        """The risk of each row, (n,), from the response (n, 1): the higher, the earlier the event."""
+        """The risk of each row, (n,), from the response (n, 1); as by ``risk_link`` from raw scores."""
         return response[:, 0]
 
     def baseline_hazard(self, y: Array, raw: Array, weight: Array, time: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Metrics that scikit-learn does not have, of rankings, times and distributions; ``eval_metric`` takes their names."""
+"""Metrics that scikit-learn does not have, of rankings, times and distributions, for ``eval_metric``."""
 
 from .distributions import crps, nll
 from .ranking import ndcg_score
