@@ -139,7 +139,7 @@ def boost(
             terms.append(update.term)
             moves.append(np.array([update.keep, update.length]))
             if index == len(start) + 1:
-                check_laws(terms[-2:], design.original)
+                check_laws(terms[-2:], design.original, update.output)
             progress = Progress(
                 update.round, n_estimators, update.term, update.keep, update.length, raw, start.baseline
             )

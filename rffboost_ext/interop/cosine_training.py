@@ -109,7 +109,7 @@ class CosineTraining:
         self.terms.append(update.term.materialized())
         self.lengths.append(update.length)
         if len(self.terms) == 2:
-            check_laws(self.terms, self.fitter.design.original)
+            check_laws(self.terms, self.fitter.design.original, update.output)
 
     def ensemble(self, trees: Sequence[Term | None], every: int) -> Ensemble:
         """The cosines and the trees, one term or None per round, in the order of training."""

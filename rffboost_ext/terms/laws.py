@@ -36,7 +36,7 @@ def is_package_term(term: Term) -> bool:
     return type(innermost_term(term)).__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
-def check_laws(terms: Sequence[Term], X: Array) -> None:
+def check_laws(terms: Sequence[Term], X: Array, output: Array | None = None) -> None:
     """Raise a ValueError that names the law if a user's term breaks one on some of the rows of a fit.
 
     Checked are: rows that do not depend on one another; ``term.scaled(a)(X) == a * term(X)``; ``materialized`` and
@@ -49,10 +49,16 @@ def check_laws(terms: Sequence[Term], X: Array) -> None:
         Terms of a fit; those of this package are not checked.
     X : ndarray of shape (n, d)
         Its rows.
+    output : ndarray of shape (n, C), optional
+        What the fit takes as the outputs of the last term on these rows, such as those that its learner cached.
     """
     rows = spread(len(X), N_ROWS)
     for family in group_by_family([term for term in terms if not is_package_term(term)]).values():
-        check_family(family, LawCheck(type(innermost_term(family[0])).__name__, rows, X[rows]))
+        check = LawCheck(type(innermost_term(family[0])).__name__, rows, X[rows])
+        check_family(family, check)
+        if output is not None and family[-1] is terms[-1]:
+            law = "the outputs that the learner has cached must be term(X)"
+            check.require_close(law, output[rows], check.outputs(law, terms[-1]), np.abs(output).max())
 
 
 def check_family(terms: Sequence[Term], check: LawCheck) -> None:
