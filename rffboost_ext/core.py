@@ -125,7 +125,8 @@ class Loss(Spec, ABC):
 
     Fits keep groups whole. Losses of coupled rows, the last two, also get the sample weights, (n,): they define
     ``value(y, raw, weight)`` and ``derivatives(y, raw, weight)``. The total is the sum of weight times value, and
-    the derivatives of row i are those of the total, divided by the weight of row i.
+    the derivatives of row i are those of the total, divided by the weight of row i. Weights are relative: those of
+    a group or a set times a factor give the same derivatives.
     """
     unit: float | str | Sequence[float] = 1.0
     """Factor of gradient and hessian in a fit, so that hessians are O(1) for any scale of the target.

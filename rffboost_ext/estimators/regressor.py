@@ -75,9 +75,9 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
             targets where loss and learner can fit several (attribute ``multi_output``): then
             ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count equally.
         sample_weight : array-like of shape (n,), optional
-            Non-negative weights; weight 2 is equivalent to the row twice, weight 0 to leaving it out. Early
-            stopping holds out a row with all of its weight, however large that is. It merges copies of a row,
-            equal in X and y, into one of the sum of their weights.
+            Non-negative weights; weight 2 is equivalent to the row twice, unless the loss couples rows, and weight
+            0 to leaving it out. Early stopping holds out a row with all of its weight, however large that is. It
+            merges copies of a row, equal in X and y, into one of the sum of their weights.
         init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
             A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
             ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
