@@ -134,6 +134,12 @@ class Loss(Spec, ABC):
     Minimisers and Newton steps do not depend on it, but the strength of learners' penalties does. It may be a
     hyperparameter: ``prepared`` then replaces ``"auto"`` by a number. With several outputs it may be a sequence.
     """
+    relative_rates: float | Sequence[float] = 1.0
+    """Factor of the learning rate, for each score if it is a sequence: hessians in a fit are divided by it.
+
+    Scores that are fitted to the errors of others, such as the scale of a distribution, need shorter steps."""
+    min_hessian: float = 0.0
+    """Least hessian in a fit, in units of ``unit``, where hessians that are no upper bounds would be too small."""
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with parameters that depend on the data, such as a scale or the number of classes.

@@ -272,12 +272,16 @@ def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = No
 
 
 def scale_derivatives(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Derivatives times ``loss.unit``."""
-    if isinstance(loss.unit, float) and loss.unit == 1.0:
-        return derivatives
-    unit = np.asarray(loss.unit, dtype=np.float64)
+    """Derivatives times ``loss.unit``, with hessians for the loss's least hessian and its relative rates."""
     gradient, hessian = derivatives
-    return unit * gradient, unit * hessian
+    if not (isinstance(loss.unit, float) and loss.unit == 1.0):
+        unit = np.asarray(loss.unit, dtype=np.float64)
+        gradient, hessian = unit * gradient, unit * hessian
+    if loss.min_hessian > 0.0:
+        hessian = np.maximum(hessian, loss.min_hessian)
+    if not (isinstance(loss.relative_rates, float) and loss.relative_rates == 1.0):
+        hessian = hessian / np.asarray(loss.relative_rates)
+    return gradient, hessian
 
 
 def has_same_response(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:

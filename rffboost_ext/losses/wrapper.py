@@ -43,6 +43,8 @@ class LossWrapper(Loss):
     response_names = delegated("response_names")
     rows = delegated("rows")
     unit = delegated("unit")
+    relative_rates = delegated("relative_rates")
+    min_hessian = delegated("min_hessian")
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss

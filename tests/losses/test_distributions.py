@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.special import beta, digamma, gammaln, polygamma
 
 from rffboost_ext import DISTRIBUTIONS, RFFBoostDistribution
+from rffboost_ext.losses import Normal
 from rffboost_ext.losses.distributions.counts import size_information
 from rffboost_ext.losses.distributions.special import (
     df_information,
@@ -20,6 +21,7 @@ from rffboost_ext.losses.distributions.special import (
     stirling_remainder,
 )
 from rffboost_ext.losses.distributions.zero_inflation import zero_inflated_poisson
+from rffboost_ext.losses.validation import scale_derivatives
 
 from ..cases import DISTRIBUTION_CASES, SAMPLES
 
@@ -163,3 +165,14 @@ def test_the_zero_inflated_distribution_is_a_mixture():
     np.testing.assert_allclose([frozen.mean(), frozen.var()], [k @ pmf, k**2 @ pmf - (k @ pmf) ** 2])
     np.testing.assert_array_equal(frozen.ppf(frozen.cdf(k[:10])), k[:10])
     assert frozen.rvs(4_000, random_state=0).mean() == pytest.approx(2.1, abs=0.1)
+
+
+def test_rates_and_least_hessians_apply_to_fits():
+    class Slow(Normal):
+        relative_rates = 1.0, 0.25
+        min_hessian = 0.5
+
+    y, raw = np.zeros((2, 1)), np.array([[0.3, 0.0], [0.3, 3.0]])
+    gradient, hessian = scale_derivatives(Slow(unit=(2.0, 1.0)), Slow().derivatives(y, raw))
+    np.testing.assert_allclose(gradient[0], [0.6, 0.91])
+    np.testing.assert_allclose(hessian, [[2.0, 8.0], [0.5, 8.0]])

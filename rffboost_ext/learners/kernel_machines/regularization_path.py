@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import Round
 from ...losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows, whole_groups
+from ...losses.validation import scale_derivatives
 from ...utils.linalg import cholesky, inverse_diagonal
 from ...utils.typing import Array
 
@@ -50,8 +51,8 @@ class CurvatureBounds:
         mean = mean * np.maximum(1.0, ratio)
         mean_step = size * unweighted / mean
         max_step = MAX_RELATIVE_STEP * np.where(mean_step > 0.0, mean_step, 1.0)
-        _, later = derivatives_of_rows(round.loss, round.y, round.raw + max_step, round.loss_weight)
-        is_constant = (np.asarray(round.loss.unit) * later == round.hessian).all(axis=0)
+        later = derivatives_of_rows(round.loss, round.y, round.raw + max_step, round.loss_weight)
+        is_constant = (scale_derivatives(round.loss, later)[1] == round.hessian).all(axis=0)
         return cls(mean, np.where(is_constant, np.inf, max_step))
 
     def bounded(self, gradient: Array, hessian: Array) -> Array:
@@ -89,7 +90,7 @@ class RegularizationPath:
         cls, round: Round, rows: Array, curvature: CurvatureBounds, penalties: Array
     ) -> RegularizationPath:
         """The path of some rows, starting at the scores of a round; those of rows coupled with them stay."""
-        loss, unit = round.loss, np.asarray(round.loss.unit, dtype=np.float64)
+        loss = round.loss
         whole = whole_groups(loss, round.y, rows)
         y, raw = round.y[whole], round.raw[whole]
         weight = (round.loss_weight if is_coupled(loss) else round.weight)[whole]
@@ -101,8 +102,8 @@ class RegularizationPath:
             return total
 
         def derivatives(scores: Array) -> tuple[Array, Array]:
-            gradient, hessian = derivatives_of_rows(loss, y, shifted(scores), weight)
-            return unit * gradient[place], unit * hessian[place]
+            gradient, hessian = scale_derivatives(loss, derivatives_of_rows(loss, y, shifted(scores), weight))
+            return gradient[place], hessian[place]
 
         def value(scores: Array) -> float:
             with np.errstate(over="ignore", invalid="ignore"):

@@ -16,9 +16,9 @@ from ...utils.typing import Array
 
 # Numbers beyond this, and Fisher information below its inverse, occur at scores without meaning only.
 LARGEST = 1e250
-# Least information of a score in a fit, as a share of that at the baseline. Where a parameter hardly matters, as
-# the degrees of freedom of a nearly normal distribution, natural gradients are too long.
-MIN_INFORMATION = 0.1
+# Relative learning rate of all parameters but the first: scales would soon follow the errors of training rows,
+# which are smaller than those of other rows.
+FURTHER_RATE = 0.125
 
 
 class Distribution(Loss):
@@ -29,7 +29,9 @@ class Distribution(Loss):
     :math:`E[(\partial_c \log p)^2]`, which does not depend on y and is positive. Newton steps are then natural
     gradients (Duan et al.) as far as parameters are orthogonal, and each score has its own unit: one over the
     Fisher information at the baseline, rounded to a power of two. In a fit the information is at least a tenth of
-    that, since steps would be too long where a parameter hardly matters.
+    that, since steps would be too long where a parameter hardly matters, such as the degrees of freedom of a
+    nearly normal distribution. Steps of parameters other than the first, as of scales, are an eighth of natural
+    gradients: they would follow the errors of the training rows, which soon are smaller than those of others.
 
     A new distribution defines ``link``, ``response_names``, ``negative_log_density``, ``gradient``,
     ``information``, ``frozen``, ``mean``, and ``baseline`` or ``start``. Its numbers may overflow: they are
@@ -48,6 +50,7 @@ class Distribution(Loss):
 
     rows = "independent"
     exact_hessian = False
+    min_hessian = 0.1
     constraints = {"unit": POSITIVE | POSITIVE_SEQUENCE | OneOf(("auto",))}
     response_names: ClassVar[Sequence[str]]
     unit: float | str | Sequence[float]
@@ -63,6 +66,11 @@ class Distribution(Loss):
         unit = np.exp2(-np.round(np.log2(self._information(self.baseline(y, weight)[None])[0])))
         return clone(self).set_params(unit=tuple(unit.tolist()))
 
+    @property
+    def relative_rates(self) -> Sequence[float]:  # type: ignore[override]
+        """1 for the first parameter, and less for others."""
+        return 1.0, *[FURTHER_RATE] * (len(self.response_names) - 1)
+
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One for each parameter of the distribution."""
         if y.shape[1] != 1:
@@ -76,10 +84,7 @@ class Distribution(Loss):
     def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
         with np.errstate(over="ignore"):
             gradient = np.hstack(self.gradient(y, raw))
-        information = self._information(raw)
-        if not isinstance(self.unit, str):
-            np.maximum(information, MIN_INFORMATION / np.asarray(self.unit), out=information)
-        return np.clip(gradient, -LARGEST, LARGEST), information
+        return np.clip(gradient, -LARGEST, LARGEST), self._information(raw)
 
     def _information(self, raw: Array) -> Array:
         with np.errstate(over="ignore"):
