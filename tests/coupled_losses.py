@@ -77,6 +77,24 @@ class Breslow(RecordingLoss):
         return (events @ share / weight - y[:, 0])[:, None], np.maximum(events @ share / weight, 1e-6)[:, None]
 
 
+class Centred(RecordingLoss):
+    """Half the square of the residual less the mean residual of the set; y: target, id, 0."""
+
+    exact_hessian = True
+    calls: ClassVar[list[tuple[Array, Array]]] = []
+
+    def residual(self, y: Array, raw: Array) -> Array:
+        self.record(y, np.ones(len(y)))
+        residual = raw[:, 0] - y[:, 0]
+        return residual - residual.mean()
+
+    def value(self, y: Array, raw: Array) -> Array:
+        return 0.5 * self.residual(y, raw) ** 2
+
+    def derivatives(self, y: Array, raw: Array) -> tuple[Array, Array]:
+        return self.residual(y, raw)[:, None], np.ones((len(y), 1))
+
+
 COUPLED = [PairwiseLogistic, Breslow]
 N = 120
 
@@ -87,31 +105,37 @@ def coupled_rows(kind: type[RecordingLoss], n: int = N) -> tuple[Array, Array, A
     X, query = rng.normal(size=(n, 3)), rng.permutation(n) % (n // 10)
     signal = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.3 * rng.normal(size=n)
     X[:, 2] = np.exp(2.0 * signal + X[:, 2])
-    if kind is Breslow:
+    if kind is Centred:
+        columns, weight = [signal, np.arange(n), np.zeros(n)], rng.uniform(1.0, 3.0, n)
+    elif kind is Breslow:
         columns, weight = [rng.random(n) < 0.7, np.arange(n), np.exp(-signal).round(1)], rng.uniform(1.0, 3.0, n)
     else:
         columns, weight = [np.digitize(signal, [0, 1]), np.arange(n), query], 1.0 + query % 3
     return X, np.column_stack(columns).astype(float), weight
 
 
-def require_whole_groups(kind: type[RecordingLoss], y: Array, weight: Array) -> list[frozenset[float]]:
-    """The sets of rows of all calls so far, which are forgotten, after asserting what each call must get.
-
-    It has each row once, and whole groups with one factor on their weights, or weights as they are of a set.
-    """
-    calls, found = kind.calls.copy(), []
+def require_single_rows(kind: type[RecordingLoss]) -> list[frozenset[int]]:
+    """The sets of rows of all calls so far, which are forgotten, after asserting that each has a row once."""
+    calls = [target[:, 1].astype(int).tolist() for target, _ in kind.calls]
     kind.calls.clear()
+    assert calls
+    assert all(len(set(ids)) == len(ids) for ids in calls)
+    return [frozenset(ids) for ids in calls]
+
+
+def require_whole_groups(kind: type[RecordingLoss], y: Array, weight: Array) -> list[frozenset[int]]:
+    """The same, after asserting that calls have whole groups with one factor on their weights.
+
+    Weights of a set of rows that are all coupled are what they are.
+    """
     size = np.bincount(y[:, 2].astype(int))
-    for target, given in calls:
+    for target, given in kind.calls:
         ids = target[:, 1].astype(int)
-        assert len(np.unique(ids)) == len(ids)
         factor = given / weight[ids]
         if kind.rows == "all":
             np.testing.assert_allclose(factor, 1.0)
         else:
             query = target[:, 2].astype(int)
             assert set(np.bincount(query, minlength=len(size)) / size) <= {0.0, 1.0}
-            np.testing.assert_allclose(factor, (np.bincount(query, factor)[query] / size[query]))
-        found.append(frozenset(ids.tolist()))
-    assert found
-    return found
+            np.testing.assert_allclose(factor, np.bincount(query, factor)[query] / size[query])
+    return require_single_rows(kind)

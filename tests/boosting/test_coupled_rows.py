@@ -11,7 +11,15 @@ from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.preprocessing import log_transform
 
-from ..coupled_losses import COUPLED, N, PairwiseLogistic, coupled_rows, require_whole_groups
+from ..coupled_losses import (
+    COUPLED,
+    Centred,
+    N,
+    PairwiseLogistic,
+    coupled_rows,
+    require_single_rows,
+    require_whole_groups,
+)
 
 kinds = pytest.mark.parametrize("kind", COUPLED)
 
@@ -19,7 +27,7 @@ kinds = pytest.mark.parametrize("kind", COUPLED)
 @pytest.fixture(autouse=True)
 def forgotten_calls():
     yield
-    for kind in COUPLED:
+    for kind in (*COUPLED, Centred):
         kind.calls.clear()
 
 
@@ -124,6 +132,17 @@ def test_copies_of_a_row_are_not_merged_but_held_out_together(kind, params) -> N
         ids, counts = np.unique(target[:, 1].astype(int), return_counts=True)
         assert (counts == 2).all()
         np.testing.assert_allclose(np.sort(given), np.sort(np.repeat(weight[::2][ids], 2)))
+
+
+@pytest.mark.parametrize("params", [{"quality": "high"}, {"n_folds": 1}], ids=str)
+def test_a_loss_of_sets_gets_one_set_and_one_round_per_call(params) -> None:
+    X, y, weight = coupled_rows(Centred)
+    model = RFFBoostRegressor(Centred(), n_estimators=3, random_state=0, **params).fit(X, y, weight)
+    sets = require_single_rows(Centred)
+    assert len({one for one in sets if len(one) > N // 2} - {frozenset(range(N))}) == min(4, model.n_folds_)
+    held = [(X[::3], y[::3], weight[::3])]
+    RFFBoostRegressor(Centred(), n_estimators=3, random_state=0).fit(X[1::3], y[1::3], eval_set=held)
+    assert all(len({row % 3 for row in one}) == 1 for one in require_single_rows(Centred))
 
 
 def test_groups_of_the_user_and_of_the_loss_exclude_each_other() -> None:
