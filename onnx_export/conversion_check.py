@@ -71,11 +71,12 @@ def random_rows(source: ExportSource) -> Array:
     return rows
 
 
-def check_terms(graph: Graph, x: str, rows: Array) -> None:
+def check_terms(graph: Graph, x: str, rows: Array, slack: float = SLACK) -> None:
     """Raise a ConversionError that names the first term whose nodes compute something else on rows (n, d) of `x`.
 
-    Terms inside others are compared on the features that the graph computes for them. A term that has no outputs
-    for the rows, such as for random numbers in place of codes, is not compared.
+    Outputs may differ by `slack` times a bound on rounding errors. Terms inside others are compared on the
+    features that the graph computes for them. A term without outputs for the rows, such as for random numbers in
+    place of codes, is not compared.
     """
     known: dict[str, Array] = {x: rows.astype(graph.types[x])}
     names = [name for _, *ends in graph.terms for name in ends]
@@ -88,10 +89,10 @@ def check_terms(graph: Graph, x: str, rows: Array) -> None:
         except ValueError as error:
             raise ConversionError(f"{error}, with the ONNX form of {type(term).__name__}") from error
         if outputs in known:
-            compare(term, known[features], known[outputs], graph.dtype)
+            compare(term, known[features], known[outputs], graph.dtype, slack)
 
 
-def compare(term: Term, features: Array, found: Array, dtype: Any) -> None:
+def compare(term: Term, features: Array, found: Array, dtype: Any, slack: float) -> None:
     """Raise a ConversionError unless outputs of a term's nodes for features (n, d) are those of the term."""
     name, X = type(term).__name__, features.astype(np.float64)
     try:
@@ -103,7 +104,7 @@ def compare(term: Term, features: Array, found: Array, dtype: Any) -> None:
             f"the ONNX form of {name} must have shape {wanted.shape}, (n, C), for {len(X)} rows, got {found.shape}"
         )
     with np.errstate(invalid="ignore"):
-        near = np.abs(found - wanted) <= allowed_error(term, X, wanted, EPS[np.dtype(dtype).name])
+        near = np.abs(found - wanted) <= allowed_error(term, X, wanted, EPS[np.dtype(dtype).name], slack)
     wrong = ~(near | (found == wanted) | (np.isnan(found) & np.isnan(wanted))).all(axis=1)
     if wrong.any():
         row = int(wrong.argmax())
@@ -114,11 +115,11 @@ def compare(term: Term, features: Array, found: Array, dtype: Any) -> None:
         )
 
 
-def allowed_error(term: Term, X: Array, wanted: Array, eps: float) -> Array:
+def allowed_error(term: Term, X: Array, wanted: Array, eps: float, slack: float) -> Array:
     """The error of a term's outputs that rounding explains, (n, C): of the features, and within the term."""
     moved = 4.0 * eps * (np.abs(X) + np.nanmax(np.abs(X), axis=0, initial=0.0))
     sides = [np.abs(np.asarray(term(X + sign * moved)) - wanted) for sign in (-1.0, 1.0)]
-    return SLACK * rounding_error(term, X, eps) + np.nan_to_num(sides[0]) + np.nan_to_num(sides[1])
+    return slack * rounding_error(term, X, eps) + np.nan_to_num(sides[0]) + np.nan_to_num(sides[1])
 
 
 def evaluate(graph: Graph, known: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
