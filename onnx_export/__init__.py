@@ -43,6 +43,7 @@ MODULES = (
     "describe",
     "export",
     "graph",
+    "linear_trees",
     "links",
     "predictor",
     "reading",

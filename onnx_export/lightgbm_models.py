@@ -63,12 +63,15 @@ def lightgbm_source(model: Any, to_raw: Callable[[Array], Array], **facts: Any) 
     """The source of a model; `to_raw` maps LightGBM's scores to raw scores."""
     booster = rlgb.booster_of(model)
     known = rlgb.categories_of(booster)
+    # The raw scores of a random forest are sums; its predictions use their mean.
+    averages = "average_output" in parse_model(booster.model_to_string(num_iteration=1)).header
+    n_rounds = booster.num_trees() // booster.num_model_per_iteration() if averages else 1
     ensemble, encoding = sorted_codes(rlgb.to_ensemble(model), known)
     return ExportSource(
         estimator=type(model).__name__,
         ensemble=ensemble.compact(),
         n_features=booster.num_feature(),
-        raw=lambda X: to_raw(booster.predict(host_codes(X, known, encoding), raw_score=True)),
+        raw=lambda X: to_raw(booster.predict(host_codes(X, known, encoding), raw_score=True) / n_rounds),
         encoding=encoding,
         **facts,
     )

@@ -183,13 +183,14 @@ def read_standardized(parts: StoredTerm) -> Standardized:
     return Standardized(parts.inner("inner"), parts.array("center"), parts.array("scale"))
 
 
-def read_trees(parts: StoredTerm) -> Trees:
-    """The inverse of the conversion of :class:`Trees`."""
+def read_trees(parts: StoredTerm, n_outputs: int | None = None) -> Trees:
+    """The inverse of the conversion of :class:`Trees`, by default with the outputs of the ensemble."""
     node = parts.nodes.get(f"{parts.scope}.trees")
     constant = parts.array("constant")
     if node is None:
         return single_leaves(constant)
-    trees = read_tree_nodes(node, parts.array("scale"), len(parts.constants["baseline"]))
+    n_outputs = len(parts.constants["baseline"]) if n_outputs is None else n_outputs
+    trees = read_tree_nodes(node, parts.array("scale"), n_outputs)
     trees = with_category_sets(trees, parts.arrays("of"), parts.arrays("sets"))
     return trees if constant is None else Trees.stack([trees, single_leaves(constant)])
 

@@ -9,7 +9,7 @@ from onnx import NodeProto, helper, numpy_helper
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, RFFBoostSurvival
 
-from . import expansion_nodes, trees  # noqa: F401  register terms with convert_term
+from . import expansion_nodes, linear_trees, trees  # noqa: F401  register terms with convert_term
 from .conversion_check import convert_checked
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, ML_OPSET, Graph

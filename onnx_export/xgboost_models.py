@@ -63,7 +63,7 @@ def own_loss_source(model: rxgb.XGBClassifier | rxgb.XGBRegressor) -> ExportSour
         name=type(model).__name__,
         to_raw=model.score_conversion().raw,
         n_offsets=len(model.baseline_) if uses_offset else 0,
-        classes=getattr(model, "classes_", None),
+        classes=np.arange(len(model.baseline_)) if loss.multilabel else getattr(model, "classes_", None),
         feature_names=names_of(model),
         **fields_of_loss(loss, len(model.baseline_)),
     )

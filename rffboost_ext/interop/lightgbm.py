@@ -164,7 +164,8 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     Parameters
     ----------
     model : lightgbm.Booster, LGBMClassifier, LGBMRegressor or another of its estimators
-        Trees: gbdt, dart or rf. For categorical splits the ensemble acts on codes, as LightGBM does on arrays.
+        Trees: gbdt, dart or rf, also with linear leaves. For categorical splits the ensemble acts on codes, as
+        LightGBM does on arrays.
     n_rounds : int, optional
         Rounds to take; by default up to the best after early stopping, else all.
 
@@ -172,12 +173,12 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     -------
     Ensemble
         Raw scores equal ``predict(raw_score=True)``, also for missing values (NaN). For a random forest ("rf")
-        they are the mean over its trees, as in LightGBM.
+        they are the mean over its trees, as in ``predict``, not their sum.
 
     Raises
     ------
     ValueError
-        If the model was trained with linear_tree or zero_as_missing, or has fewer rounds than asked for.
+        If the model was trained with zero_as_missing, or has fewer rounds than asked for.
     TypeError
         If it is not a LightGBM model.
     """
@@ -185,7 +186,7 @@ def to_ensemble(model: Booster | LGBMModel, *, n_rounds: int | None = None) -> E
     known = booster.num_trees() // booster.num_model_per_iteration()
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, known) | OPTIONAL)
     terms = tuple(read_rounds(parse_model(booster.model_to_string(num_iteration=n_rounds))))
-    width = terms[0].n_outputs if terms else booster.num_model_per_iteration()
+    width = booster.num_model_per_iteration()
     baseline, length = np.zeros(width), 1.0
     if isinstance(model, LGBMClassifier | LGBMRegressor):
         baseline, length = model.baseline_, 1.0 / slope_of(model.loss_, width)

@@ -13,6 +13,7 @@ import numpy as np
 from ..preprocessing.category_encoding import category_array
 from ..terms import Trees
 from ..utils.typing import Array
+from .linear_leaves import LinearLeaves, with_linear_leaves
 
 # Bits of decision_type: categorical split, default direction left, type of missing values.
 CATEGORICAL, DEFAULT_LEFT = 1, 2
@@ -99,24 +100,50 @@ def read_fields(text: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def read_rounds(model: TextModel) -> list[Trees]:
-    """The trees of a model, one term per boosting round.
+def read_rounds(model: TextModel) -> list[Any]:
+    """The trees of a model, one term per boosting round; with linear leaves if one of them has these.
 
     Raises
     ------
     ValueError
-        If the model has linear leaves, or treats zeros as missing.
+        If the model treats zeros as missing.
     """
-    outputs = model.n_outputs
-    factor = outputs / len(model.trees) if "average_output" in model.header and model.trees else 1.0
-    terms = [read_tree(tree, index % outputs, outputs).scaled(factor) for index, tree in enumerate(model.trees)]
-    return [Trees.stack(terms[start : start + outputs]) for start in range(0, len(terms), outputs)]
+    outputs, terms = model.n_outputs, read_terms(model)
+    factor = outputs / len(terms) if "average_output" in model.header and terms else 1.0
+    parts = [
+        [term.scaled(factor) for term in terms[start : start + outputs]] for start in range(0, len(terms), outputs)
+    ]
+    return [type(part[0]).stack(part) for part in parts]
+
+
+def read_terms(model: TextModel) -> list[Any]:
+    """The trees of a model, one term per tree."""
+    outputs, n_features = model.n_outputs, int(model.header["max_feature_idx"]) + 1
+    if not any(int(tree.get("is_linear", "0")) for tree in model.trees):
+        return [read_tree(tree, index % outputs, outputs) for index, tree in enumerate(model.trees)]
+    plain = [read_tree(tree, 0, 1) for tree in model.trees]
+    return [
+        with_linear_leaves(trees, read_leaves(tree), index % outputs, outputs, n_features)
+        for index, (trees, tree) in enumerate(zip(plain, model.trees, strict=True))
+    ]
+
+
+def read_leaves(tree: dict[str, str]) -> LinearLeaves:
+    """The linear functions of the leaves of a tree; constants if it has none."""
+    if not int(tree.get("is_linear", "0")):
+        constant = read_array(tree, "leaf_value", np.float64)
+        return LinearLeaves(constant, np.zeros(len(constant), np.int64), np.zeros(0, np.int64), np.zeros(0))
+    names = {
+        "leaf_const": np.float64,
+        "num_features": np.int64,
+        "leaf_features": np.int64,
+        "leaf_coeff": np.float64,
+    }
+    return LinearLeaves(*(read_array(tree, name, dtype) for name, dtype in names.items()))
 
 
 def read_tree(tree: dict[str, str], output: int, n_outputs: int) -> Trees:
     """One tree for one of several outputs: inner nodes first, then leaves."""
-    if int(tree.get("is_linear", "0")):
-        raise ValueError("linear_tree: leaves are linear models, which Trees do not support")
     leaves = read_array(tree, "leaf_value", np.float64)
     inner = len(leaves) - 1
     kind, threshold = (read_array(tree, name, dtype)[:inner] for name, dtype in NODE_FIELDS.items())

@@ -52,10 +52,11 @@ def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:
 
 def wrong_number_of_scores(loss: Loss, needed: int, n_scores: int) -> ValueError:
     """The error for a host that grows another number of scores than a loss needs."""
-    name = "num_class" if loss.task == "classification" else "num_target in XGBoost, or num_class in LightGBM,"
+    name = "num_class" if loss.task == "classification" and not loss.multilabel else "num_target"
     return ValueError(
-        f"loss {loss!r} has {needed} scores for this target, the host grows {n_scores}: set {name}={needed}, and "
-        f"give a target whose columns are not one for each score by attach(matrix, y=...)"
+        f"loss {loss!r} has {needed} scores for this target, the host grows {n_scores}: set {name}={needed}, as "
+        f"intercept() of XGBoost does; LightGBM calls both num_class. Targets whose columns are not one for each "
+        f"score are given by attach(matrix, y=...)"
     )
 
 

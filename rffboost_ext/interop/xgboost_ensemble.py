@@ -9,8 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from xgboost import Booster, DMatrix, XGBModel
 
 from .._signals import defer_signals
-from ..learners.trees.xgboost_model import parse_model, read_rounds
+from ..core import Term
+from ..learners.trees.xgboost_model import count_outputs, parse_model, read_rounds
+from ..terms import LinearTrees
 from ..terms.ensemble import Ensemble
+from ..terms.linear_trees import linear_model
 from ..utils.param_validation import OPTIONAL, Integer, require
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
@@ -25,9 +28,8 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Parameters
     ----------
     model : xgboost.Booster, XGBClassifier, XGBRegressor or another of its estimators
-        Trees of any objective with a known link; gbtree or dart, with leaves of one or several outputs. For
-        categorical splits the
-        ensemble acts on codes, as XGBoost does on arrays.
+        Any objective with a known link; gbtree or dart, with leaves of one or several outputs, or gblinear, which
+        is one term. For categorical splits the ensemble acts on codes, as XGBoost does on arrays.
     n_rounds : int, optional
         Rounds to take; by default up to the best after early stopping, else all. A UserWarning is issued if rounds
         of a Booster are left out, as its own predict uses all.
@@ -40,8 +42,8 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     Raises
     ------
     ValueError
-        If the model is linear (gblinear), has fewer rounds than asked for, an unknown objective, or
-        treats values other than NaN as missing.
+        If the model has fewer rounds than asked for, an unknown objective, or treats values other than NaN as
+        missing.
     TypeError
         If it is not an XGBoost model.
 
@@ -56,8 +58,10 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     """
     booster = booster_of(model)
     learner = parse_model(booster)
-    start = initial_score(learner)
-    rounds = read_rounds(learner)
+    start, rounds = initial_score(learner), read_terms(learner)
+    if learner["gradient_booster"]["name"] == "gblinear":
+        # XGBoost adds the first of several initial scores to all.
+        start = np.full_like(start, start[0])
     require("to_ensemble", "n_rounds", n_rounds, Integer(1, len(rounds)) | OPTIONAL)
     if n_rounds is None:
         total = len(rounds)
@@ -73,6 +77,15 @@ def to_ensemble(model: Booster | XGBModel, *, n_rounds: int | None = None) -> En
     if isinstance(model, XGBClassifier | XGBRegressor):
         return ensemble * (1.0 / slope_of(model.loss_, ensemble.n_outputs))
     return ensemble
+
+
+def read_terms(learner: dict[str, Any]) -> list[Term]:
+    """The rounds of a parsed model as terms; one for all rounds of a linear model, of which the sum is stored."""
+    if learner["gradient_booster"]["name"] != "gblinear":
+        return list(read_rounds(learner))
+    weights = np.asarray(learner["gradient_booster"]["model"]["weights"], dtype=np.float64)
+    by_feature = weights.reshape(-1, count_outputs(learner))
+    return [linear_model(by_feature[:-1].T, by_feature[-1])]
 
 
 def booster_of(model: Any) -> Booster:
@@ -103,8 +116,9 @@ def best_round(booster: Booster, n_rounds: int) -> int:
 @defer_signals()
 def require_equal(ensemble: Ensemble, booster: Booster) -> None:
     """Raise a ValueError unless XGBoost returns the same raw score for one row."""
-    row = np.zeros((1, booster.num_features()))
-    rounds = (0, len(ensemble)) if len(ensemble) else (0, 0)
+    linear = any(isinstance(term, LinearTrees) for term in ensemble.terms)
+    row = np.full((1, booster.num_features()), float(linear))
+    rounds = (0, 0) if linear else (0, len(ensemble))
     wanted = booster.predict(DMatrix(row), output_margin=True, validate_features=False, iteration_range=rounds)
     found = ensemble.raw(row)
     # XGBoost sums in float32: the tolerance is relative to the magnitude of all terms.

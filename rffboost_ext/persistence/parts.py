@@ -14,7 +14,7 @@ from ..core import Spec, Term
 from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
-from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, Standardized, Trees
+from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, LinearTrees, Standardized, Trees
 from ..terms.ensemble import Ensemble
 from ..terms.projection import Projection
 from ..terms.tree_outputs import assign_outputs
@@ -110,6 +110,15 @@ def build_trees(state: dict[str, Any]) -> Trees:
     return assign_outputs(term)
 
 
+def build_linear_trees(state: dict[str, Any]) -> LinearTrees:
+    """Trees with linear leaves, with as many coefficients as outputs and features need."""
+    term = LinearTrees(**state)
+    if not isinstance(term.coefficients, Trees) or type(term.n_outputs) is not int or term.n_outputs < 1:
+        raise ValueError(f"coefficients and n_outputs must be Trees and an integer, got {term!r:.60}")
+    check_term(term, term.n_features, term.n_outputs)
+    return term
+
+
 def build_expansion(state: dict[str, Any]) -> ImputeAndEncode:
     """An expansion with consistent arrays."""
     require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
@@ -194,6 +203,8 @@ def require_outputs(term: Term, n_outputs: int) -> None:
         require_shape("weight", term.weight, (len(term.weight), n_outputs))
     if isinstance(term, Trees):
         check_tree_outputs(term, n_outputs)
+    if isinstance(term, LinearTrees) and term.n_outputs != n_outputs:
+        raise ValueError(f"trees with linear leaves must have {n_outputs} outputs, got {term.n_outputs}")
 
 
 def require_features(term: Term, n_features: int) -> None:
@@ -205,6 +216,8 @@ def require_features(term: Term, n_features: int) -> None:
     if isinstance(term, Cosines):
         columns = term.omega if term.projection is None else term.projection.matrix
         require_shape("omega", columns, (len(columns), n_features))
+    if isinstance(term, LinearTrees) and term.n_features != n_features:
+        raise ValueError(f"trees with linear leaves must have {n_features} features, got {term.n_features}")
     if isinstance(term, Trees) and term.feature.max(initial=-1) >= n_features:
         raise ValueError(f"trees must split on {n_features} features, got feature {term.feature.max()}")
 
@@ -247,6 +260,7 @@ storable("Cosines", state_of(COSINES_FIELDS), build_cosines)(Cosines)
 storable("Projection", build=lambda state: Projection.of(**require_arrays(state)))(Projection)
 storable("Extent", state_of(CLIPPING_FIELDS), build_clipping)(ClipAndLog)
 storable("Trees", trees_to_dict, build_trees)(Trees)
+storable("LinearTrees", build=build_linear_trees)(LinearTrees)
 storable("Standardized", build=build_standardized)(Standardized)
 storable("Expansion", state_of(EXPANSION_FIELDS), build_expansion)(ImputeAndEncode)
 storable("Expanded", build=build_expanded)(Expanded)

@@ -4,6 +4,7 @@ from .batch_evaluation import outputs_of_each
 from .clipping import ClipAndLog, clip
 from .cosines import Cosines
 from .expanded import Expanded, ImputeAndEncode, expand
+from .linear_trees import LinearTrees
 from .standardized import Standardized, restore
 from .trees import Trees
 
@@ -12,6 +13,7 @@ __all__ = [
     "Cosines",
     "Expanded",
     "ImputeAndEncode",
+    "LinearTrees",
     "Standardized",
     "Trees",
     "clip",

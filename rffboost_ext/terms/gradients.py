@@ -11,6 +11,7 @@ from ..utils.arrays import require_columns
 from ..utils.typing import Array
 from .cosines import Cosines
 from .expanded import Expanded
+from .linear_trees import LinearTrees
 from .standardized import Standardized
 from .trees import Trees
 
@@ -62,6 +63,12 @@ def _(term: Cosines, X: Array) -> Array:
 def _(term: Trees, X: Array) -> Array:
     # Piecewise constant: 0 except at the thresholds, where the derivative does not exist.
     return np.zeros((len(X), term.n_outputs, X.shape[1]))
+
+
+@gradient.register
+def _(term: LinearTrees, X: Array) -> Array:
+    slopes = term.slopes_and_constant(X)[0]
+    return np.where(np.isnan(X[:, None, :]), 0.0, slopes)
 
 
 @gradient.register

@@ -12,6 +12,7 @@ from ..core import Term
 from ..utils.typing import Array
 from .ensemble import Ensemble
 from .expanded import Expanded, ImputeAndEncode
+from .linear_trees import LinearTrees
 from .trees import Trees
 
 
@@ -86,6 +87,11 @@ def _(term: Trees, recoding: Recoding) -> Term:
     subset = np.full_like(term.subset, -1)
     subset[nodes] = np.arange(len(nodes))
     return replace(term, subset=subset, members=np.packbits(new, axis=1, bitorder="little"))
+
+
+@recode.register
+def _(term: LinearTrees, recoding: Recoding) -> Term:
+    return LinearTrees(recode(term.coefficients, recoding), term.n_outputs)  # type: ignore[arg-type]
 
 
 def recode_ensemble(ensemble: Ensemble, recoding: Recoding) -> Ensemble:

@@ -12,6 +12,7 @@ from ..utils.typing import Array
 from .clipping import ClipAndLog
 from .cosines import Cosines
 from .expanded import Expanded, ImputeAndEncode
+from .linear_trees import LinearTrees
 from .standardized import Standardized
 from .trees import Trees
 
@@ -135,6 +136,13 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     parents = np.bincount(np.concatenate([term.roots, term.left[inner], term.right[inner]]), minlength=n)
     if (parents > 1).any():
         raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+
+
+@check_term.register
+def _(term: LinearTrees, n_features: int, n_outputs: int) -> None:
+    if term.n_outputs != n_outputs:
+        raise ValueError(f"trees with linear leaves must have {n_outputs} outputs, got {term.n_outputs!r}")
+    check_term(term.coefficients, n_features, n_outputs * (n_features + 1))
 
 
 def check_tree_outputs(term: Trees, n_outputs: int) -> None:

@@ -182,7 +182,6 @@ def test_models_are_read(boosting, objective, missing):
 @pytest.mark.parametrize(
     ("params", "data", "words"),
     [
-        ({"linear_tree": True}, {}, "linear_tree"),
         ({"zero_as_missing": True}, {}, "zero_as_missing"),
     ],
 )

@@ -137,7 +137,6 @@ def test_a_base_score_that_was_misread_is_found(unit, error, monkeypatch):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"booster": "gblinear"}, "gblinear"),
         ({"missing": -1.0}, "missing must be NaN"),
     ],
 )

@@ -110,7 +110,6 @@ def own_objective(y: Any, score: Any) -> Any:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (xgboost.XGBRegressor(n_estimators=2, booster="gblinear"), "booster must be one of gbtree, dart"),
         (xgboost.XGBRegressor(n_estimators=2, objective=own_objective), "objective must be one of XGBoost's own"),
         (xgboost.XGBRegressor(n_estimators=2, missing=-1.0), "missing must be NaN"),
         (
@@ -168,9 +167,6 @@ def test_lightgbm_thresholds_keep_float64() -> None:
 
 
 def test_what_lightgbm_cannot_give() -> None:
-    linear = lightgbm.LGBMRegressor(n_estimators=2, linear_tree=True, verbose=-1).fit(X, SIGNAL)
-    with pytest.raises(ValueError, match="linear_tree"):
-        to_onnx(linear)
     custom = lightgbm.LGBMRegressor(n_estimators=2, objective=own_objective, verbose=-1).fit(X, SIGNAL)
     with pytest.raises(ValueError, match="objective must be one of LightGBM's own, got a callable"):
         to_onnx(custom)

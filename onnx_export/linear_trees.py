@@ -1,0 +1,48 @@
+"""Trees with linear leaves: the coefficients of each row, times its features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rffboost_ext.terms import LinearTrees
+from rffboost_ext.utils.typing import Array
+
+from .conversion import convert_in_scope, convert_term, where_missing
+from .graph import Graph
+from .reading import READERS, StoredTerm, read_trees
+from .tolerance import rounding_error
+
+
+@convert_term.register
+def _(term: LinearTrees, graph: Graph, x: str) -> str:
+    width = term.coefficients.n_outputs
+    found = convert_in_scope(term.coefficients, graph, x, "coefficients")
+    factors = where_missing(graph, x, graph.constant(0.0, "zero"))
+    factors = graph.node("Concat", factors, graph.rows_of(x, np.ones(1)), axis=1)
+    n_factors = term.n_features + 1
+    found = graph.node("Reshape", found, graph.constant([-1, width // n_factors, n_factors], "by_output"))
+    factors = graph.node("Reshape", factors, graph.constant([-1, 1, n_factors], "by_row"))
+    return graph.node("ReduceSum", graph.node("Mul", found, factors), graph.constant([2], "features"), keepdims=0)
+
+
+def read_linear_trees(parts: StoredTerm) -> LinearTrees:
+    """The inverse of the conversion of :class:`LinearTrees`."""
+    shape = parts.array("by_output")
+    if shape is None or shape.shape != (3,):
+        raise ValueError(f"linear leaves must have a shape of three numbers, got {shape!r}")
+    n_outputs, n_factors = (int(size) for size in shape[1:])
+    inner = replace(parts, scope=f"{parts.scope}.coefficients")
+    return LinearTrees(read_trees(inner, n_outputs * n_factors), n_outputs)
+
+
+READERS["LinearTrees"] = read_linear_trees
+
+
+@rounding_error.register
+def _(term: LinearTrees, X: Array, eps: float) -> float:
+    # Independent rounding errors of the sums over trees and features, each bounded by the sum of the sizes.
+    trees = term.coefficients
+    sizes = replace(term, coefficients=replace(trees, value=np.abs(trees.value)))(np.abs(X))
+    return eps * float(np.sqrt(len(trees.roots) + X.shape[1])) * float(sizes.max(initial=0.0))
