@@ -87,6 +87,7 @@ OBJECTIVES = [
     objective("gamma", "reg:gamma", "gamma", "", "gamma"),
     objective("tweedie", "reg:tweedie", "tweedie", "Tweedie:variance_power=1.5"),
     objective("exponential", sklearn="exponential"),
+    objective("cox", "survival:cox", "", "Cox"),
 ]
 METRICS = [
     metric("log_loss", "logloss mlogloss", "binary_logloss multi_logloss", "Logloss MultiClass"),
