@@ -6,8 +6,19 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rffboost_ext import LEARNERS, LOSSES, Checkpoint, ConformalRegressor, Mixture, RFFBoostRegressor, RFFNewton
+from rffboost_ext import (
+    LEARNERS,
+    LOSSES,
+    Checkpoint,
+    ConformalRegressor,
+    Design,
+    Mixture,
+    RFFBoostRegressor,
+    RFFNewton,
+    Round,
+)
 from rffboost_ext.boosting.early_stopping import validation_split
+from rffboost_ext.learners.kernel_machines.regularization_path import CurvatureBounds
 from rffboost_ext.losses.wrapper import LossWrapper
 from rffboost_ext.preprocessing import log_transform
 
@@ -87,6 +98,15 @@ def test_pools_and_large_validation_sets_are_samples_of_whole_groups(kind, monke
     monkeypatch.setattr(validation_split, "MAX_HELD_OUT", 30)
     _, sets = fitted(kind, RFFBoostRegressor(learner=Pooled(), n_estimators=60, n_folds=2))
     assert len({one for one in sets if len(one) < N // 2}) >= 4
+
+
+@kinds
+def test_steps_are_bounded_though_a_shift_of_all_scores_changes_nothing(kind) -> None:
+    X, y, weight = coupled_rows(kind)
+    raw = np.zeros((N, 1))
+    derivatives = kind().derivatives(y, raw, weight)
+    round = Round(Design(X), kind(), y, raw, *derivatives, weight, 0, np.random.default_rng(0))
+    assert np.isfinite(CurvatureBounds.from_round(round).max_step).all()
 
 
 @kinds

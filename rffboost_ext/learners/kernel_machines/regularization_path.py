@@ -51,7 +51,9 @@ class CurvatureBounds:
         mean = mean * np.maximum(1.0, ratio)
         mean_step = size * unweighted / mean
         max_step = MAX_RELATIVE_STEP * np.where(mean_step > 0.0, mean_step, 1.0)
-        later = derivatives_of_rows(round.loss, round.y, round.raw + max_step, round.loss_weight)
+        # In the direction of each row's step: losses of coupled rows may not depend on a shift of all scores.
+        moved = round.raw + np.where(round.gradient > 0.0, -max_step, max_step)
+        later = derivatives_of_rows(round.loss, round.y, moved, round.loss_weight)
         is_constant = (scale_derivatives(round.loss, later)[1] == round.hessian).all(axis=0)
         return cls(mean, np.where(is_constant, np.inf, max_step))
 
