@@ -47,12 +47,13 @@ class ScoreDecoder:
 
     def target(self, y: Array) -> Array:
         """Targets as passed to fit, (n,) or (n, C)."""
+        y = own_columns(self.loss, y)
         if self.loss.multilabel:
             return y.astype(np.int64)
         if self.classes is not None:
             return np.asarray(self.classes[y[:, 0].astype(np.int64)])
         # A copy: a metric may modify it.
-        return squeeze(own_columns(self.loss, y)).copy()
+        return squeeze(y).copy()
 
     def prediction(self, raw: Array) -> Array:
         """Means (n,) or (n, C), or probabilities (n, K), of two classes the second's (n,), or of labels (n, L)."""
