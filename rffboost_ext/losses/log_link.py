@@ -1,9 +1,8 @@
 r"""Losses of positive targets with a log link, ``mean = exp(raw)``: Poisson, Tweedie and gamma.
 
 The variance is proportional to a power p of the mean, and the loss is half the deviance. It includes terms that
-depend on the target only, so that a perfect score has a loss of 0: early stopping has a relative tolerance. With
-:math:`s = e^{(2 - p) raw}` and :math:`u = y e^{-raw}`, the target divided by its prediction, gradient and second
-derivative are
+depend on the target only, so that a perfect score has a loss of 0. With :math:`s = e^{(2 - p) raw}` and
+:math:`u = y e^{-raw}`, the target divided by its prediction, gradient and second derivative are
 
 .. math:: g = s (1 - u), \quad H = s (2 - p + (p - 1) u).
 
