@@ -27,6 +27,11 @@ class GammaDistribution(Distribution):
     Scores are the logs of mean :math:`\mu` and shape a, which are orthogonal. With :math:`u = y / \mu` the
     gradient is :math:`a (1 - u)` and :math:`a (u - 1 - \log u + \psi(a) - \log a)`, the Fisher information a and
     :math:`a^2 \psi'(a) - a`. The loss of one score for a constant shape is :class:`~rffboost_ext.losses.Gamma`.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
     """
 
     link = ParameterLink.of_scores(LogLink(), LogLink())
@@ -81,6 +86,11 @@ class Beta(Distribution):
     :math:`a = \mu \phi` and :math:`b = (1 - \mu) \phi`. The Fisher information is
     :math:`\mu^2 (1 - \mu)^2 \phi^2 (\psi'(a) + \psi'(b))` and :math:`a^2 \psi'(a) + b^2 \psi'(b) - \phi^2
     \psi'(\phi)`. The parameters are nearly orthogonal where a and b are large.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
 
     References
     ----------

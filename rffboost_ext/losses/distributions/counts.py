@@ -38,6 +38,11 @@ class PoissonDistribution(CountDistribution):
 
     The loss is :math:`\mu - y \log \mu + \log y!`, the gradient :math:`\mu - y`, the Fisher information
     :math:`\mu`. :class:`~rffboost_ext.losses.Poisson` is the deviance, which also takes rates.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
     """
 
     link = ParameterLink.of_scores(LogLink())
@@ -77,6 +82,11 @@ class NegativeBinomial(CountDistribution):
               = n \int_0^\infty e^{-s} \frac{-\log(1 - q u) - q u}{u} \, ds, \quad u = 1 - e^{-s / n},
 
     for the size, here by Gauss-Laguerre quadrature.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
 
     References
     ----------
@@ -135,6 +145,11 @@ class ZeroInflatedPoisson(CountDistribution):
     probability :math:`p_0 = \pi + (1 - \pi) e^{-\lambda}`, and the mean is :math:`(1 - \pi) \lambda`. The Fisher
     information is :math:`(1 - \pi) \lambda (1 - \pi \lambda e^{-\lambda} / p_0)` and
     :math:`\pi^2 (1 - \pi) (1 - e^{-\lambda}) / p_0`.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
 
     References
     ----------

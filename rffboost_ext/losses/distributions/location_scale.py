@@ -47,6 +47,11 @@ class Normal(Distribution):
 
     The loss is :math:`\log \sigma + z^2 / 2 + \log(2 \pi) / 2`, the gradient of location and log scale is
     :math:`-z / \sigma` and :math:`1 - z^2`, the Fisher information :math:`1 / \sigma^2` and 2.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
     """
 
     link = LOCATION_AND_SCALE
@@ -84,6 +89,11 @@ class LogNormal(Distribution):
 
     The loss is that of :class:`Normal` for the log of the target, plus this log. The mean is
     :math:`\exp(\mu + \sigma^2 / 2)`.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
     """
 
     link = LOCATION_AND_SCALE
@@ -122,6 +132,11 @@ class Laplace(Distribution):
 
     The loss is :math:`\log(2 \sigma) + |z|`, the gradient :math:`-\mathrm{sign}(z) / \sigma` and :math:`1 - |z|`,
     the Fisher information :math:`1 / \sigma^2` and 1.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
     """
 
     link = LOCATION_AND_SCALE
@@ -161,6 +176,11 @@ class StudentT(Distribution):
     that the mean exists. The second is the log of :math:`\tau = \sigma (\nu + 1) / \nu`: of all scales this one
     is orthogonal to :math:`\nu`. The Fisher information of location and log scale is
     :math:`(\nu + 1) / ((\nu + 3) \sigma^2)` and :math:`2 \nu / (\nu + 3)`.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
 
     References
     ----------
