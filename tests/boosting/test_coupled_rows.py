@@ -24,6 +24,7 @@ from rffboost_ext.preprocessing import log_transform
 
 from ..coupled_losses import (
     COUPLED,
+    Breslow,
     Centred,
     N,
     PairwiseLogistic,
@@ -163,6 +164,15 @@ def test_a_loss_of_sets_gets_one_set_and_one_round_per_call(params) -> None:
     held = [(X[::3], y[::3], weight[::3])]
     RFFBoostRegressor(Centred(), n_estimators=3, random_state=0).fit(X[1::3], y[1::3], eval_set=held)
     assert all(len({row % 3 for row in one}) == 1 for one in require_single_rows(Centred))
+
+
+def test_weight_2_is_the_row_twice_where_sums_over_rows_are_weighted() -> None:
+    X, y, _ = coupled_rows(Breslow)
+    counts = np.random.default_rng(1).integers(1, 4, N)
+    model = RFFBoostRegressor(Breslow(), "tree", n_estimators=5, early_stopping=False)
+    weighted = model.fit(X, y, sample_weight=counts).predict(X)
+    repeated = model.fit(*(np.repeat(part, counts, axis=0) for part in (X, y))).predict(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-4)
 
 
 def test_groups_of_the_user_and_of_the_loss_exclude_each_other() -> None:
