@@ -180,8 +180,10 @@ def stacks(estimator: Any, init: Ensemble | None) -> bool:
 
 def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: Ensemble | None) -> StoppingPlan:
     """Folds, refit and patience."""
-    n_samples = len(data)
-    by_rows = default_n_folds(n_samples, stacks(estimator, init), estimator.quality == "high")
+    n_samples, high = len(data), estimator.quality == "high"
+    # A validation set of few groups says little, however many rows they have.
+    n_units = data.n_groups if data.rows == "groups" else n_samples
+    by_rows = default_n_folds(n_units, stacks(estimator, init) and (high or n_samples <= FEW), high)
     n_folds = row.n_folds or (1 if is_single(estimator, init) else by_rows)
     n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y), data.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)

@@ -30,7 +30,7 @@ class RFFBoostRanker(BaseRFFBoost):
 
     Parameters
     ----------
-    {PARAMETERS.format(loss='"lambdarank"')}
+    {PARAMETERS.format(loss='"pairwise"')}
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class RFFBoostRanker(BaseRFFBoost):
     """
 
     task = "regression"
-    default_loss = "lambdarank"
+    default_loss = "pairwise"
 
     @explain_unknown
     @atomic_fit

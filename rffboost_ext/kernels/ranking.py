@@ -1,9 +1,12 @@
 """Sums over pairs of rows of a query, for losses of rankings.
 
 Rows are sorted by query and then by falling score; those of query q are ``start[q]`` to ``start[q + 1]``. The
-weight of a pair of rows i before j of different gains is `discount[i]` if `uniform`. Else it is
-\\|gain_i - gain_j\\| times the difference of their discounts, or times `tied[i]` if their scores are equal.
-Discounts do not increase within a query; pairs whose discounts are both 0 have the weight 0.
+weight of a pair of rows i before j is, by `weighting`,
+
+- ``BY_RANK``: \\|gain_i - gain_j\\| times the difference of their discounts, or times `tied[i]` if their scores
+  are equal. Discounts do not increase within a query; pairs whose discounts are both 0 have the weight 0.
+- ``BY_GAIN``: \\|gain_i - gain_j\\| times `discount[i]`.
+- ``EQUAL``: `discount[i]` if their gains differ, else 0.
 """
 
 from __future__ import annotations
@@ -15,9 +18,11 @@ import numpy as np
 from .kernel import kernel
 from .vector_math import exp
 
+BY_RANK, BY_GAIN, EQUAL = 0, 1, 2
+
 
 @kernel("f8[1] f8[1] f8[1] f8[1] i8 i8[1] f8[1]* f8[1]*", fastmath=True)
-def pair_derivatives(score, gain, discount, tied, uniform, start, gradient, hessian):  # type: ignore[no-untyped-def]
+def pair_derivatives(score, gain, discount, tied, weighting, start, gradient, hessian):  # type: ignore[no-untyped-def]
     """Derivatives of the sum over pairs of weight times ``log(1 + exp(-x))``, x = score difference; from zeros."""
     for q in range(len(start) - 1):
         end = start[q + 1]
@@ -29,8 +34,10 @@ def pair_derivatives(score, gain, discount, tied, uniform, start, gradient, hess
             # No branches, so that the loop is vectorised.
             for j in range(i + 1, end):
                 above, lead = own_gain - gain[j], own_score - score[j]
-                if uniform:
+                if weighting == EQUAL:
                     weight = 0.0 if above == 0.0 else own_discount
+                elif weighting == BY_GAIN:
+                    weight = abs(above) * own_discount
                 else:
                     weight = abs(above) * (own_discount - discount[j] if lead > 0.0 else own_tied)
                 # lead >= 0, so that the exponential is at most 1.
@@ -47,7 +54,7 @@ def pair_derivatives(score, gain, discount, tied, uniform, start, gradient, hess
 
 
 @kernel("f8[1] f8[1] f8[1] f8[1] i8 i8[1] f8[1]*", fastmath=True)
-def pair_values(score, gain, discount, tied, uniform, start, value):  # type: ignore[no-untyped-def]
+def pair_values(score, gain, discount, tied, weighting, start, value):  # type: ignore[no-untyped-def]
     """The sum over pairs of weight times ``log(1 + exp(-x))``, half of it for each row of the pair; from zeros."""
     for q in range(len(start) - 1):
         end = start[q + 1]
@@ -58,8 +65,10 @@ def pair_values(score, gain, discount, tied, uniform, start, value):  # type: ig
                 above, lead = gain[i] - gain[j], score[i] - score[j]
                 if above == 0.0:
                     continue
-                change = discount[i] - discount[j] if lead > 0.0 else tied[i]
-                weight = discount[i] if uniform else abs(above) * change
+                change = discount[i]
+                if weighting == BY_RANK:
+                    change = change - discount[j] if lead > 0.0 else tied[i]
+                weight = change if weighting == EQUAL else abs(above) * change
                 half = 0.5 * weight * (math.log1p(math.exp(-lead)) + (0.0 if above > 0.0 else lead))
                 value[i] += half
                 value[j] += half

@@ -61,16 +61,32 @@ class QueryRanking:
         """Number of rows of each run, (t,)."""
         return np.diff(self.tie, append=len(self.order))
 
+    @property
+    def has_ties(self) -> bool:
+        """Whether rows of a query have equal scores."""
+        return len(self.tie) < len(self.order)
+
     def discount(self, k: int | None) -> Array:
         """The discount of each sorted row, (n,): 1 / log2(2 + rank) for the first k ranks, 0 for others."""
-        return self._of_runs(np.add.reduceat(self._by_rank(k), self.tie) / self.tie_size)
+        discount = self.discount_of_order(k)
+        if not self.has_ties:
+            return discount
+        return self._of_runs(np.add.reduceat(discount, self.tie) / self.tie_size)
 
     def tied_difference(self, k: int | None) -> Array:
         """The expected absolute difference of the discounts of a sorted row and another of its run, (n,)."""
+        if not self.has_ties:
+            return np.zeros(len(self.order))
         size = self.tie_size
         place = np.arange(len(self.order)) - self._of_runs(self.tie)
-        total = np.add.reduceat((self._of_runs(size) - 1 - 2 * place) * self._by_rank(k), self.tie)
+        total = np.add.reduceat((self._of_runs(size) - 1 - 2 * place) * self.discount_of_order(k), self.tie)
         return self._of_runs(2.0 * total / np.maximum(size * (size - 1), 1))
+
+    def discount_of_order(self, k: int | None) -> Array:
+        """The discount of each sorted row, (n,), if ties are broken by their order."""
+        discount = 1.0 / np.log2(2.0 + np.arange(self.size.max()))
+        discount[len(discount) if k is None else k :] = 0.0
+        return discount[self.rank]
 
     def total(self, values: Array) -> Array:
         """Sums over the sorted rows of each query, (q,), of values (n,)."""
@@ -85,10 +101,6 @@ class QueryRanking:
         found = np.empty_like(values)
         found[self.order] = values
         return found
-
-    def _by_rank(self, k: int | None) -> Array:
-        discount = 1.0 / np.log2(2.0 + self.rank)
-        return discount if k is None else np.where(self.rank < k, discount, 0.0)
 
     def _of_runs(self, values: Array) -> Array:
         return np.repeat(values, self.tie_size)
@@ -121,7 +133,7 @@ def ndcg_of_queries(y: Array, score: Array, k: int | None = None) -> tuple[Query
 def ideal_dcg(gain: Array, code: Array, k: int | None) -> Array:
     """The largest discounted cumulative gain of each query, (q,), in the order of the codes, both (n,)."""
     best = QueryRanking.of(code, gain)
-    return best.total(gain[best.order] * best.discount(k))
+    return best.total(gain[best.order] * best.discount_of_order(k))
 
 
 def require_relevance(what: str, relevance: Array) -> None:

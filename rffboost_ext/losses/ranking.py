@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -16,6 +15,9 @@ from .links import IdentityLink
 from .query_ranking import QueryRanking, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
 from .target_statistics import round_to_24_bits
+
+# What the weight of a pair depends on, as the kernels know it.
+WEIGHTINGS = {"rank": 0, "difference": 1, "equal": 2}
 
 
 class RankingLoss(Loss):
@@ -30,8 +32,8 @@ class RankingLoss(Loss):
     link = IdentityLink()
     rows = "groups"
     unit: float | str
-    uniform: ClassVar[bool] = False
-    """Whether the weight of a pair of rows of different relevance is the discount of the first."""
+    weighting: str = "rank"
+    """What the weight of a pair depends on: "rank", "difference" of relevance, or "equal"."""
 
     def n_scores(self, y: Array, n_classes: int | None = None) -> int:
         """One score for the two columns of y."""
@@ -68,7 +70,9 @@ class RankingLoss(Loss):
         """Sums over the pairs of each row, a `number` of arrays (n, 1), by a kernel."""
         ranking = QueryRanking.of(y[:, 1], raw[:, 0])
         sums, score = np.zeros((number, len(y))), raw[ranking.order, 0]
-        getattr(compiled("ranking"), kernel)(score, *self.pairs(y, ranking), self.uniform, ranking.start, *sums)
+        getattr(compiled("ranking"), kernel)(
+            score, *self.pairs(y, ranking), WEIGHTINGS[self.weighting], ranking.start, *sums
+        )
         return [ranking.unsorted(total)[:, None] for total in sums]
 
     def baseline(self, y: Array, weight: Array) -> Array:
@@ -88,8 +92,8 @@ class LambdaRank(RankingLoss):
 
     Parameters
     ----------
-    k : int or None, default=None
-        Number of ranks that count, all by default. Pairs beyond are left out: a round takes time in proportion to
+    k : int or None, default=32
+        Number of ranks that count; None for all. Pairs beyond are left out: a round takes time in proportion to
         k times the number of rows.
     unit : float or "auto", default="auto"
         Factor of the derivatives in a fit, so that the strength of regularisation does not depend on the queries.
@@ -104,7 +108,7 @@ class LambdaRank(RankingLoss):
     exact_gradient = False
     constraints = {"k": Integer(1) | OPTIONAL, "unit": POSITIVE | OneOf(("auto",))}
 
-    def __init__(self, k: int | None = None, unit: float | str = "auto") -> None:
+    def __init__(self, k: int | None = 32, unit: float | str = "auto") -> None:
         self.k = k
         self.unit = unit
 
@@ -117,12 +121,18 @@ class LambdaRank(RankingLoss):
 
 @LOSSES.register("pairwise")
 class Pairwise(RankingLoss):
-    r"""RankNet's loss: the weight of each pair of rows of different relevance is 1 / m, m being the query's rows.
+    r"""The logistic loss of pairs, whose weights do not depend on the ranking.
 
-    A round takes time in proportion to the number of pairs.
+    .. math:: v_{ij} = \frac{|y_i - y_j|}{m},
+
+    m being the number of rows of the query. With equal weights, 1 / m, this is RankNet's loss. A round takes time
+    in proportion to the number of pairs: queries of thousands of rows are faster with :class:`LambdaRank`.
 
     Parameters
     ----------
+    weighting : {"difference", "equal"}, default="difference"
+        Whether the weight of a pair is the difference of the relevance of its rows, or the same for all pairs of
+        rows of different relevance.
     unit : float or "auto", default="auto"
         Factor of the derivatives in a fit, as in :class:`LambdaRank`.
 
@@ -131,10 +141,10 @@ class Pairwise(RankingLoss):
     C. Burges et al., Learning to rank using gradient descent, ICML 2005.
     """
 
-    constraints = {"unit": POSITIVE | OneOf(("auto",))}
-    uniform = True
+    constraints = {"weighting": OneOf(("difference", "equal")), "unit": POSITIVE | OneOf(("auto",))}
 
-    def __init__(self, unit: float | str = "auto") -> None:
+    def __init__(self, weighting: str = "difference", unit: float | str = "auto") -> None:
+        self.weighting = weighting
         self.unit = unit
 
     def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:

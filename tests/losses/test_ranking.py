@@ -15,7 +15,9 @@ from rffboost_ext.losses import LambdaRank, Pairwise
 from rffboost_ext.losses.query_ranking import ndcg_of_queries
 from rffboost_ext.testing import check_loss
 
-losses = pytest.mark.parametrize("loss", [LambdaRank(), LambdaRank(k=3), Pairwise()], ids=str)
+losses = pytest.mark.parametrize(
+    "loss", [LambdaRank(), LambdaRank(None), LambdaRank(k=3), Pairwise(), Pairwise("equal")], ids=str
+)
 N = 60
 WEIGHT = np.ones(N)
 
@@ -35,7 +37,7 @@ def discount(rank, k):
 def pair_weight(loss, relevance, ranks, a, b):
     """What a pair of rows of one query counts."""
     if isinstance(loss, Pairwise):
-        return 1.0 / len(relevance)
+        return (1.0 if loss.weighting == "equal" else relevance[a] - relevance[b]) / len(relevance)
     gain = 2.0**relevance - 1.0
     best = sum(g * discount(rank, loss.k) for rank, g in enumerate(sorted(gain, reverse=True)))
     return (gain[a] - gain[b]) * abs(discount(ranks[a], loss.k) - discount(ranks[b], loss.k)) / best
