@@ -58,7 +58,7 @@ def check_laws(terms: Sequence[Term], X: Array, output: Array | None = None) -> 
         check_family(family, check)
         if output is not None and family[-1] is terms[-1]:
             law = "the outputs that the learner has cached must be term(X)"
-            check.require_close(law, output[rows], check.outputs(law, terms[-1]), np.abs(output).max())
+            check.require_close(law, output[rows], check.outputs(law, terms[-1]), np.abs(output).max(axis=0))
 
 
 def check_family(terms: Sequence[Term], check: LawCheck) -> None:
@@ -72,7 +72,7 @@ def check_family(terms: Sequence[Term], check: LawCheck) -> None:
         check.require_same(f"scaled({FACTOR})(X) must be {FACTOR} * term(X)", scaled, FACTOR * output)
         check.require_same("scaled() must not change the term", partial(identity, term), output)
     stable = [term.materialized() for term in terms]
-    total, size = np.sum(outputs, axis=0), float(np.sum(np.abs(outputs), axis=0).max())
+    total, size = np.sum(outputs, axis=0), np.abs(outputs).sum(axis=0).max(axis=0)
     law = f"stack of {len(terms)} terms must be their sum"
     stack = check.require_same(law, partial(type(stable[0]).stack, stable), total, size)
     check.require_same("merged() must be the same function", stack.merged, total, size)
@@ -109,22 +109,24 @@ class LawCheck:
         except Exception as error:
             raise ValueError(f"term {self.name}: {law}, got {type(error).__name__}: {error}") from error
 
-    def require_same(self, law: str, make: Callable[[], Term], wanted: Array, size: float | None = None) -> Term:
-        """The term that a call makes, if its outputs are the wanted ones; `size` is that of the summands."""
+    def require_same(self, law: str, make: Callable[[], Term], wanted: Array, size: Array | None = None) -> Term:
+        """The term that a call makes, if its outputs are the wanted ones; `size` (C,) is that of the summands."""
         term = self.attempt(law, make)
-        self.require_close(law, self.outputs(law, term), wanted, np.abs(wanted).max() if size is None else size)
+        self.require_close(
+            law, self.outputs(law, term), wanted, np.abs(wanted).max(axis=0) if size is None else size
+        )
         return term
 
     def require_rows(self, term: Term, output: Array) -> None:
         """A row has the same output whichever rows are beside it, and X is left unchanged."""
         law, X = "the output of a row must not depend on other rows", self.X.copy()
         found = np.vstack([self.attempt(law, partial(term, part)) for part in (X[:1], X[1:][::-1]) if len(part)])
-        self.require_close(law, np.r_[found[:1], found[1:][::-1]], output, np.abs(output).max())
+        self.require_close(law, np.r_[found[:1], found[1:][::-1]], output, np.abs(output).max(axis=0))
         if not np.array_equal(X, self.X, equal_nan=True):
             raise ValueError(f"term {self.name}: term(X) must not change X in place")
 
-    def require_close(self, law: str, found: Array, wanted: Array, size: float) -> None:
-        """Raise a ValueError unless two outputs agree up to rounding."""
+    def require_close(self, law: str, found: Array, wanted: Array, size: Array) -> None:
+        """Raise a ValueError unless two outputs (r, C) of size (C,) agree up to rounding."""
         if found.shape != wanted.shape:
             raise ValueError(f"term {self.name}: {law}, got outputs of shape {found.shape}, not {wanted.shape}")
         wrong = np.flatnonzero(~(np.abs(found - wanted) <= TOLERANCE * size).all(axis=1))
