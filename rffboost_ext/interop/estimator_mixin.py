@@ -63,6 +63,8 @@ class HostEstimatorMixin:
     loss_: Loss
     baseline_: Array
     _class_factors: Array | None
+    _n_columns: int | None = None
+    """Columns of the target; None for a loaded model."""
     _raw: Any
     objective: Any
     get_params: Any
@@ -91,7 +93,7 @@ class HostEstimatorMixin:
         if n_classes is not None:
             require_multiclass(loss, n_classes)
         weight = check_sample_weight(sample_weight, len(y))
-        self._class_factors = self._read_class_factors(y, n_classes)
+        self._class_factors, self._n_columns = self._read_class_factors(y, n_classes), y.shape[1]
         self.loss_, self.baseline_ = prepare_for_training(loss, y, weight, n_classes)
         check_response_of_classes(self.loss_, self.baseline_, n_classes)
         return y, weight
@@ -112,7 +114,9 @@ class HostEstimatorMixin:
     def _read_target(self, y: Any) -> Array:
         """A target of training or evaluation, (n, K), or a ValueError if the fitted loss does not accept it."""
         target = check_target_array(type(self).__name__, self.loss_, y)
-        self.loss_.n_scores(target)
+        if self._n_columns not in (None, target.shape[1]):
+            found, owner = target.shape[1], type(self).__name__
+            raise ValueError(f"{owner}: y must have the {self._n_columns} columns of the fit, got {found}")
         require_accepted_target(self.loss_, target)
         check_class_indices(self.loss_, target, self.baseline_)
         return target

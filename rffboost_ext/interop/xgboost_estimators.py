@@ -149,7 +149,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
             )
         self.loss_ = loss_from_text(text, self.loss)
         self.loss = self.loss_ if given is None else loss_from_text(given, self.loss)
-        self.uses_base_margin_ = margin is not None
+        self.uses_base_margin_, self._n_columns = margin is not None, None
         start = initial_score(parse_model(self.get_booster()))
         self.baseline_ = start / slope_of(self.loss_, len(start))
         self._start = base_score_of(start, self._host_objective())

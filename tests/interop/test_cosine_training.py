@@ -208,6 +208,27 @@ def test_one_object_serves_one_training_of_a_matrix():
     assert len(hybrid.bind(booster).ensemble_) == 6
 
 
+def test_folds_of_a_cross_validation_are_trainings_of_their_own():
+    order = np.random.default_rng(0).permutation(400)
+    folds = [(order[100:], order[:100]), (order[:300], order[300:])]
+    params, shared, wanted = PARAMS | {"disable_default_eval_metric": True}, rxgb.CosineObjective("log_loss"), []
+    for rows, held in folds:
+        hybrid, history = rxgb.CosineObjective("log_loss"), {}
+        train, test = (xgb.DMatrix(X32[part], BINARY[part]) for part in (rows, held))
+        watch = {"evals": [(test, "t")], "evals_result": history, "verbose_eval": False}
+        xgb.train(params, train, 5, obj=hybrid, custom_metric=hybrid.metric, **watch)
+        wanted.append(history["t"]["log_loss"])
+    found = xgb.cv(
+        params, xgb.DMatrix(X32, BINARY), 5, folds=folds, obj=shared, custom_metric=shared.metric, as_pandas=False
+    )
+    np.testing.assert_allclose(found["test-log_loss-mean"], np.mean(wanted, axis=0), rtol=1e-6)
+    # The same object serves a training on all rows afterwards.
+    booster, _ = trained(shared, rounds=3)
+    alone = rxgb.CosineObjective("log_loss")
+    expected = alone.bind(trained(alone, rounds=3)[0]).decision_function(X32)
+    np.testing.assert_array_equal(shared.bind(booster).decision_function(X32), expected)
+
+
 class Recorder(Learner):
     """Any learner will do: this one keeps what it was shown."""
 
