@@ -1,9 +1,8 @@
-"""Base class of classifier and regressor: parameters, and the way from data to a fitted ensemble."""
+"""Base class of classifier and regressor: the way from data to a fitted ensemble."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -11,14 +10,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.callbacks import CALLBACKS, Callback, ScoreRecorder, closing_callbacks
+from ..boosting.callbacks import ScoreRecorder, closing_callbacks
 from ..boosting.evaluation import Evaluation, arrays_of_sets, evaluation_of, evaluation_sets
 from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
-from ..boosting.metrics import EvalMetricCheck
-from ..boosting.steps import RATE
 from ..boosting.training import Trainer
-from ..core import Learner, Loss, Step
+from ..core import Loss
 from ..data.copies import merge_copies
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
@@ -33,32 +30,19 @@ from ..preprocessing.groups import encode_groups
 from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.parallel import use_threads
-from ..utils.param_validation import (
-    BOOL,
-    EXTRAPOLATION,
-    NON_NEGATIVE,
-    OPTIONAL,
-    PRECISION,
-    SEED,
-    THREADS,
-    Integer,
-    OneOf,
-    Real,
-    is_auto,
-)
-from .composition import Parts, compose, resolve_nested
+from ..utils.param_validation import is_auto
+from .composition import Parts, compose
 from .fitted_ensemble import OF_EARLY_STOPPING, OF_EVALUATION, FittedEnsembleMixin
 from .fitting import announcing_compilation, clip_features, combined_callbacks
 from .init_model import InitModel, compatible_ensemble, read_init_model, require_same_margin
+from .parameters import BoosterParameters
 from .planning import min_distinct_rows, plan_fit, uses_early_stopping
 from .warm_start import WarmStart, key_of, require_room, require_same_fit, require_same_outputs
 
 E = TypeVar("E", bound="BaseRFFBoost")
 
-AUTO = OneOf(("auto",))
 
-
-class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
+class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
     """Base class of classifier and regressor: everything but the kind of target.
 
     Attributes
@@ -71,99 +55,6 @@ class BaseRFFBoost(FittedEnsembleMixin, ModelFileMixin):
     default_loss: ClassVar[str]
     """The loss where `loss` is "auto"."""
     _interrupt: Interrupted | None
-
-    constraints = {
-        "n_estimators": Integer(1) | OPTIONAL,
-        "learning_rate": RATE | AUTO,
-        "standardize": BOOL | AUTO,
-        "extrapolation": EXTRAPOLATION,
-        "early_stopping": BOOL | AUTO,
-        "validation_fraction": Real(0.0, 0.9),
-        "n_iter_no_change": Integer(1) | AUTO,
-        "tol": NON_NEGATIVE,
-        "n_folds": Integer(1) | AUTO,
-        "refit": BOOL | AUTO,
-        "quality": OneOf(("auto", "fast", "high")),
-        "eval_metric": EvalMetricCheck(),
-        "callbacks": CALLBACKS | OPTIONAL,
-        "warm_start": BOOL,
-        "random_state": SEED,
-        "precision": PRECISION,
-        "n_jobs": THREADS,
-        "verbose": Integer(0) | BOOL,
-        **FeatureEncoder.constraints,
-    }
-
-    def __init__(
-        self,
-        loss: str | Loss = "auto",
-        learner: str | Learner = "auto",
-        *,
-        step: str | Step = "auto",
-        n_estimators: int | None = None,
-        learning_rate: float | str | Callable[[int], float] = "auto",
-        standardize: bool | str = "auto",
-        extrapolation: str = "constant",
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | str = "auto",
-        tol: float = 1e-4,
-        n_folds: int | str = "auto",
-        refit: bool | str = "auto",
-        quality: str = "auto",
-        eval_metric: Any = None,
-        callbacks: Sequence[Callback] | None = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-        precision: str = "float32",
-        categorical_features: Any = "from_dtype",
-        missing: str = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.learner = learner
-        self.step = step
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.standardize = standardize
-        self.extrapolation = extrapolation
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.n_folds = n_folds
-        self.refit = refit
-        self.quality = quality
-        self.eval_metric = eval_metric
-        self.callbacks = callbacks
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.precision = precision
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def set_params(self: E, **params: Any) -> E:
-        """Set parameters, including nested ones such as ``learner__gamma``, also of a part given by name.
-
-        Parameters
-        ----------
-        **params
-            Names and values.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        UnknownParameterError
-            If there is no such parameter; both a TypeError and a ValueError. The message says what the names of
-            XGBoost, LightGBM, CatBoost and scikit-learn are here.
-        """
-        return super().set_params(**resolve_nested(self, params))
 
     def _fit(
         self: E,

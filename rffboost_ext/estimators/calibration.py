@@ -36,6 +36,7 @@ from ..core import Loss
 from ..data.columns import is_missing
 from ..data.copies import find_copies
 from ..losses.coupling import group_codes
+from ..preprocessing.targets import number_array
 from ..utils.typing import Array
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
@@ -179,3 +180,38 @@ def margin_rank(alpha: float, weight: Array) -> tuple[int, float]:
     total = share[-2] + 1.0
     rank = int(np.searchsorted(share, (1.0 - alpha) * total - ROUNDING)) + 1
     return rank, float(share[rank - 1] / total)
+
+
+def margin_and_coverage(owner: str, alpha: float, scores: Array, weight: Array) -> tuple[float, float]:
+    """The margin, the score of :func:`margin_rank`, and the coverage; a ValueError if no finite one suffices."""
+    order = np.argsort(scores, kind="stable")
+    rank, coverage = margin_rank(alpha, weight[order])
+    if rank > len(scores):
+        share = weight.max() / (weight.sum() + weight.max())
+        raise ValueError(
+            f"{owner}: sample_weight must have no row with more than alpha={alpha:g} of the weight of the "
+            f"calibration rows and one more such row, got {share:.3g}: trim the weights, or raise "
+            f"calibration_fraction or alpha"
+        )
+    return float(scores[order[rank - 1]]), coverage
+
+
+def offset_of_rows(base_margin: Any, n_samples: int) -> Array:
+    """An offset of any regressor as an array; a ValueError unless it has an entry for each row."""
+    offset = number_array(base_margin, "base_margin")
+    if offset.shape[:1] != (n_samples,):
+        raise ValueError(f"base_margin must have an entry for each of {n_samples} rows, got shape {offset.shape}")
+    return offset
+
+
+def check_predictions(owner: str, predicted: Any, n_samples: int) -> Array:
+    """The predictions of a regressor, (n,) or (n, Q), float64; an error names it."""
+    try:
+        values = np.asarray(predicted, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{owner}: estimator must predict numbers: {error}") from error
+    if values.ndim not in (1, 2) or len(values) != n_samples or not values.size:
+        raise ValueError(
+            f"{owner}: estimator must predict shape ({n_samples},) or ({n_samples}, Q), got {values.shape}"
+        )
+    return values

@@ -27,10 +27,12 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .calibration import (
     ROUNDING,
+    check_predictions,
     conformity_scores,
     groups_of_target,
     interval_bounds,
-    margin_rank,
+    margin_and_coverage,
+    offset_of_rows,
     rounding_tolerance,
     split_rows,
 )
@@ -176,6 +178,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         X, (values, y) = native_table(table), self._validate_fit(table, y)
         weight = check_sample_weight(sample_weight, len(y))
         if base_margin is not None:
+            base_margin = offset_of_rows(base_margin, len(y))
             fit_params = fit_params | {"base_margin": base_margin}
         params = self._route(regressor, sample_weight, groups, fit_params)
         group = encode_groups(type(self).__name__, groups, X)
@@ -184,29 +187,19 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = regressor.fit(X, y, **params)
-        margin = None if base_margin is None else _safe_indexing(indexable(base_margin)[0], parts[1])
-        self._calibrate(held, target.astype(np.float64), weight, margin)
+        offset = base_margin if base_margin is None else base_margin[parts[1]]
+        self._calibrate(held, target.astype(np.float64), weight, offset)
         return self
 
     def _calibrate(self, X: Any, y: Array, weight: Array, base_margin: Any) -> None:
         """Set the margin and the coverage from calibration rows."""
-        predicted = self._predicted(X, base_margin)
-        values = self._check_predictions(predicted, len(y))
+        name, predicted = type(self).__name__, self._predicted(X, base_margin)
+        values = check_predictions(name, predicted, len(y))
         if not np.isfinite(values).all():
-            raise ValueError(f"{type(self).__name__}: estimator must predict finite numbers, got NaN or infinity")
-        # Targets exactly at a bound count as inside. The tolerance is a part of each row's score, so that rows
-        # beyond the rank do not change the margin.
+            raise ValueError(f"{name}: estimator must predict finite numbers, got NaN or infinity")
+        # Targets at a bound count as inside. Each row has its tolerance: rows beyond the rank change nothing.
         scores = conformity_scores(y, values) + rounding_tolerance(y, predicted)
-        order = np.argsort(scores, kind="stable")
-        rank, coverage = margin_rank(self.alpha, weight[order])
-        if rank > len(y):
-            share = weight.max() / (weight.sum() + weight.max())
-            raise ValueError(
-                f"{type(self).__name__}: sample_weight must have no row with more than alpha={self.alpha:g} "
-                f"of the weight of the calibration rows and one more such row, got {share:.3g}: trim the weights, "
-                f"or raise calibration_fraction or alpha"
-            )
-        self.margin_, self.coverage_ = float(scores[order[rank - 1]]), coverage
+        self.margin_, self.coverage_ = margin_and_coverage(name, self.alpha, scores, weight)
 
     def _route(
         self, regressor: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
@@ -345,28 +338,11 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
     def _predictions(self, X: Any, base_margin: Any) -> Array:
         check_is_fitted(self)
         predicted = self._predicted(X, base_margin)
-        return self._check_predictions(predicted, len(predicted))
+        return check_predictions(type(self).__name__, predicted, len(predicted))
 
     def _predicted(self, X: Any, base_margin: Any) -> Any:
         """What the regressor predicts."""
-        return (
-            self.estimator_.predict(X)
-            if base_margin is None
-            else self.estimator_.predict(X, base_margin=base_margin)
-        )
-
-    def _check_predictions(self, predicted: Any, n_samples: int) -> Array:
-        """The predictions of the regressor, (n,) or (n, Q), float64; an error names the regressor."""
-        try:
-            values = np.asarray(predicted, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{type(self).__name__}: estimator must predict numbers: {error}") from error
-        if values.ndim not in (1, 2) or len(values) != n_samples or not values.size:
-            raise ValueError(
-                f"{type(self).__name__}: estimator must predict shape ({n_samples},) or ({n_samples}, Q), got "
-                f"{values.shape}"
-            )
-        return values
+        return self.estimator_.predict(X, **({} if base_margin is None else {"base_margin": base_margin}))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
