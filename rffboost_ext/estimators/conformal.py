@@ -86,8 +86,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
     regressor's part: the regressor then accepts missing values in the column whatever the seed.
 
     If targets tie, as prices do, many lie exactly at the bounds of intervals. Each score therefore includes a
-    tolerance for the rounding of its own row, in the precision of the predictions. An exported graph sums in
-    another order, whose rounding may put some targets outside.
+    tolerance for the rounding of its own row. The rounding of an exported graph may put some targets outside.
 
     References
     ----------
@@ -153,8 +152,8 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         base_margin : array-like of shape (n,) or (n, C), optional
             An offset of each row, if ``fit`` and ``predict`` of the regressor take one.
         **fit_params
-            Arguments of the regressor's ``fit``, such as ``eval_set``; those with one entry per row are split as
-            the rows are. With ``enable_metadata_routing=True`` the regressor gets what it requests.
+            Arguments of the regressor's ``fit``, such as ``eval_set``; those with one entry per row are split. With
+            ``enable_metadata_routing=True`` the regressor gets what it requests.
 
         Returns
         -------
@@ -187,7 +186,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = regressor.fit(X, y, **params)
-        offset = base_margin if base_margin is None else base_margin[parts[1]]
+        offset = None if base_margin is None else base_margin[parts[1]]
         self._calibrate(held, target.astype(np.float64), weight, offset)
         return self
 
