@@ -13,6 +13,7 @@ from rffboost_ext.utils.typing import Array
 
 from .graph import BOOL, FLOAT32, FLOAT64, ML, Graph
 from .input_names import input_names
+from .inputs import unused_text
 from .model import value_info
 
 AS_TEXT = "a table of text instead, such as by astype(str)"
@@ -60,6 +61,13 @@ class CategoryInputs:
         return [
             value_info(name, np.dtype(object) if is_text(entry) else outer, ["N", 1]) for name, entry in entries
         ]
+
+    @property
+    def missing_text(self) -> dict[str, str] | None:
+        """The text to write for a missing one, by input: '' if that is no category. None if no input is text."""
+        entries = zip(self._names(), self.encoding.categories, strict=True)
+        known = {name: list(entry) for name, entry in entries if entry is not None and is_text(entry)}
+        return {name: unused_text(texts, "") for name, texts in known.items()} or None
 
     def opset(self, asked: int) -> int:
         """The version of the operator set: the requested one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 
 from .graph import ML
 from .metadata import Metadata, read_metadata
@@ -41,6 +41,8 @@ class Description:
         Versions of the IR and of the operator sets; 0 for one that is not used.
     minimum_onnxruntime : str
         The oldest ONNX Runtime, from 1.15 on, that loads the file.
+    text_inputs : tuple of str
+        Names of the inputs that are text.
     """
 
     metadata: Metadata
@@ -52,9 +54,20 @@ class Description:
     opset: int
     ml_opset: int
     minimum_onnxruntime: str
+    text_inputs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<14}{value}" for name, value in self._lines().items())
+
+    @property
+    def missing_text(self) -> str:
+        """How a missing text is written in each input of text; empty if no input is text."""
+        known = self.metadata.missing_text
+        if known is None:
+            return "unknown" if self.text_inputs else ""
+        other = " or any other text that is no category" if self.metadata.categories else ""
+        words = [f"{known[name]!r}{other} in {name}" for name in self.text_inputs if name in known]
+        return ", ".join([*words, *(f"not allowed in {name}" for name in self.text_inputs if name not in known)])
 
     def _lines(self) -> dict[str, str]:
         known = self.metadata
@@ -67,6 +80,7 @@ class Description:
             + (f": {', '.join(known.feature_names)}" if known.feature_names else ""),
             "inputs": ", ".join(f"{name} {shape}" for name, shape in self.inputs.items()),
             "outputs": ", ".join(f"{name} {shape}" for name, shape in self.outputs.items()),
+            **({"missing text": self.missing_text} if self.text_inputs else {}),
             "numbers": known.dtype,
             "tolerance": known.tolerance,
             "file": f"{self.size} bytes, {self.nodes} nodes",
@@ -108,6 +122,7 @@ def describe_onnx(model: str | os.PathLike[str] | bytes | ModelProto) -> Descrip
         opset=opset,
         ml_opset=ml_opset,
         minimum_onnxruntime=minimum_onnxruntime(proto.ir_version, opset, ml_opset),
+        text_inputs=tuple(e.name for e in proto.graph.input if e.type.tensor_type.elem_type == TensorProto.STRING),
     )
 
 

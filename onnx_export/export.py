@@ -181,6 +181,8 @@ def build(
         before.merge_opsets(model)
     steps_output = x if isinstance(before, PreprocessingSteps) else ""
     metadata = metadata_for(source, dtype, graph.term_types, steps_output)
+    if before is not None:
+        metadata = replace(metadata, missing_text=before.missing_text)
     write_metadata(model, replace(metadata, structure=structure_digest(model)))
     return model
 

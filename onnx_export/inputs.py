@@ -201,12 +201,15 @@ def table_columns(
     missing = [name for name in wanted if name not in columns]
     if missing:
         raise ValueError(f"X must have the columns {wanted}, got {columns} without {missing}")
-    entries = zip(inputs.items(), wanted, strict=True)
-    return {name: column_input(column_values(X, columns.index(own)), own, kind) for (name, kind), own in entries}
+    entries, gaps = zip(inputs.items(), wanted, strict=True), metadata.missing_text or {}
+    return {
+        name: column_input(column_values(X, columns.index(own)), own, kind, gaps.get(name))
+        for (name, kind), own in entries
+    }
 
 
-def column_input(column: Any, name: str, kind: int) -> Array:
-    """One column as an input of an element type, (n, 1).
+def column_input(column: Any, name: str, kind: int, gap: str | None = None) -> Array:
+    """One column as an input of an element type, (n, 1); missing texts are replaced by `gap` if it is known.
 
     Raises
     ------
@@ -220,7 +223,10 @@ def column_input(column: Any, name: str, kind: int) -> Array:
     given = np.asarray(column)
     if kind == TensorProto.STRING:
         require_text(given, name)
-        return given.astype(object)[:, None]
+        texts = given.astype(object)
+        if gap is not None:
+            texts[[is_missing(value) for value in texts]] = gap
+        return texts[:, None]
     dtype, given = helper.tensor_dtype_to_np_dtype(kind), replace_missing(given)
     try:
         with np.errstate(invalid="ignore"):

@@ -71,6 +71,9 @@ class Metadata:
         Columns that may have missing values, of X or of the output of the steps if there are any; None for all.
     n_offsets : int
         Columns of the input ``base_margin``, an offset of the raw scores; 0 if there is none.
+    missing_text : dict of str to str, or None
+        The text to write for a missing one, by the names of inputs that are text and take missing values; None in
+        files of earlier versions and where no input is text.
     structure : str
         A digest of the graph as exported, without its numbers; empty in files of earlier versions.
     """
@@ -93,6 +96,7 @@ class Metadata:
     categories: tuple[list[Any] | None, ...] = ()
     gaps: tuple[int, ...] | None = None
     n_offsets: int = 0
+    missing_text: dict[str, str] | None = None
     structure: str = ""
 
 
@@ -207,6 +211,7 @@ ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "dtype": (("float32", "float64", "mixed").__contains__, "'float32', 'float64' or 'mixed'"),
     **dict.fromkeys(("n_features", "n_outputs", "n_cosines", "n_trees", "n_offsets"), (is_count, "a number")),
     "terms": (names_by_name, "names by scope"),
+    "missing_text": (lambda value: value is None or names_by_name(value), "text by input"),
     "versions": (names_by_name, "text by package"),
     "standalone": (lambda value: isinstance(value, bool), "true or false"),
     "steps": (is_text, "the name of an output"),

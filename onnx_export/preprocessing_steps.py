@@ -26,6 +26,7 @@ from .precision import single_precision
 from .skl2onnx_checks import require_no_terms
 from .source import ExportSource
 from .sparse_steps import parts, with_dense_bins
+from .text_steps import accept_empty_texts, missing_texts
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class PreprocessingSteps:
     model: ModelProto
     absent: Array | None = None
     """The number in each column, (p,), that is a missing value to the ensemble."""
+    missing_text: dict[str, str] | None = None
+    """The text to write for a missing one, by input; None if no input is text."""
 
     @property
     def inputs(self) -> list[ValueInfoProto]:
@@ -94,6 +97,7 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
         require_no_terms([step for _, step in source.steps.steps])
         require_same_output(source.steps)
         model = converted(source, {} if as_matrix else types, dtype, opset)
+        accept_empty_texts(model, source.steps)
         check_steps(model, dtype)
         check_width(model, source)
     taken = {extra.name for extra in source.extras}
@@ -103,7 +107,8 @@ def convert_steps(source: ExportSource, X: Any, dtype: str, opset: int) -> Prepr
         merge_columns(model.graph, types, dtype, taken)
     elif types:
         name_inputs(model.graph, list(types), taken)
-    return PreprocessingSteps(model, source.absent)
+    texts = None if source.steps is None else missing_texts(model, source.steps, X)
+    return PreprocessingSteps(model, source.absent, texts)
 
 
 def converted(source: ExportSource, types: dict[str, np.dtype[Any]], dtype: str, opset: int) -> ModelProto:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 
 from ..boosting.callbacks import Callback
 from ..core import Learner, Loss, Step
@@ -240,6 +239,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         -------
         float
         """
+        from sklearn.metrics import accuracy_score
+
         return float(accuracy_score(y, self.predict(X, base_margin), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any, base_margin: Any = None) -> Iterator[Array]:

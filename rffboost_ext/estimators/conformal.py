@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
-from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, check_X_y, has_fit_parameter, validate_data
@@ -308,6 +307,8 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         -------
         float
         """
+        from sklearn.metrics import r2_score
+
         return float(r2_score(y, self.predict(X, base_margin), sample_weight=sample_weight))
 
     def predict_interval(self, X: Any, base_margin: Any = None) -> Array:

@@ -1,0 +1,117 @@
+"""'' is a missing text in files, where an encoder has a missing category, and the file says how one is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
+
+from onnx_export import OnnxPredictor, describe_onnx, to_onnx, verify_onnx
+from rffboost_ext import RFFBoostRegressor
+
+RNG = np.random.default_rng(0)
+N = 120
+ENCODERS: dict[str, Any] = {
+    "ignore": OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+    "error": OneHotEncoder(sparse_output=False),
+    "drop": OneHotEncoder(drop="first", sparse_output=False),
+    "ordinal": OrdinalEncoder(),
+    "missing -2": OrdinalEncoder(encoded_missing_value=-2),
+    "missing -2.5": OrdinalEncoder(encoded_missing_value=-2.5),
+    "unknown -1": OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+    "target": TargetEncoder(random_state=0),
+}
+
+
+def table(gap: Any, words: tuple[str, ...] = ("Bern", "Oslo")) -> pd.DataFrame:
+    """A column of text with gaps, one without, and one of numbers."""
+    cities = RNG.choice(np.array([*words, gap], dtype=object), N)
+    streets = pd.Series(RNG.choice(["a", "b"], N), dtype=object)
+    return pd.DataFrame({"city": pd.Series(cities, dtype=object), "street": streets, "x": RNG.normal(size=N)})
+
+
+def fitted(encoder: Any, X: pd.DataFrame, columns: Any = ("city", "street")) -> Any:
+    y = X.x + 2.0 * X.city.isna() + (X.street == "a")
+    first = ColumnTransformer([("texts", encoder, list(columns))], remainder="passthrough")
+    return make_pipeline(first, RFFBoostRegressor(learner="tree", n_estimators=5)).fit(X, y)
+
+
+def predictions(file: Any, X: pd.DataFrame, token: str) -> np.ndarray:
+    """By ONNX Runtime, with a text for the missing ones."""
+    texts = {name: X[[name]].where(X[[name]].notna(), token).to_numpy(object) for name in ("city", "street")}
+    feed = texts | {"x": X[["x"]].to_numpy(np.float32)}
+    session = onnxruntime.InferenceSession(file.SerializeToString())
+    return session.run(["variable"], feed)[0][:, 0]
+
+
+@pytest.mark.parametrize("gap", [None, np.nan], ids=str)
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_empty_text_is_missing_to_encoders(name: str, gap: Any) -> None:
+    X = table(gap)
+    model = fitted(ENCODERS[name], X)
+    file = to_onnx(model, X)
+    for token in ("", str(gap)):
+        assert predictions(file, X, token) == pytest.approx(model.predict(X), abs=1e-5)
+    assert OnnxPredictor(file).predict(X) == pytest.approx(model.predict(X), abs=1e-5)
+    verify_onnx(model, file, X, raise_on_mismatch=True)
+    assert "'' in city" in describe_onnx(file).missing_text
+
+
+@pytest.mark.parametrize("name", ["ignore", "ordinal"])
+def test_a_category_may_be_the_text_that_skl2onnx_writes(name: str) -> None:
+    X = table(None, ("Bern", "None"))
+    model = fitted(ENCODERS[name], X)
+    file = to_onnx(model, X)
+    assert predictions(file, X, "") == pytest.approx(model.predict(X), abs=1e-5)
+    assert OnnxPredictor(file).predict(X) == pytest.approx(model.predict(X), abs=1e-5)
+    verify_onnx(model, file, X, raise_on_mismatch=True)
+
+
+def test_a_category_may_be_the_empty_text() -> None:
+    X = table(None, ("", "Oslo"))
+    model = fitted(ENCODERS["ignore"], X)
+    file = to_onnx(model, X)
+    assert predictions(file, X, "None") == pytest.approx(model.predict(X), abs=1e-5)
+    verify_onnx(model, file, X, raise_on_mismatch=True)
+    assert "'None' in city" in describe_onnx(file).missing_text
+
+
+@pytest.mark.parametrize(
+    ("encoder", "columns", "words"),
+    [
+        (ENCODERS["ignore"], ["street"], "'' in city, '' in street"),
+        (ENCODERS["error"], ["street"], "not allowed in street"),
+        (CountVectorizer(token_pattern=".", lowercase=False), "street", "not allowed in street"),
+    ],
+    ids=["ignore", "error", "words"],
+)
+def test_texts_that_were_complete_in_the_fit(encoder: Any, columns: Any, words: str) -> None:
+    X = table(None)
+    first = ColumnTransformer(
+        [("city", ENCODERS["ignore"], ["city"]), ("street", encoder, columns)], remainder="passthrough"
+    )
+    model = make_pipeline(first, RFFBoostRegressor(learner="tree", n_estimators=3)).fit(X, X.x)
+    file = to_onnx(model, X)
+    description = describe_onnx(file)
+    assert words in description.missing_text
+    assert f"missing text  {description.missing_text}" in str(description)
+    verify_onnx(model, file, X, raise_on_mismatch=True)
+
+
+def test_native_categories_and_files_without_texts() -> None:
+    X = table(None)
+    typed = X.astype({"city": "category", "street": "category"})
+    model = RFFBoostRegressor(learner="tree", n_estimators=3).fit(typed, X.x + X.city.isna())
+    file = to_onnx(model)
+    assert describe_onnx(file).missing_text.startswith("'' or any other text that is no category in city, ''")
+    assert predictions(file, X, "") == pytest.approx(model.predict(typed), abs=1e-5)
+    numbers = to_onnx(RFFBoostRegressor(learner="tree", n_estimators=3).fit(X[["x"]], X.x))
+    assert describe_onnx(numbers).missing_text == ""
+    assert "missing text" not in str(describe_onnx(numbers))
