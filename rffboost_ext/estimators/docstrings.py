@@ -44,8 +44,8 @@ PARAMETERS = """loss : str or Loss, default="auto"
     n_folds : "auto" or int, default="auto"
         Number of models that early stopping trains, each with its own fold held out; the result is their average.
         With 1 a single model holds out `validation_fraction` of the rows. With an ``eval_set`` a single model is
-        monitored on that. "auto" is 4 or 5 with up to 3,000 rows, and 1 with more rows, an ``init_model`` or a
-        warm start; with an ``eval_metric`` at most as many as the rarest class has rows.
+        monitored on that. "auto" is 4 or 5 with up to 3,000 rows (or queries of a ranker), and 1 with more, an
+        ``init_model`` or a warm start; with an ``eval_metric`` at most as many as the rarest class has rows.
     refit : "auto" or bool, default="auto"
         Whether the result is instead one model fitted to all rows, held-out ones too, with the mean number of
         rounds, scaled up with the number of rows; not with an ``eval_set``. "auto" refits if n_folds is 1 and

@@ -53,7 +53,7 @@ def test_the_score_is_the_mean_over_queries_with_a_relevant_row(model):
 
 
 @pytest.mark.parametrize(
-    ("loss", "params"), [("lambdarank", QUICK), ("pairwise", TREES)], ids=["lambdarank", "pairwise"]
+    ("loss", "params"), [("pairwise", QUICK), ("lambdarank", TREES)], ids=["pairwise", "lambdarank"]
 )
 def test_labels_of_queries_may_be_anything_hashable(loss, params):
     named = [("query", int(q)) if q % 2 else f"query {q}" for q in QID]
@@ -186,6 +186,6 @@ def scikit_learn_checks():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks())
+@pytest.mark.parametrize(("estimator", "check"), list(scikit_learn_checks()))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
