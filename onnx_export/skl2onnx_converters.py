@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, helper, numpy_helper
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor, RFFBoostSurvival
+from rffboost_ext import (
+    RFFBoostClassifier,
+    RFFBoostQuantileRegressor,
+    RFFBoostRanker,
+    RFFBoostRegressor,
+    RFFBoostSurvival,
+)
 
 from . import expansion_nodes, linear_trees, trees  # noqa: F401  register terms with convert_term
 from .conversion_check import convert_checked
@@ -62,7 +68,7 @@ def register_skl2onnx() -> None:
         convert_classifier,
         options=CLASSIFIER_OPTIONS,
     )
-    for regressor in (RFFBoostRegressor, RFFBoostQuantileRegressor, RFFBoostSurvival):
+    for regressor in (RFFBoostRegressor, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostSurvival):
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
     add_checks_to_parsers()
 

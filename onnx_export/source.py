@@ -17,7 +17,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rffboost_ext import Ensemble, Link, Loss, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRegressor
+from rffboost_ext import (
+    Ensemble,
+    Link,
+    Loss,
+    RFFBoostClassifier,
+    RFFBoostDistribution,
+    RFFBoostRanker,
+    RFFBoostRegressor,
+)
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.tables import as_numbers, read_table
@@ -207,7 +215,7 @@ def require_own_predictions(estimator: Any, *bases: type) -> None:
 @export_source.register
 def _(estimator: BaseRFFBoost) -> ExportSource:
     check_is_fitted(estimator)
-    require_own_predictions(estimator, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRegressor)
+    require_own_predictions(estimator, RFFBoostClassifier, RFFBoostDistribution, RFFBoostRanker, RFFBoostRegressor)
     loss, compact = estimator.loss_, estimator.ensemble_.compact()
 
     def scores_without_offset(X: Any) -> Array:
