@@ -1,4 +1,4 @@
-"""Survival analysis: censored times, a search over losses, survival curves of new rows, and the risk as ONNX file."""
+"""Survival analysis: censored times, a search over losses, survival curves of new rows, and the risk in ONNX."""
 
 import tempfile
 from pathlib import Path
