@@ -65,19 +65,10 @@ class Cox(SurvivalLoss):
 
     def value(self, y: Array, raw: Array, weight: Array) -> Array:  # type: ignore[override]
         risks = RiskSets.of(y, raw[:, 0], weight)
-        # Rows before the first event have the index -1.
-        log_sum = np.append(risks.log_at_risk + risks.efron_means()[0], 0.0)
-        return np.where(y[:, 0] > 0.0, log_sum[risks.last_event] - raw[:, 0], 0.0)
+        return np.where(y[:, 0] > 0.0, risks.log_sums()[risks.place] - raw[:, 0], 0.0)
 
     def derivatives(self, y: Array, raw: Array, weight: Array) -> tuple[Array, Array]:  # type: ignore[override]
-        risks = RiskSets.of(y, raw[:, 0], weight)
-        hazard, tied_hazard = np.log(risks.efron_means()[1:]) + np.log(risks.weight) - risks.log_at_risk
-        cumulative = np.logaddexp.accumulate(hazard)
-        up_to_event = np.logaddexp(np.append(-np.inf, cumulative[:-1]), tied_hazard)
-        table = np.full((2, len(hazard) + 1), -np.inf)
-        table[:, :-1] = cumulative, up_to_event
-        log_hazard = table[y[:, 0].astype(np.int64), risks.last_event]
-        expected = np.exp(raw + log_hazard[:, None])
+        expected = RiskSets.of(y, raw[:, 0], weight).expected_events(y, raw[:, 0])[:, None]
         return expected - y[:, :1], np.maximum(expected, LEAST_HESSIAN)
 
     def baseline(self, y: Array, weight: Array) -> Array:

@@ -47,10 +47,10 @@ class SurvivalLoss(Loss):
         It is the sum over the times of events up to t of their weight, divided by the weighted sum of ``exp(raw)``
         over the rows at risk, for targets (n, 2), scores (n, 1) and weights (n,).
         """
-        risks = RiskSets.of(y, raw[:, 0], weight)
+        at, log_at_risk, _, events, _ = RiskSets.of(y, raw[:, 0], weight).sums[::-1].T
         with np.errstate(over="ignore"):
-            hazard = np.append(0.0, np.cumsum(np.exp(np.log(risks.weight) - risks.log_at_risk)))
-        return hazard[np.searchsorted(risks.time, time, side="right")]
+            hazard = np.append(0.0, np.cumsum(np.exp(np.log(events) - log_at_risk)))
+        return hazard[np.searchsorted(at, time, side="right")]
 
     def cumulative_hazard(self, raw: Array, time: Array, baseline: Array) -> Array:
         """The cumulative hazard at times (T,) for scores (n, 1) and that of a score of 0, (T,): (n, T)."""
