@@ -41,6 +41,7 @@ __all__ = [
 MODULES = (
     "conversion",
     "describe",
+    "distributions",
     "export",
     "graph",
     "linear_trees",
@@ -49,8 +50,8 @@ MODULES = (
     "reading",
     "report",
     "skl2onnx_converters",
-    "tolerance",
     "survival",
+    "tolerance",
     "uncertainty",
     "verify",
 )

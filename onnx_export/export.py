@@ -43,7 +43,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     ``probabilities`` (n, K) and ``score`` (n, C), the raw scores; a regressor's is ``variable`` (n, W), and the
     raw ``score`` where that differs; a conformal one also has ``interval`` (n, 2). Where ``response_names`` of the
     loss names the columns of its response, each is a further output (n, 1) of that name. Models of survival times
-    have the output ``risk``, which is ``variable`` too.
+    have the output ``risk``, which is ``variable`` too; of distributions, ``variable`` is the mean.
 
     Parameters
     ----------

@@ -23,8 +23,10 @@ def _(term: LinearTrees, graph: Graph, x: str) -> str:
     factors = graph.node("Concat", factors, graph.rows_of(x, np.ones(1)), axis=1)
     n_factors = term.n_features + 1
     found = graph.node("Reshape", found, graph.constant([-1, width // n_factors, n_factors], "by_output"))
-    factors = graph.node("Reshape", factors, graph.constant([-1, 1, n_factors], "by_row"))
-    return graph.node("ReduceSum", graph.node("Mul", found, factors), graph.constant([2], "features"), keepdims=0)
+    factors = graph.node("Reshape", factors, graph.constant([-1, n_factors, 1], "by_row"))
+    # A product of matrices for each row: sums over an axis are written in another way before operator set 13.
+    sums = graph.node("MatMul", found, factors)
+    return graph.node("Reshape", sums, graph.constant([-1, width // n_factors], "outputs"))
 
 
 def read_linear_trees(parts: StoredTerm) -> LinearTrees:

@@ -9,6 +9,7 @@ from onnx import NodeProto, helper, numpy_helper
 
 from rffboost_ext import (
     RFFBoostClassifier,
+    RFFBoostDistribution,
     RFFBoostQuantileRegressor,
     RFFBoostRanker,
     RFFBoostRegressor,
@@ -29,6 +30,9 @@ CLASSIFIER_OPTIONS = {
     "raw_scores": [True, False],
     "output_class_labels": [False, True],
 }
+
+
+REGRESSORS = RFFBoostRegressor, RFFBoostDistribution, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostSurvival
 
 
 def register_skl2onnx() -> None:
@@ -68,7 +72,7 @@ def register_skl2onnx() -> None:
         convert_classifier,
         options=CLASSIFIER_OPTIONS,
     )
-    for regressor in (RFFBoostRegressor, RFFBoostQuantileRegressor, RFFBoostRanker, RFFBoostSurvival):
+    for regressor in REGRESSORS:
         update_registered_converter(regressor, regressor.__name__, regressor_shape, convert_regressor)
     add_checks_to_parsers()
 

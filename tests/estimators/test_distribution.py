@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from onnx_export import OnnxPredictor, to_onnx
+from onnx_export import OnnxPredictor, to_onnx, verify_onnx
+from onnx_export.distributions import convert_mean
 from rffboost_ext import (
     DISTRIBUTIONS,
     Checkpoint,
@@ -177,12 +178,37 @@ def test_parameters_are_checked():
         RFFBoostDistribution(Normal(unit=-1.0)).fit(X, Y)
 
 
-@pytest.mark.parametrize("name", ["student_t", "zero_inflated_poisson"])
-def test_onnx_files_have_the_parameters(name):
-    model = fitted(name, n_estimators=10)
+@pytest.mark.parametrize("name", DISTRIBUTIONS.names())
+def test_onnx_files_have_the_mean_and_the_parameters(name):
+    model = fitted(name, n_estimators=5)
     wanted = model.loss_.inverse_link(model.raw_scores(X[TEST]))
     graph = to_onnx(model, dtype="float64")
-    np.testing.assert_allclose(OnnxPredictor(graph).predict(X[TEST]), wanted, rtol=1e-6)
+    found = OnnxPredictor(graph)
+    np.testing.assert_allclose(found.predict(X[TEST]), model.predict(X[TEST]), rtol=1e-6)
+    for parameter, values in zip(model.loss_.response_names, wanted.T, strict=True):
+        np.testing.assert_allclose(found.output(parameter, X[TEST]), values, rtol=1e-6)
+    verify_onnx(model, graph, X[TEST], raise_on_mismatch=True)
+
+
+class Doubled(Normal):
+    """A distribution whose mean is not its first parameter."""
+
+    def mean(self, response):
+        return 2.0 * response[:, 0]
+
+
+def test_a_mean_of_a_users_own_is_registered_for_export():
+    model = RFFBoostDistribution(Doubled(), learner="tree", n_estimators=2).fit(X, Y)
+    with pytest.raises(ValueError, match=r"the distribution Doubled has no ONNX form.*convert_mean.register"):
+        to_onnx(model)
+    known = convert_mean.dispatch(Normal)
+    two = convert_mean.register(Doubled)(
+        lambda distribution, graph, parameters: graph.node(
+            "Mul", known(distribution, graph, parameters), graph.constant(2.0, "two")
+        )
+    )
+    assert two is convert_mean.dispatch(Doubled)
+    verify_onnx(model, to_onnx(model), X, raise_on_mismatch=True)
 
 
 @pytest.mark.parametrize(
