@@ -287,7 +287,7 @@ class Round:
     loss : Loss
         The loss that is minimised.
     y, raw : ndarray
-        Target, (n, K), and raw scores so far, (n, C).
+        Target, (n, K), and raw scores so far, (n, C). An offset is in the last columns of `y`, for `loss` to add.
     gradient, hessian : ndarray of shape (n, C)
         Derivatives at ``raw`` of ``loss.unit`` times the loss, sample weights not applied.
     weight : ndarray of shape (n,)

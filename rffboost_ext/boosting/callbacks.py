@@ -65,7 +65,7 @@ class Progress:
     keep, length : float
         The result of the step: ``raw <- keep * raw + length * term(X)``.
     raw : ndarray of shape (n, C)
-        The scores after the round.
+        The scores after the round, without an offset.
     baseline : ndarray of shape (C,)
         The scores before the first round of this fit.
     model : ModelLabel

@@ -151,7 +151,7 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         base_margin : array-like of shape (n,) or (n, C), optional
             An offset of each row, if ``fit`` and ``predict`` of the regressor take one.
         **fit_params
-            Arguments of the regressor's ``fit``, such as ``eval_set``; those with one entry per row are split. With
+            Arguments of the regressor's ``fit``, such as ``eval_set``; those with an entry per row are split. With
             ``enable_metadata_routing=True`` the regressor gets what it requests.
 
         Returns

@@ -211,7 +211,7 @@ class FittedEnsembleMixin(MigrationHintsMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, d) or (n, C, d)
-            Their sum over features is the raw score of a row less the mean raw score of the background.
+            Their sum over features is the raw score of a row, without an offset, less the mean of the background.
         """
         values, _ = self._explain(X, background)
         return values[:, 0] if values.shape[1] == 1 else values
