@@ -90,7 +90,11 @@ def test_weights_of_xgboosts_queries_are_those_of_their_rows() -> None:
 def test_estimators_leave_out_rows_of_weight_0_and_sample_after_the_loss(kind, make) -> None:
     X, y, weight = coupled_rows(kind)
     out = np.isin(y[:, 2], np.unique(y[:, 2])[:2])
-    sampling = {"subsample": 0.5} if make is rxgb.XGBRegressor else {"bagging_fraction": 0.5, "bagging_freq": 1}
+    sampling = (
+        {"subsample": 0.5, "n_jobs": 1}
+        if make is rxgb.XGBRegressor
+        else {"bagging_fraction": 0.5, "bagging_freq": 1, "n_jobs": 1}
+    )
     model = make(loss=kind(), n_estimators=3, random_state=0, **sampling)
     model.fit(X, y, sample_weight=np.where(out, 0.0, weight))
     (found,) = set(require_whole_groups(kind, y, weight.astype(np.float32)))
