@@ -72,7 +72,7 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     differences of the gradient if ``exact_hessian``, else its sign; that values stay with their rows when rows are
     permuted, taken alone (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline
     minimises the weighted sum; that weight 2 is the row twice; that the link, its inverse and the response agree
-    and have one width; and ``prepared`` and ``clone``.
+    and have one width; ``translation_invariant``; and ``prepared`` and ``clone``.
 
     Parameters
     ----------
@@ -326,6 +326,16 @@ def check_copies(sample: LossSample) -> None:
     require_close(f"{sample.name}: value of a clone", found, wanted, 0.0)
 
 
+def check_translation(sample: LossSample) -> None:
+    """A loss that says so is invariant under a shift of target and scores."""
+    if sample.loss.translation_invariant:
+        shift = sample.scale * np.random.default_rng(2).standard_normal(sample.raw.shape)
+        found = losses_of_rows(sample.loss, sample.y + shift, sample.raw + shift, sample.weight)
+        wanted = sample.values(sample.raw)
+        what = f"{sample.name}: value must be translation_invariant, the same for y + a at raw + a"
+        require_close(what, found, wanted, rtol=1e-6, atol=1e-9 * np.abs(wanted).max(initial=0.0))
+
+
 CHECKS = (
     check_shapes,
     check_gradient,
@@ -334,6 +344,7 @@ CHECKS = (
     check_weights,
     check_baseline,
     check_response,
+    check_translation,
     check_copies,
 )
 """The laws, each a function of a sample."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LOSSES
+from rffboost_ext import LOSSES, RFFBoostRegressor
+from rffboost_ext.losses import SquaredError
 from rffboost_ext.losses.constant_scores import WeightedMean
 from rffboost_ext.losses.coupling import derivatives_of_rows
 from rffboost_ext.losses.offset import WithOffset
@@ -79,3 +80,25 @@ def test_the_baseline_of_several_scores_is_the_minimum_of_each(name):
         free = ~WeightedMean(prepared.loss, y, weight).held_scores(wanted)
         for step in np.vstack([np.diag(size * free) for size in (-1e-3, 1e-3, 0.3)]):
             assert mean.value(best) <= mean.value(best + step) + 1e-9
+
+
+def test_a_derived_loss_says_if_it_is_no_longer_invariant():
+    class Relative(SquaredError):
+        def value(self, y, raw):
+            return (0.5 * np.square(raw / y - 1.0))[:, 0]
+
+        def derivatives(self, y, raw):
+            return (raw / y - 1.0) / y, 1.0 / y**2
+
+        def baseline(self, y, weight):
+            return weight @ (1.0 / y) / (weight @ (1.0 / y**2))
+
+    y, offset = 2.0 + np.random.default_rng(0).uniform(size=(N, 1)), np.linspace(0.0, 1.0, N)
+    X = np.hstack([y, y**2])
+    given = {"learner": "rff_newton", "n_estimators": 3, "early_stopping": False}
+    with pytest.raises(ValueError, match="translation_invariant must be False"):
+        RFFBoostRegressor(Relative(), **given).fit(X, y[:, 0], base_margin=offset)
+    Relative.translation_invariant = False
+    model = RFFBoostRegressor(Relative(), **given).fit(X, y[:, 0], base_margin=offset)
+    raw, weight = model.ensemble_.baseline + offset[:, None], np.ones(N)
+    assert abs(weight @ Relative().derivatives(y, raw)[0])[0] < 1e-8

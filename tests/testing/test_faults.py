@@ -68,6 +68,12 @@ LOSSES = {
     ),
     "with the scores that n_scores says": broken(SquaredError, n_scores=lambda self, y, n_classes=None: 2),
     "response_names must have a name": broken(SquaredError, response_names=("loc", "scale")),
+    "must be translation_invariant": broken(
+        SquaredError,
+        value=lambda self, y, raw: 0.5 * ((raw - y) * y)[:, 0] * (raw - y)[:, 0] * y[:, 0],
+        derivatives=lambda self, y, raw: (y**2 * (raw - y), y**2 * np.ones_like(raw)),
+        baseline=lambda self, y, weight: (weight @ y**3) / (weight @ y**2),
+    ),
     "prepared of a prepared loss": broken(
         Huber,
         prepared=lambda self, y, weight, n_classes=None: type(self)(
