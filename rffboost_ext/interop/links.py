@@ -65,7 +65,7 @@ XGBOOST: dict[str, Link] = {
     "binary:hinge": HingeLink(),
     "reg:logistic": LogitLink(),
     **dict.fromkeys(("multi:softprob", "multi:softmax"), MultinomialLogitLink()),
-    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), LogLink()),
+    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"), LogLink()),
     **dict.fromkeys(("reg:squarederror", "reg:absoluteerror", "reg:pseudohubererror"), IdentityLink()),
     **dict.fromkeys(("reg:quantileerror", "reg:squaredlogerror"), IdentityLink()),
     **dict.fromkeys(("rank:pairwise", "rank:ndcg", "rank:map"), RankingLink()),

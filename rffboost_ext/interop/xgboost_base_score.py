@@ -34,14 +34,15 @@ def logit(p: Array) -> Array:
     return np.asarray(-np.log(np.float32(1.0) / clipped - np.float32(1.0)), dtype=np.float64)
 
 
+WITH_LOG_LINK = "count:poisson", "reg:gamma", "reg:tweedie", "survival:aft", "survival:cox"
 BASE_SCORE_TO_RAW: dict[str, Callable[[Array], Array]] = {
     **dict.fromkeys(("binary:logistic", "reg:logistic"), logit),
-    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), np.log),
+    **dict.fromkeys(WITH_LOG_LINK, np.log),
 }
 """From XGBoost's stored ``base_score`` to a raw score, by objective; for others it is a raw score."""
 RAW_TO_BASE_SCORE: dict[str, Callable[[Array], Array]] = {
     **dict.fromkeys(("binary:logistic", "reg:logistic"), sigmoid),
-    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), np.exp),
+    **dict.fromkeys(WITH_LOG_LINK, np.exp),
 }
 """The inverse."""
 
