@@ -1,4 +1,4 @@
-"""Ranking the rows of queries: a search with folds of queries, NDCG on new queries, and the model as an ONNX file."""
+"""Ranking the rows of queries: a search with folds of queries, NDCG on new queries, and an ONNX file."""
 
 import tempfile
 from pathlib import Path

@@ -225,14 +225,15 @@ def arrays_of_sets(owner: str, name: str, given: Any, eval_set: Any, of_fit: Any
     """
     names = list(named_sets(owner, eval_set))
     entries = "a list with an entry for each set of eval_set, or a dict of such by name"
+    is_one_of_list = isinstance(given, list | tuple) and len(given) == 1
     if given is None:
         given = {}
+    elif is_set(eval_set) and not isinstance(given, Mapping) and not is_one_of_list:
+        given = {names[0]: given}
     elif isinstance(given, list | tuple) and not isinstance(eval_set, Mapping):
         if len(given) != len(names):
             raise ValueError(f"{owner}: {name} must be {entries}: {len(names)}, got {len(given)}")
         given = dict(zip(names, given, strict=True))
-    elif is_set(eval_set) and not isinstance(given, Mapping):
-        given = {names[0]: given}
     elif not isinstance(given, Mapping):
         raise TypeError(f"{owner}: {name} must be {entries}, got {reprlib.repr(given)}")
     found = {str(label): one for label, one in given.items() if one is not None}

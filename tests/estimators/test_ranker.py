@@ -84,7 +84,7 @@ def test_weights_are_of_queries():
 def test_evaluation_sets_and_metrics():
     held = X_NEW, Y_NEW
     forms = [
-        {"eval_set": held, "eval_qid": QID_NEW},
+        {"eval_set": held, "eval_qid": QID_NEW.tolist()},
         {"eval_set": [held], "eval_qid": [QID_NEW]},
         {"eval_set": {"validation_0": held}, "eval_qid": {"validation_0": QID_NEW.astype(str)}},
     ]
