@@ -236,7 +236,7 @@ BROKEN = [
 def test_a_baseline_is_for_all_targets():
     loss = type("Broken", (SquaredError,), {"baseline": lambda self, y, weight: np.zeros(3)})()
     for learner in ("tree", "mixture"):
-        with pytest.raises(ValueError, match="baseline must have one entry for each of 1 targets"):
+        with pytest.raises(ValueError, match="baseline must have an entry for each of 1 scores"):
             RFFBoostRegressor(loss, learner, n_estimators=2).fit(X, Y)
 
 
