@@ -228,6 +228,10 @@ class Loss(Spec, ABC):
             raise NotImplementedError(f"loss {self!r} must define 'link' or 'inverse_link'")
         return self.link.inverse(raw)
 
+    def prediction(self, response: Array) -> Array:
+        """What metrics compare with targets, by default the response; of a distribution's parameters the mean."""
+        return response
+
 
 class Term(PickledByFields, ABC):
     """A function from X (n, d) to outputs (n, C), held as constant arrays: the result of a learner.

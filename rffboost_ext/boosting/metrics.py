@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -113,6 +113,7 @@ def resolve_metric(given: Any, decoder: ScoreDecoder) -> EvaluationMetric:
         coupling = Grouped(decoder.loss) if named.of_groups else None
         if named.needs_loss:
             function = partial(function, loss=without_offset(decoder.loss))
+            decoder = replace(decoder, whole_response=True)
     else:
         name, greater = name_and_direction(given)
         function = named_scorer(given) if isinstance(given, str) else given

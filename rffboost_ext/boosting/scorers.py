@@ -37,6 +37,8 @@ class ScoreDecoder:
         Prepares another loss for the targets of this fit.
     n_outputs : int, default=1
         Raw scores of each row.
+    whole_response : bool, default=False
+        Whether predictions are the response of the loss, such as all parameters of a distribution, not its mean.
     """
 
     loss: Loss
@@ -44,6 +46,7 @@ class ScoreDecoder:
     classes: Array | None
     prepare: Callable[[Loss], Loss]
     n_outputs: int = 1
+    whole_response: bool = False
 
     def target(self, y: Array) -> Array:
         """Targets as passed to fit, (n,) or (n, C)."""
@@ -60,7 +63,7 @@ class ScoreDecoder:
         response = self.loss.inverse_link(raw)
         if self.classes is not None and len(self.classes) == 2 and not self.loss.multilabel:
             return response[:, 1]
-        return squeeze(response).copy()
+        return squeeze(response if self.whole_response else self.loss.prediction(response)).copy()
 
     def absent_classes(self, y: Array) -> str:
         """The classes without a row, for messages: many metrics require all of them."""
@@ -199,4 +202,4 @@ class RawScoreRegressor(RegressorMixin, RawScoreEstimator):
 
     def predict(self, X: Array) -> Array:
         """Means, (n,) or (n, C)."""
-        return squeeze(self.decoder.loss.inverse_link(X))
+        return self.decoder.prediction(X)

@@ -83,6 +83,9 @@ class LossWrapper(Loss):
     def inverse_link(self, raw: Array) -> Array:
         return self.loss.inverse_link(raw)
 
+    def prediction(self, response: Array) -> Array:
+        return self.loss.prediction(response)
+
     def inner_target(self, y: Array) -> Array:
         """The target of the inner loss, (n, 1) or (n, C)."""
         return np.asarray(y)

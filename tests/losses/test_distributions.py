@@ -61,11 +61,11 @@ def test_value_is_scipys_log_density_and_mean_is_scipys_mean(case):
 @cases
 def test_hessian_is_the_mean_squared_gradient(case):
     loss, _, raw = near_baseline(case, 3)
-    frozen, m = loss.frozen(loss.inverse_link(raw)), 40_000
+    frozen, m = loss.frozen(loss.inverse_link(raw)), 8_000
     draws = frozen.ppf((np.arange(m)[:, None] + 0.5) / m)
     for k in range(3):
         gradient, hessian = loss.derivatives(draws[:, [k]], np.tile(raw[k], (m, 1)))
-        np.testing.assert_allclose(np.square(gradient).mean(axis=0), hessian[0], rtol=0.02, atol=1e-5)
+        np.testing.assert_allclose(np.square(gradient).mean(axis=0), hessian[0], rtol=0.03, atol=2e-5)
 
 
 @cases
@@ -123,12 +123,26 @@ def test_targets_are_checked(name, wrong, words):
         DISTRIBUTIONS.create(name).n_scores(np.ones((3, 2)))
 
 
+EDGES = {
+    "constant": np.full(30, 0.5),
+    "zeros": np.zeros(30),
+    "ones": np.ones(30),
+    "a single one": np.eye(30)[0],
+    "a single large number": 1e6 * np.eye(30)[0],
+    "large": np.full(30, 1e6),
+}
+
+
 @pytest.mark.parametrize("name", DISTRIBUTIONS.names())
-def test_constant_targets_have_a_baseline(name):
-    y = np.full((30, 1), 0.5 if name == "beta" else 3.0)
-    loss = DISTRIBUTIONS.create(name)
-    assert np.isfinite(loss.baseline(y, np.ones(30))).all()
-    assert np.isfinite(loss.prepared(y, np.ones(30)).unit).all()
+def test_targets_without_spread_have_a_baseline(name):
+    for y in EDGES.values():
+        loss = DISTRIBUTIONS.create(name)
+        try:
+            loss.check_target(y[:, None])
+        except ValueError:
+            continue
+        assert np.isfinite(loss.baseline(y[:, None], np.ones(30))).all()
+        assert np.isfinite(loss.prepared(y[:, None], np.ones(30)).unit).all()
 
 
 X = np.array([1e-3, 0.5, 5.0, 31.9, 32.1, 500.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import r2_score
 
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
 from rffboost_ext.losses.distributions.zero_inflation import zero_inflated_poisson
@@ -71,13 +72,14 @@ def test_means_are_weighted_and_arguments_checked():
 def test_fits_monitor_them():
     X, y = RNG.standard_normal((120, 2)), RNG.gamma(2.0, size=120)
     rows = {"new": (X[80:], y[80:], RNG.uniform(0.5, 2.0, 40))}
-    params = {"n_estimators": 5, "random_state": 0, "eval_metric": ["nll", "crps"]}
+    params = {"n_estimators": 5, "random_state": 0, "eval_metric": ["nll", "crps", "r2"]}
     model = RFFBoostDistribution("gamma", "tree", **params).fit(X[:80], y[:80], eval_set=rows)
     found, weight = model.predict_dist(X[80:]), rows["new"][2]
     curves = model.evals_result_["new"]
     assert curves["nll"][-1] == pytest.approx(nll(y[80:], found, sample_weight=weight))
     assert curves["crps"][-1] == pytest.approx(crps(y[80:], found, sample_weight=weight))
     assert curves["nll"][-1] == pytest.approx(-model.score(X[80:], y[80:], weight))
+    assert curves["r2"][-1] == pytest.approx(r2_score(y[80:], model.predict(X[80:]), sample_weight=weight))
     with pytest.raises(
         ValueError, match="the loss must be a distribution for the metric 'crps', got SquaredError"
     ):

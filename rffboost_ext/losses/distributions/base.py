@@ -118,6 +118,10 @@ class Distribution(Loss):
     def mean(self, response: Array) -> Array:
         """The mean of each row of a response (n, W): (n,)."""
 
+    def prediction(self, response: Array) -> Array:
+        """The mean, (n, 1)."""
+        return self.mean(response)[:, None]
+
 
 DISTRIBUTIONS: Registry[Distribution] = Registry("distribution", Distribution)  # type: ignore[type-abstract]
 

@@ -119,10 +119,11 @@ class NegativeBinomial(CountDistribution):
         return np.exp(log_mean), np.exp(log_size), log_mean - log_size
 
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
-        mean, variance = weighted_moments(y, weight)
+        _, variance = weighted_moments(y, weight)
+        center = log_mean(y, weight)
+        mean = np.exp(center)
         largest = LARGEST_SIZE * max(mean, 1.0)
         size = mean**2 / max(variance - mean, mean**2 / largest)
-        center = log_mean(y, weight)
         start = np.array([center, np.log(max(size, 1e-8))])
         return start, start - 8.0, np.array([center + 8.0, np.log(largest)])
 
@@ -187,9 +188,10 @@ class ZeroInflatedPoisson(CountDistribution):
         mean, variance = weighted_moments(y, weight)
         # The variance is the mean times 1 + the rate times the share of extra zeros.
         rate = max(mean, 1e-8) + max(variance / max(mean, 1e-8) - 1.0, 0.05)
-        extra = 1.0 - max(mean, 1e-8) / rate
-        start = np.array([np.log(rate), np.log(extra / (1.0 - extra))])
-        return start, np.array([start[0] - 8.0, -5.0]), start + 8.0
+        odds = rate / max(mean, 1e-8) - 1.0
+        center, log_odds = np.log(rate), np.clip(np.log(odds), -4.0, 4.0)
+        start = np.array([center, log_odds])
+        return start, np.array([center - 8.0, -5.0]), np.array([center + 8.0, 15.0])
 
     def frozen(self, response: Array) -> Any:
         from .zero_inflation import zero_inflated_poisson
