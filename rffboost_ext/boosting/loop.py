@@ -118,10 +118,7 @@ def boost(
     # The rows may lack some classes of an initial ensemble.
     n_outputs = 1 if init is None or loss.task == "regression" else init.n_outputs
     n_classes = n_outputs if n_outputs > 1 else None
-    if base_margin is not None:
-        n_scores = loss.n_scores(y, n_classes)
-        y = np.column_stack([y, check_base_margin(base_margin, len(y), n_scores)])
-        loss = WithOffset(loss, n_scores)
+    loss, y = with_base_margin(loss, y, base_margin, n_classes)
     loss = prepare_loss(loss, y, weight, n_classes)
     step = default_step(loss, learner) if given_step is None else given_step
     start = initial_ensemble(loss, y, weight, init)
@@ -131,6 +128,13 @@ def boost(
     if not len(start):
         check_value_and_response(loss, y, raw, weight)
     fitter = RoundFitter(design, y, weight, loss, learner, step, seed)
+    return boost_rounds(fitter, start, raw, n_estimators, callbacks)
+
+
+def boost_rounds(
+    fitter: RoundFitter, start: Ensemble, raw: Array, n_estimators: int, callbacks: Sequence[Callback]
+) -> Ensemble:
+    """The ensemble `start` with further rounds up to `n_estimators`, from its scores `raw` on."""
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):
@@ -139,7 +143,7 @@ def boost(
             terms.append(update.term)
             moves.append(np.array([update.keep, update.length]))
             if index == len(start) + 1:
-                check_laws(terms[-2:], design.original, update.output)
+                check_laws(terms[-2:], fitter.design.original, update.output)
             progress = Progress(
                 update.round, n_estimators, update.term, update.keep, update.length, raw, start.baseline
             )
@@ -151,8 +155,16 @@ def boost(
     except KeyboardInterrupt as error:
         raise Interrupted(build_ensemble(start, terms, moves)) from error
     # With the last term of the initial ensemble, as a fit may continue round by round.
-    check_laws(terms[max(0, len(start) - 1) :], design.original)
+    check_laws(terms[max(0, len(start) - 1) :], fitter.design.original)
     return build_ensemble(start, terms, moves)
+
+
+def with_base_margin(loss: Loss, y: Array, base_margin: Array | None, n_classes: int | None) -> tuple[Loss, Array]:
+    """The loss and the target with an offset of the scores, if there is one."""
+    if base_margin is None:
+        return loss, y
+    n_scores = loss.n_scores(y, n_classes)
+    return WithOffset(loss, n_scores), np.column_stack([y, check_base_margin(base_margin, len(y), n_scores)])
 
 
 def initial_ensemble(loss: Loss, y: Array, weight: Array, init: Ensemble | None = None) -> Ensemble:
