@@ -25,6 +25,7 @@ from .composition import Parts
 from .defaults import (
     GIVEN,
     MAX_ROUNDS,
+    MEDIUM,
     NO_REFIT,
     ROUNDS,
     UNEQUAL,
@@ -190,7 +191,9 @@ def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: En
     refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
     n_classes = int(data.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
     waits = patience(estimator, n_samples, row, n_classes)
-    return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, row.n_repeats)
+    twice = data.rows == "groups" and n_units < MEDIUM and n_folds > 1 and is_auto(estimator.n_folds)
+    n_repeats = 2 if twice else row.n_repeats
+    return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, n_repeats)
 
 
 def max_folds(estimator: Any, y: Array) -> int:
