@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..core import Loss
@@ -10,7 +13,6 @@ from ..losses.validation import (
     check_values_of_some_rows,
     prepare_loss,
     prepare_with_baseline,
-    require_columns,
     require_finite_target,
     require_multiclass,
     response_at,
@@ -29,6 +31,22 @@ def prepare_for_scores(loss: Loss, y: Array, raw: Array, weight: Array) -> Loss:
         check_class_indices(loss, y, raw[0])
         check_values_of_some_rows(loss, y, raw, weight)
     return loss
+
+
+@contextmanager
+def require_columns(loss: Loss, y: Array) -> Iterator[None]:
+    """Say how a matrix gets further columns in an error of a loss that needs more than a target (n, K) has."""
+    advice = "further columns of the target of a matrix are given by attach(matrix, y=...)"
+    try:
+        loss.n_scores(y)
+    except ValueError as error:
+        raise ValueError(f"{error}; {advice}" if y.shape[1] == 1 else str(error)) from error
+    try:
+        yield
+    except IndexError as error:
+        raise ValueError(
+            f"loss {loss!r}: y must have the columns that the loss reads, got {y.shape[1]}: {error}; {advice}"
+        ) from error
 
 
 def n_classes_of_scores(loss: Loss, y: Array, n_scores: int) -> int | None:

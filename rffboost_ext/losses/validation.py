@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -143,18 +142,6 @@ def require_multiclass(loss: Loss, n_classes: int) -> None:
         raise ValueError(
             f"Only binary classification is supported by loss {loss!r}: y must have 2 classes, got {n_classes}"
         )
-
-
-@contextmanager
-def require_columns(loss: Loss, y: Array) -> Iterator[None]:
-    """Name the loss in the error if it reads columns that a target (n, K) does not have."""
-    try:
-        yield
-    except IndexError as error:
-        raise ValueError(
-            f"loss {loss!r}: y must have the columns that the loss reads, got {y.shape[1]}: {error}. Inside "
-            f"XGBoost and LightGBM further columns are given by attach(matrix, y=...)"
-        ) from error
 
 
 def require_numbers(loss: Loss, method: str, found: Array) -> None:

@@ -247,3 +247,12 @@ def test_several_labels_of_a_row_are_xgboosts_own(tmp_path):
         loaded = module.XGBClassifier()
         loaded.load_model(tmp_path / "m.json")
         np.testing.assert_allclose(loaded.predict_proba(X), ours.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["lambdarank", "cox"])
+def test_native_loops_say_how_a_matrix_gets_further_columns(loss):
+    words = r"y must have two columns, .* got 1; further columns .* attach\(matrix, y=\.\.\.\)"
+    with pytest.raises(ValueError, match=words):
+        xgb.train({}, xgb.DMatrix(X, CLASSES), 1, obj=rxgb.objective(loss))
+    with pytest.raises(ValueError, match=words):
+        rlgb.intercept(loss, lgb.Dataset(X, CLASSES))
