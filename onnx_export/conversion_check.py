@@ -47,14 +47,23 @@ def convert_checked(source: ExportSource, graph: Graph, x: str, X: Any = None) -
         If the nodes of a term compute something else; the message names it.
     """
     raw = convert_ensemble(source.ensemble, graph, graph.cast(x, graph.dtype))
-    check_terms(graph, x, random_rows(source) if X is None else first_rows(source, X))
+    rows = None if X is None else first_rows(source, X)
+    check_terms(graph, x, random_rows(source) if rows is None else rows)
     return raw
 
 
-def first_rows(source: ExportSource, X: Any) -> Array:
-    """The features of the first rows of X, (n, d)."""
-    table = columns_of_fit(source, X)
-    return source.features(table.head(ROWS) if hasattr(table, "head") else table[:ROWS])
+def first_rows(source: ExportSource, X: Any) -> Array | None:
+    """The features of the first rows of X, (n, d); None if it has no rows that the steps and the encoding take.
+
+    X may be there for the names and types of its columns only.
+    """
+    try:
+        table = columns_of_fit(source, X)
+        found = source.features(table.head(ROWS) if hasattr(table, "head") else table[:ROWS])
+    # Transformers of scikit-learn raise errors of many kinds.
+    except Exception:
+        return None
+    return found if found.ndim == 2 and len(found) else None
 
 
 def random_rows(source: ExportSource) -> Array:
@@ -83,27 +92,41 @@ def check_terms(graph: Graph, x: str, rows: Array, slack: float = SLACK) -> None
     # If that fails, each term by itself, to name the one that does.
     with suppress(ValueError):
         known |= evaluate(graph, known, names)
+    is_complete = True
     for term, features, outputs in graph.terms:
         try:
-            known |= evaluate(graph, known, [features, outputs])
+            known |= evaluate(graph, known, [features])
+            wanted = outputs_of(term, known[features])
+            if wanted is None:
+                is_complete = False
+                continue
+            known |= evaluate(graph, known, [outputs])
         except ValueError as error:
-            raise ConversionError(f"{error}, with the ONNX form of {type(term).__name__}") from error
+            if is_complete:
+                raise ConversionError(f"{error}, with the ONNX form of {type(term).__name__}") from error
+            continue
         if outputs in known:
-            compare(term, known[features], known[outputs], graph.dtype, slack)
+            compare(term, known[features], wanted, known[outputs], graph.dtype, slack)
 
 
-def compare(term: Term, features: Array, found: Array, dtype: Any, slack: float) -> None:
+def outputs_of(term: Term, features: Array) -> Array | None:
+    """The outputs of a term, (n, C), for features (n, d); None if it has none for them."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(term(features.astype(np.float64)), dtype=np.float64)
+    # A user's term may raise anything.
+    except Exception:
+        return None
+
+
+def compare(term: Term, features: Array, wanted: Array, found: Array, dtype: Any, slack: float) -> None:
     """Raise a ConversionError unless outputs of a term's nodes for features (n, d) are those of the term."""
     name, X = type(term).__name__, features.astype(np.float64)
-    try:
-        wanted = np.asarray(term(X), dtype=np.float64)
-    except (ValueError, IndexError, KeyError):
-        return
     if found.shape != wanted.shape:
         raise ConversionError(
             f"the ONNX form of {name} must have shape {wanted.shape}, (n, C), for {len(X)} rows, got {found.shape}"
         )
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         near = np.abs(found - wanted) <= allowed_error(term, X, wanted, EPS[np.dtype(dtype).name], slack)
     wrong = ~(near | (found == wanted) | (np.isnan(found) & np.isnan(wanted))).all(axis=1)
     if wrong.any():
@@ -140,7 +163,8 @@ def evaluate(graph: Graph, known: Mapping[str, Array], names: Sequence[str]) -> 
             part.nodes.insert(0, node)
             needed.update(name for inner in all_nodes([node]) for name in inner.input)
     part.constants = {name: tensor for name, tensor in graph.constants.items() if name in needed}
-    given = {name: values for name, values in known.items() if name in needed}
+    # Of a constant, the number of rows at least.
+    given = {name: values for name, values in known.items() if name in needed} or dict([*known.items()][:1])
     inputs = [value_info(name, graph.types[name], [None] * values.ndim) for name, values in given.items()]
     outputs = [value_info(name, graph.types[name], None) for name in wanted]
     try:

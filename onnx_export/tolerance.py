@@ -34,7 +34,8 @@ def rounding_error(term: Term, X: Array, eps: float) -> float:
     -------
     float
     """
-    return 32.0 * eps * (1.0 + float(np.abs(term(X)).max(initial=0.0)))
+    sizes = np.abs(term(X))
+    return 32.0 * eps * (1.0 + float(sizes[np.isfinite(sizes)].max(initial=0.0)))
 
 
 @rounding_error.register

@@ -54,7 +54,7 @@ def test_conversions_of_the_package(kind: type) -> None:
 def test_wrong_conversions_are_named(name: str) -> None:
     function, words = WRONG[name]
     convert_term.register(Line)(function)
-    line = Line(np.array([[1.0], [0.1], [2.0]]), np.array([-40.0]))
+    line = Line(np.array([[1.0], [0.1], [2.0]]), np.array([[-40.0]]))
     words = words.replace("16", "30")
     with pytest.raises(AssertionError, match=rf"{words}(.|\n)*, with dtype='float32' and opset=13") as caught:
         check_lowering(line, X)

@@ -25,6 +25,8 @@ from onnx_export import (
 from onnx_export.export import DTYPES
 from rffboost_ext import Cosines, Learner, RFFBoostRegressor, Term, Trees, average
 
+from .oracle import ensemble_of, posed
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3)) * [1.0, 20.0, 0.1] + [0.0, 300.0, 5.0]
 Y = X[:, 0] + 0.05 * X[:, 1]
@@ -79,6 +81,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "one row": (only(lambda g, x, out: g.node("ReduceMean", out, axes=[0])), r"shape \(16, 1\).* got \(1, 1\)"),
     "flat": (only(lambda g, x, out: g.node("ReduceSum", out, g.constant([1], "k"), keepdims=0)), r"got \(16,\)"),
+    "constant": (lambda t, g, x: g.constant(t.shift, "shift"), r"\(16, 1\).* got \(1, 1\)"),
     "None": (lambda t, g, x: None, "must return the name of a value, got None"),
     "a number": (lambda t, g, x: 3, "must return the name of a value, got 3"),
     "undeclared": (lambda t, g, x: "elsewhere", "must return the name of a value, got 'elsewhere'"),
@@ -165,6 +168,31 @@ def _(term: Codes, graph: Graph, x: str) -> str:
     first = graph.node("Gather", x, graph.constant([0], "first"), axis=1)
     code = graph.node("Squeeze", graph.cast(first, np.int64), graph.constant([1], "axis"))
     return graph.node("Gather", graph.constant(term.slope, "values"), code, dtype=graph.dtype)
+
+
+class Logarithm(Line):
+    """A function of the logarithms of numbers of at least `least`, and of no others."""
+
+    least = -np.inf
+
+    def __call__(self, X):
+        if (self.least > X).any():
+            raise RuntimeError("too small")
+        return np.log(X) @ self.slope + self.shift
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_without_outputs_are_not_compared(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = posed(ensemble_of(Logarithm(np.ones((3, 1)), np.zeros(1))), 3)
+    convert_term.register(Logarithm)(lambda t, g, x: right(t, g, g.node("Log", x)))
+    to_onnx(model, dtype=dtype)
+    convert_term.register(Logarithm)(lambda t, g, x: g.node("Neg", right(t, g, g.node("Log", x))))
+    with pytest.raises(ConversionError, match="ONNX form of Logarithm computes something else"):
+        to_onnx(model, dtype=dtype)
+    monkeypatch.setattr(Logarithm, "least", 1e3)
+    to_onnx(model, dtype=dtype)
+    with pytest.raises(ConversionError, match="ONNX form of Logarithm computes something else"):
+        to_onnx(model, np.full((5, 3), 2e3), dtype=dtype)
 
 
 def test_a_term_of_some_rows_only_is_compared_on_rows_of_the_user() -> None:
