@@ -114,6 +114,7 @@ class RFFBoostRanker(BaseRFFBoost):
         if qid is None:
             warn_user(f"{owner}: without qid all rows are of one query, and early stopping has none to hold out")
         target = ranking_target(owner, X, y, qid, "qid")
+        require_weights_of_rows(owner, sample_weight, target)
         codes = arrays_of_sets(owner, "eval_qid", eval_qid, eval_set, qid)
         sets = {name: with_queries(owner, name, rows, codes) for name, rows in named_sets(owner, eval_set).items()}
         margins = (
@@ -210,6 +211,17 @@ def ranking_target(owner: str, X: Any, y: Any, qid: Any, name: str) -> Any:
         )
     code = np.zeros(n_samples) if qid is None else label_codes(owner, qid, X, name)
     return np.column_stack([relevance, code])
+
+
+def require_weights_of_rows(owner: str, sample_weight: Any, target: Array | None) -> None:
+    """Raise a ValueError if there is a weight for each query instead of each row, as XGBoost takes them."""
+    n_queries = 0 if target is None else len(np.unique(target[:, 1]))
+    if target is not None and np.shape(sample_weight) == (n_queries,) != (len(target),):
+        raise ValueError(
+            f"{owner}: sample_weight must have an entry for each of {len(target)} rows, the weight of its query, "
+            f"got one for each of {n_queries} queries: pass weight[np.unique(qid, return_inverse=True)[1]] for "
+            f"weights in the order of the sorted queries"
+        )
 
 
 def with_queries(owner: str, name: str, rows: tuple[Any, ...], codes: Mapping[str, Any]) -> tuple[Any, ...]:

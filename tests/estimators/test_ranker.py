@@ -109,6 +109,7 @@ def test_evaluation_sets_and_metrics():
         ({"qid": QID[:-1]}, "qid must have a label for each"),
         ({"qid": np.where(QID == 3, np.nan, QID)}, "qid must hold labels, got .*nan"),
         ({"sample_weight": np.arange(1.0, len(Y) + 1.0)}, "constant within a query"),
+        ({"sample_weight": np.ones(40)}, "for each of 40 queries: pass weight"),
         ({"eval_set": [(X_NEW, Y_NEW)]}, "eval_qid must be for the sets"),
         ({"eval_set": [(X_NEW, Y_NEW)], "eval_qid": [QID_NEW, QID_NEW]}, "eval_qid must be a list with an entry"),
         ({"eval_set": [(X_NEW, -Y_NEW)], "eval_qid": [QID_NEW]}, "'validation_0'.*relevance between 0 and 31"),
