@@ -46,6 +46,9 @@ def trained(objective: str, **params: Any) -> xgboost.Booster:
     data = xgboost.DMatrix(X, target)
     if objective.startswith("rank"):
         data.set_group([50] * 4)
+    if objective == "survival:aft":
+        for bound in ("label_lower_bound", "label_upper_bound"):
+            data.set_float_info(bound, 1.0 + np.abs(target))
     return xgboost.train(settings, data, 5)
 
 
