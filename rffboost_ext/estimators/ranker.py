@@ -170,7 +170,7 @@ class RFFBoostRanker(BaseRFFBoost):
         sample_weight : array-like of shape (n,), optional
             Weights, constant within a query.
         qid : array-like of shape (n,), optional
-            The query of each row; without it all rows are of one query.
+            The query of each row. Without it all rows are of one query, with a warning.
         k : int, optional
             Number of ranks that count; all by default.
         base_margin : array-like of shape (n,), optional
@@ -186,7 +186,9 @@ class RFFBoostRanker(BaseRFFBoost):
             If an argument is invalid, or no query has a relevant row.
         """
         check_is_fitted(self)
-        qid = np.zeros(_num_samples(X)) if qid is None else qid
+        if qid is None:
+            warn_user(f"{type(self).__name__}: without qid score takes all rows for one query")
+            qid = np.zeros(_num_samples(X))
         return ndcg_score(y, self.predict(X, base_margin), qid, k=k, sample_weight=sample_weight)
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Array]:

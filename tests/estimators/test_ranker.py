@@ -131,6 +131,8 @@ def test_without_queries_all_rows_are_of_one():
         model = RFFBoostRanker(**QUICK).fit(X, Y)
     one = RFFBoostRanker(**QUICK).fit(X, Y, qid=np.zeros(len(Y)))
     np.testing.assert_array_equal(model.predict(X), one.predict(X))
+    with pytest.warns(UserWarning, match="without qid score takes all rows for one query"):
+        assert model.score(X, Y) == one.score(X, Y, qid=np.zeros(len(Y)))
     assert model.n_estimators_ == 15, "a single query is not divided for early stopping"
 
 
