@@ -1,0 +1,16 @@
+"""The public contract: losses, terms, learners, steps, optimizers and rounds, and their laws.
+
+n is the number of samples, d of features, C of outputs and M of cosines. *Raw* scores are scores before the
+link. They are always two-dimensional, (n, C), and so are targets, (n, K): a loss owns the columns of its target,
+and says how many scores they need. A :class:`Spec` holds hyperparameters only; a result is a frozen dataclass of
+arrays. Parts must not change arrays passed to them.
+"""
+
+from .learner import Learner
+from .loss import Link, Loss
+from .round import Round
+from .spec import Spec
+from .step import Optimizer, Step
+from .term import Term
+
+__all__ = ["Learner", "Link", "Loss", "Optimizer", "Round", "Spec", "Step", "Term"]

@@ -1,0 +1,50 @@
+"""What fits the term of a round."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from .round import Round
+from .spec import Spec
+from .term import Term
+
+
+class Learner(Spec, ABC):
+    """Fits one term per round.
+
+    A learner reads ``round.design.X``, ``round.residual`` (or gradient and hessian) and ``round.weight``. Laws:
+    the term is a function of ``round.design.X``, and all random numbers are drawn from ``round.rng``.
+    """
+
+    step: ClassVar[str | None] = None
+    """Name of the default step; None if it depends on the loss."""
+    bounded: ClassVar[bool] = False
+    """Whether outputs of terms are within [-1, 1]."""
+    multi_output: ClassVar[bool] = False
+    """Whether a term can have several outputs."""
+    stops_early: ClassVar[bool] = False
+    """Whether estimators use early stopping by default."""
+    pool_size: ClassVar[int | None] = None
+    """Size of the sample, redrawn periodically, for fits on far more rows; None for all rows."""
+    supports_log_transform: bool = False
+    """Whether features may be log-transformed: all terms are unclipped cosines, or trees of ``original``."""
+
+    @property
+    def active_constraints(self) -> tuple[str, ...]:
+        """Names of hyperparameters that constrain every term, such as monotone constraints.
+
+        A model satisfies a constraint only if all learners of its terms do. By default there are none.
+        """
+        return ()
+
+    @abstractmethod
+    def fit(self, round: Round) -> Term:
+        """The term of this round."""
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """Whether duplicate rows are merged, with summed weights, before a fit on `n_samples` rows.
+
+        For learners that amplify rounding errors: a row of weight 2 and two equal rows then give the same bits.
+        """
+        return False

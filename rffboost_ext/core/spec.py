@@ -1,0 +1,44 @@
+"""Hyperparameters of a part of a booster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from sklearn.base import BaseEstimator
+
+from ..utils.migration_hints import require_known_params
+from ..utils.param_validation import Check, allows_auto, require_all
+from ..utils.registry import Registry, resolve_names
+
+S = TypeVar("S", bound="Spec")
+
+
+class Spec(BaseEstimator):
+    """Hyperparameters of a part of a booster, without data.
+
+    ``get_params``, ``clone``, ``repr`` and nested names such as ``learner__gamma`` work as in scikit-learn. A fit
+    does not change a spec, so several fits may share one instance.
+    """
+
+    constraints: ClassVar[Mapping[str, Check]] = {}
+    """Allowed values of each hyperparameter, checked at the start of a fit."""
+
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Attributes that other parts must have, by role, such as ``{"loss": ["bounded_ratio"]}``."""
+
+    roles: ClassVar[Mapping[str, Registry[Any]]] = {}
+    """Hyperparameters that are parts themselves, as an instance or a registered name."""
+
+    def validate(self) -> None:
+        """Raise a TypeError or ValueError for the first invalid hyperparameter."""
+        require_all(self, self.constraints)
+        for role, registry in self.roles.items():
+            part = getattr(self, role)
+            if not (isinstance(part, str) and part == "auto" and allows_auto(type(self), role)):
+                registry.create(part)
+
+    def set_params(self: S, **params: Any) -> S:
+        """Set hyperparameters, also nested ones of a part that is set by its registered name."""
+        require_known_params(self, params)
+        return super().set_params(**resolve_names(self, params, self.roles))
