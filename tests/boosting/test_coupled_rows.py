@@ -13,6 +13,7 @@ from rffboost_ext import (
     ConformalRegressor,
     Design,
     Mixture,
+    RFFBoostRanker,
     RFFBoostRegressor,
     RFFNewton,
     Round,
@@ -20,6 +21,7 @@ from rffboost_ext import (
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.learners.kernel_machines.regularization_path import CurvatureBounds
 from rffboost_ext.losses.wrapper import LossWrapper
+from rffboost_ext.metrics import METRICS, NamedMetric
 from rffboost_ext.preprocessing import log_transform
 
 from ..coupled_losses import (
@@ -126,21 +128,49 @@ def test_a_fit_goes_on_with_the_same_sets(kind, tmp_path) -> None:
     require_whole_groups(kind, y, weight)
 
 
+class FirstColumn(LossWrapper):
+    """The squared error of the first column."""
+
+    def n_scores(self, y, n_classes=None):
+        return 1
+
+    def inner_target(self, y):
+        return y[:, :1]
+
+    def groups(self, y):
+        return y[:, -1]
+
+
+POINTWISE = FirstColumn(LOSSES.create("squared_error"))
+
+
 @kinds
 def test_a_metric_couples_rows_where_the_loss_does_not(kind) -> None:
-    class FirstColumn(LossWrapper):
-        """The squared error of the first column."""
-
-        def n_scores(self, y, n_classes=None):
-            return 1
-
-        def inner_target(self, y):
-            return y[:, :1]
-
     X, y, weight = coupled_rows(kind)
-    plain = FirstColumn(LOSSES.create("squared_error"))
-    RFFBoostRegressor(plain, n_estimators=3, eval_metric=kind(), random_state=0).fit(X, y, weight)
+    RFFBoostRegressor(POINTWISE, n_estimators=3, eval_metric=kind(), random_state=0).fit(X, y, weight)
     require_whole_groups(kind, y, weight)
+
+
+@pytest.mark.parametrize("held_out", [30, 20_000])
+@pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostRanker])
+def test_metrics_of_groups_and_all_of_a_ranker_get_whole_queries(make, held_out, monkeypatch) -> None:
+    X, y, weight = coupled_rows(PairwiseLogistic)
+    seen = []
+
+    def metric(target, prediction, sample_weight):
+        seen.append((target, sample_weight))
+        return float(prediction @ target[:, 0])
+
+    monkeypatch.setitem(METRICS, "seen", NamedMetric(metric, greater_is_better=True, of_groups=True))
+    monkeypatch.setattr(validation_split, "MAX_HELD_OUT", held_out)
+    ranks = make is RFFBoostRanker
+    target, query = (y[:, 0], {"qid": y[:, 2]}) if ranks else (y[:, [0, 2]], {})
+    model = make(POINTWISE, n_estimators=3, eval_metric=metric if ranks else "seen", random_state=0)
+    model.fit(X, target, sample_weight=weight, **query)
+    for target, given in seen:
+        code, size = np.unique(target[:, 1], return_counts=True)
+        assert (size == 10).all()
+        assert all(np.ptp(given[target[:, 1] == one]) == 0.0 for one in code)
 
 
 @kinds
