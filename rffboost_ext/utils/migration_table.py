@@ -88,6 +88,7 @@ OBJECTIVES = [
     objective("tweedie", "reg:tweedie", "tweedie", "Tweedie:variance_power=1.5"),
     objective("exponential", sklearn="exponential"),
     objective("cox", "survival:cox", "", "Cox"),
+    objective("normal", "", "", "RMSEWithUncertainty"),
 ]
 METRICS = [
     metric("log_loss", "logloss mlogloss", "binary_logloss multi_logloss", "Logloss MultiClass"),

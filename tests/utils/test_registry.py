@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from rffboost_ext import (
+    DISTRIBUTIONS,
     FIT_CRITERIA,
     LEARNERS,
     LOSSES,
@@ -32,7 +33,7 @@ from rffboost_ext.losses import Exponential, LogLoss
 from ..cases import DISTRIBUTION_CASES, LEARNER_CASES, LOSS_CASES, OWN_COLUMNS, make_data
 from ..terms.test_terms import Linear
 
-TABLES = [LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS]
+TABLES = [LOSSES, LEARNERS, STEPS, FIT_CRITERIA, PLACEMENTS, SPECTRA, WEIGHTINGS, OPTIMIZERS, DISTRIBUTIONS]
 tables = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.kind)
 
 
