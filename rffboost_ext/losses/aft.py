@@ -64,11 +64,12 @@ class AFTLoss(SurvivalLoss):
 
     @abstractmethod
     def log_survival(self, z: Array) -> Array:
-        """The log of 1 - F at z (n, 2), which may be infinite, its first and second derivative, (3, n, 2)."""
+        """The log of 1 - F at z (n,), which may be infinite, its first and second derivative, (3, n)."""
 
     def log_distribution(self, z: Array) -> Array:
         """The same for F; by default for a density that is symmetric about 0."""
-        return self.log_survival(-z) * np.array([1.0, -1.0, 1.0])[:, None, None]
+        value, slope, curvature = self.log_survival(-z)
+        return np.stack([value, -slope, curvature])
 
     @property
     def scale(self) -> float:
@@ -136,27 +137,40 @@ class AFTLoss(SurvivalLoss):
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
     def log_likelihood(self, y: Array, raw: Array, sigma: float) -> Array:
         """The log-likelihood of each row, its first and second derivative by z, and that by log(sigma), (4, n)."""
-        z = (np.log(y) - raw) / sigma
-        finite, above, is_wide = np.isfinite(z), z[:, :1] > 0.0, z[:, 1] > z[:, 0] + NARROW
-        survival, distribution = self.log_survival(z), self.log_distribution(z)
-        for tail in survival, distribution:
-            tail[1:, ~finite] = 0.0
+        z, found = (np.log(y) - raw) / sigma, np.full((4, len(y)), np.nan)
+        is_wide = z[:, 1] > z[:, 0] + NARROW
+        found[:, is_wide] = self.of_intervals(z[is_wide])
+        # Intervals without a difference of their probabilities count as points, too.
+        points = ~np.isfinite(found[0])
+        z, (low, high) = z[points], y[points].T
+        z = np.where((z[:, 0] > 0.0) | np.isinf(z[:, 1]), z[:, 0], z[:, 1])
+        density, slope, curvature = self.log_density(z)
+        width = np.where(low == high, 1.0, high - low) / (sigma * high)
+        found[:, points] = density + np.log(width), slope, curvature, -slope * z - 1.0
+        return found
+
+    def of_intervals(self, z: Array) -> Array:
+        """The same for intervals of z (m, 2), (4, m)."""
+        above, finite = z[:, 0] > 0.0, np.isfinite(z)
         # The probability is a difference of two tails: above 0 those of 1 - F, `near` being the greater one.
-        near, far = np.moveaxis(np.where(above, survival, distribution[:, :, ::-1]), 2, 0)
+        tails = np.empty((2, 3, len(z)))
+        for rows, tail, order in ((above, self.log_survival, (0, 1)), (~above, self.log_distribution, (1, 0))):
+            for k, side in enumerate(order):
+                tails[k][:, rows] = tail(z[rows, side])
+                tails[k][1:, rows & ~finite[:, side]] = 0.0
+        near, far = tails
         z = np.where(finite, z, 0.0)
-        z_near, z_far = np.where(above, z, z[:, ::-1]).T
+        z_near, z_far = np.where(above[:, None], z, z[:, ::-1]).T
         gap, slope, curvature = near - far
         odds = 1.0 / np.expm1(gap)
-        of_interval = [
-            near[0] + np.log(-np.expm1(-gap)),
-            near[1] + slope * odds,
-            near[2] + curvature * odds - slope**2 * odds * (1.0 + odds),
-            far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
-        ]
-        width = np.where(y[:, 0] == y[:, 1], 1.0, y[:, 1] - y[:, 0]) / (sigma * y[:, 1])
-        density, slope, curvature = self.log_density(z_near)
-        of_point = [density + np.log(width), slope, curvature, -slope * z_near - 1.0]
-        return np.where(is_wide & (gap > 0.0), of_interval, of_point)
+        return np.stack(
+            [
+                near[0] + np.log(-np.expm1(-gap)),
+                near[1] + slope * odds,
+                near[2] + curvature * odds - slope**2 * odds * (1.0 + odds),
+                far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
+            ]
+        )
 
 
 @LOSSES.register("aft_normal")
@@ -194,7 +208,7 @@ class AFTExtreme(AFTLoss):
         return np.stack([z - power, 1.0 - power, -power])
 
     def log_survival(self, z: Array) -> Array:
-        return np.tile(-exp_of(z), (3, 1, 1))
+        return np.stack([-exp_of(z)] * 3)
 
     def log_distribution(self, z: Array) -> Array:
         power = exp_of(z)
