@@ -181,18 +181,18 @@ def stacks(estimator: Any, init: Ensemble | None) -> bool:
 
 def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: Ensemble | None) -> StoppingPlan:
     """Folds, refit and patience."""
-    n_samples, high = len(data), estimator.quality == "high"
+    n_samples = len(data)
     # A validation set of few groups says little, however many rows they have.
     n_units = data.n_groups if data.rows == "groups" else n_samples
-    by_rows = default_n_folds(n_units, stacks(estimator, init) and (high or n_samples <= FEW), high)
-    n_folds = row.n_folds or (1 if is_single(estimator, init) else by_rows)
+    twice = data.rows == "groups" and n_units < MEDIUM and is_auto(estimator.n_folds)
+    by_units = default_n_folds(n_units, stacks(estimator, init) and not twice, estimator.quality == "high")
+    n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
     n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y), data.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
     refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
     n_classes = int(data.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
     waits = patience(estimator, n_samples, row, n_classes)
-    twice = data.rows == "groups" and n_units < MEDIUM and n_folds > 1 and is_auto(estimator.n_folds)
-    n_repeats = 2 if twice else row.n_repeats
+    n_repeats = 2 if twice and n_folds > 1 else row.n_repeats
     return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, n_repeats)
 
 
