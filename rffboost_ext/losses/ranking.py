@@ -57,7 +57,7 @@ class RankingLoss(Loss):
 
     @abstractmethod
     def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
-        """What weights pairs, as in :mod:`rffboost_ext.kernels.ranking`: gain, discount and that of ties, (n,)."""
+        """What weights pairs, as in ``rffboost_ext.kernels.ranking``: gain, discount and that of ties, (n,)."""
 
     def value(self, y: Array, raw: Array, weight: Array | None = None) -> Array:
         return self._sums("pair_values", 1, y, raw)[0][:, 0]
