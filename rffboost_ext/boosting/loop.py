@@ -124,17 +124,21 @@ def boost(
     start = initial_ensemble(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
     seed = np.random.SeedSequence(random_state).entropy
-    raw = initial_raw(start, design, n_estimators, init_raw)
-    if not len(start):
-        check_value_and_response(loss, y, raw, weight)
     fitter = RoundFitter(design, y, weight, loss, learner, step, seed)
-    return boost_rounds(fitter, start, raw, n_estimators, callbacks)
+    return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
 
 
 def boost_rounds(
-    fitter: RoundFitter, start: Ensemble, raw: Array, n_estimators: int, callbacks: Sequence[Callback]
+    fitter: RoundFitter,
+    start: Ensemble,
+    init_raw: Array | None,
+    n_estimators: int,
+    callbacks: Sequence[Callback],
 ) -> Ensemble:
-    """The ensemble `start` with further rounds up to `n_estimators`, from its scores `raw` on."""
+    """The ensemble `start` with further rounds up to `n_estimators`, from its scores on."""
+    raw = initial_raw(start, fitter.design, n_estimators, init_raw)
+    if not len(start):
+        check_value_and_response(fitter.loss, fitter.y, raw, fitter.weight)
     terms, moves = list(start.terms), list(start.moves)
     try:
         for index in range(len(start), n_estimators):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from ..boosting.evaluation import arrays_of_sets, named_sets
 from ..core import Loss
+from ..data.columns import column_array
 from ..data.dataset import Dataset
 from ..losses.coupling import Coupling, Grouped
 from ..metrics import ndcg_score
@@ -217,8 +218,10 @@ def ranking_target(owner: str, X: Any, y: Any, qid: Any, name: str) -> Any:
 
 def require_weights_of_rows(owner: str, sample_weight: Any, target: Array | None) -> None:
     """Raise a ValueError if there is a weight for each query instead of each row, as XGBoost takes them."""
-    n_queries = 0 if target is None else len(np.unique(target[:, 1]))
-    if target is not None and np.shape(sample_weight) == (n_queries,) != (len(target),):
+    if target is None or sample_weight is None:
+        return
+    n_queries = len(np.unique(target[:, 1]))
+    if column_array(sample_weight).shape == (n_queries,) != (len(target),):
         raise ValueError(
             f"{owner}: sample_weight must have an entry for each of {len(target)} rows, the weight of its query, "
             f"got one for each of {n_queries} queries: pass weight[np.unique(qid, return_inverse=True)[1]] for "
