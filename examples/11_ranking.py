@@ -24,14 +24,18 @@ train, test = next(GroupShuffleSplit(test_size=0.3, random_state=0).split(X, gro
 
 # scikit-learn hands `qid` to the fit and the score of the ranker, and `groups` to the folds.
 sklearn.set_config(enable_metadata_routing=True)
-ranker = RFFBoostRanker(n_estimators=100, random_state=0).set_fit_request(qid=True).set_score_request(qid=True)
-search = GridSearchCV(ranker, {"loss": [LambdaRank(k=5), LambdaRank(k=10), "pairwise"]}, cv=GroupKFold(3))
+ranker = (
+    RFFBoostRanker(learner="tree", n_estimators=50, random_state=0)
+    .set_fit_request(qid=True)
+    .set_score_request(qid=True)
+)
+search = GridSearchCV(ranker, {"loss": [LambdaRank(k=5), "pairwise"]}, cv=GroupKFold(3))
 search.fit(X[train], relevance[train], qid=qid[train], groups=qid[train])
 for loss, score in zip(search.cv_results_["param_loss"], search.cv_results_["mean_test_score"], strict=True):
     print(f"{loss!s:<16} mean NDCG of the folds {score:.3f}")
 
 # The NDCG of the first five ranks after each round, on queries that early stopping monitors.
-model = RFFBoostRanker(search.best_params_["loss"], eval_metric="ndcg@5", random_state=0)
+model = RFFBoostRanker(**search.best_params_, eval_metric="ndcg@5", random_state=0)
 model.fit(X[train], relevance[train], qid=qid[train], eval_set=[(X[test], relevance[test])], eval_qid=[qid[test]])
 curve = model.evals_result_["validation_0"]["ndcg@5"]
 print(f"NDCG@5 after 1 round {curve[0]:.3f}, after {model.best_iteration_ + 1} rounds {model.best_score_:.3f}")
