@@ -134,11 +134,17 @@ class Graph:
 
         Raises
         ------
-        KeyError
-            If an input is no value of the graph.
+        KeyError, TypeError
+            If an input is no value of the graph, or no name of one.
         onnx.checker.ValidationError
             If the operator does not take inputs of such types.
         """
+        for value in inputs:
+            if not isinstance(value, str):
+                raise TypeError(
+                    f"node {op!r}: inputs must be names of values, got a {type(value).__name__}; "
+                    f"graph.constant(value, name) makes one of a number or an array"
+                )
         name = name or self._fresh(op.lower())
         outputs = [name, *(f"{name}.{k}" for k in range(1, n_outputs + unused))]
         node = helper.make_node(op, inputs, outputs, domain=domain, **attributes)

@@ -71,7 +71,8 @@ class Loss(Spec, ABC):
     rows: ClassVar[str] = "set"
     """How the rows of a loss depend on one another.
 
-    - ``"set"``: a call gets one set of rows and the scores of one round. Fits may sample, divide and merge rows.
+    - ``"set"``: a call gets one set of rows and the scores of one round. Fits may sample, divide and merge rows:
+      the losses of rows do not depend on their order, nor on their number if each is there as often.
     - ``"independent"``: the loss of a row depends on that row only; a call may hold rows of many rounds.
     - ``"groups"``: rows are coupled within groups, such as queries, whose codes are ``groups(y)``.
     - ``"all"``: rows are coupled with all others, as in risk sets.

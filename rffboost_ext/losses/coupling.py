@@ -10,7 +10,9 @@ import numpy as np
 from ..core import Loss
 from ..utils.typing import Array
 
-COUPLED = ("groups", "all")
+ROWS = ("set", "independent", "groups", "all")
+"""Values of ``Loss.rows``."""
+COUPLED = ROWS[2:]
 """Values of ``Loss.rows`` for which a loss gets the sample weights."""
 
 

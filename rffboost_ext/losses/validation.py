@@ -10,9 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from ..core import Learner, Loss
-from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, require
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, OneOf, require
 from ..utils.typing import Array
-from .coupling import derivatives_of_rows, losses_of_rows, whole_groups
+from .coupling import ROWS, derivatives_of_rows, losses_of_rows, whole_groups
 from .offset import own_columns
 
 V = TypeVar("V")
@@ -255,6 +255,7 @@ def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = No
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe_returned(prepared)}")
     require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | POSITIVE_SEQUENCE)
+    require(type(prepared).__name__, "rows", prepared.rows, OneOf(ROWS))
     return prepared
 
 

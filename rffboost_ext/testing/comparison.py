@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..utils.typing import Array
+
+SINGLE = np.float16, np.float32
 
 
 def require(condition: bool, message: str) -> None:
@@ -16,11 +19,23 @@ def require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-def require_shape(what: str, found: Any, wanted: Sequence[int]) -> None:
-    """Raise an AssertionError unless `found` is an array of finite real numbers of a shape."""
+@contextmanager
+def named_errors(what: str) -> Iterator[None]:
+    """A context in which any error of a part becomes an AssertionError that starts with `what`."""
+    try:
+        yield
+    except AssertionError:
+        raise
+    except Exception as error:  # a user's part may raise anything
+        raise AssertionError(f"{what} must not fail, got {type(error).__name__}: {error}") from error
+
+
+def require_shape(what: str, found: Any, wanted: Sequence[int], single: bool = True) -> None:
+    """Raise an AssertionError unless `found` is an array of finite real numbers, maybe of single precision."""
     require(isinstance(found, np.ndarray), f"{what} must be an array, got a {type(found).__name__}")
     require(found.shape == tuple(wanted), f"{what} must have shape {tuple(wanted)}, got {found.shape}")
     require(found.dtype.kind in "fiu", f"{what} must hold real numbers, got {found.dtype}")
+    require(single or found.dtype not in SINGLE, f"{what} must be of type float64, got {found.dtype}")
     require(bool(np.isfinite(found).all()), f"{what} must be finite, got {found[~np.isfinite(found)][:1]}")
 
 
@@ -40,7 +55,8 @@ def require_close(what: str, found: Array, wanted: Array, rtol: float = 1e-9, at
 def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
     """The result of a call; an AssertionError if it has changed one of the arrays in place."""
     before = {name: values.copy() for name, values in arrays.items()}
-    found = call()
+    with named_errors(what):
+        found = call()
     for name, values in arrays.items():
         require(np.array_equal(values, before[name]), f"{what} must not change {name} in place")
     return found

@@ -15,7 +15,7 @@ from ..losses.coupling import derivatives_of_rows, losses_of_rows
 from ..losses.registry import LOSSES
 from ..losses.validation import scale_derivatives
 from ..utils.typing import Array
-from .comparison import require, require_close, require_shape
+from .comparison import named_errors, require, require_close, require_shape
 from .terms import check_term
 
 N_ROWS, N_FEATURES = 80, 3
@@ -29,8 +29,8 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
 
     Checked are, for one output and, if ``multi_output``, for two: that ``fit`` returns a term of the right shape,
     leaves the round and the learner unchanged and draws all random numbers from ``round.rng``; that outputs are
-    within [-1, 1] if ``bounded``; that a step along the term lowers the loss, and five rounds do; ``clone``; and
-    the laws of its terms, see :func:`check_term`.
+    within [-1, 1] if ``bounded``; that rows of weight 0 do not matter; that a step along the term lowers the loss,
+    and five rounds do; ``clone``; and the laws of its terms, see :func:`check_term`.
 
     Parameters
     ----------
@@ -52,11 +52,20 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     >>> from rffboost_ext.testing import check_learner
     >>> check_learner("rff_newton")
     """
+    with named_errors(f"learner {type(learner).__name__}: get_params"):
+        repr(learner)
     learner = LEARNERS.create(learner)
     loss = LOSSES.create(suitable_loss(learner) if loss is None else loss)
     check_clone(learner)
+    with named_errors(f"learner {learner!r}: fit, in one of a few rounds,"):
+        check_rounds(learner, loss)
+
+
+def check_rounds(learner: Learner, loss: Loss) -> None:
+    """The laws of a fit for one target, and for two."""
     for n_targets in (1, 2) if learner.multi_output and loss.multi_output else (1,):
         check_fit(learner, loss, n_targets)
+        check_weights(learner, loss, n_targets)
     check_progress(learner, loss)
 
 
@@ -134,6 +143,20 @@ def check_fit(learner: Learner, loss: Loss, n_targets: int) -> None:
     require_close(what, restored(rows), outputs, rtol=1e-5, atol=SINGLE_PRECISION * max(1.0, largest))
     other = sample_round(loss, n_targets, seed=1)
     check_term(restored, rows, other.design.restore(learner.fit(other)))
+
+
+def check_weights(learner: Learner, loss: Loss, n_targets: int) -> None:
+    """The derivatives and targets of rows of weight 0 do not matter."""
+    outputs = []
+    for shift in (0.0, 3.0):
+        round = sample_round(loss, n_targets)
+        rows = np.arange(N_ROWS) % 4 == 0
+        for values in (round.gradient, round.raw):
+            values[rows] += shift
+        round.weight[rows] = 0.0
+        outputs.append(round.design.output(learner.fit(round)))
+    what = f"learner {learner!r}: outputs must not depend on the derivatives of rows whose weight is 0"
+    require_close(what, outputs[1], outputs[0], 1e-6, 1e-6 * float(np.abs(outputs[0]).max()))
 
 
 def check_descent(name: str, round: Round, outputs: Array) -> None:

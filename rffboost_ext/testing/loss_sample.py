@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..core import Loss
-from ..losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows
+from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
+from ..losses.validation import check_pair, prepare_loss
 from ..utils.typing import Array
-from .comparison import require_shape, require_unchanged
+from .comparison import named_errors, require_shape, require_unchanged
 
 # Rows of a loss of uncoupled rows that are checked.
 MAX_ROWS = 500
@@ -48,12 +49,13 @@ class LossSample:
 
     def values(self, raw: Array, rows: Any = slice(None)) -> Array:
         """Losses of some rows, at scores of these rows."""
-        return np.asarray(losses_of_rows(self.loss, self.y[rows], raw, self.weight[rows]))
+        with named_errors(f"{self.name}: value for {len(raw)} of {len(self.y)} rows"):
+            return np.asarray(losses_of_rows(self.loss, self.y[rows], raw, self.weight[rows]))
 
     def derivatives(self, raw: Array, rows: Any = slice(None)) -> tuple[Array, Array]:
         """Gradient and hessian of some rows, at scores of these rows."""
-        gradient, hessian = derivatives_of_rows(self.loss, self.y[rows], raw, self.weight[rows])
-        return gradient, hessian
+        with named_errors(f"{self.name}: derivatives for {len(raw)} of {len(self.y)} rows"):
+            return check_pair(self.loss, derivatives_of_rows(self.loss, self.y[rows], raw, self.weight[rows]))
 
     def total(self, raw: Array) -> float:
         """The weighted sum of the loss."""
@@ -64,20 +66,18 @@ def samples(loss: Loss, y: Array, n_classes: int | None) -> Iterator[LossSample]
     """The loss at scores near its baseline, and further away."""
     y = y.reshape(len(y), -1)[: None if is_coupled(loss) else MAX_ROWS].copy()
     rng = np.random.default_rng(0)
-    weight = sample_weights(loss, y, rng)
     if loss.task == "classification" and n_classes is None:
-        n_classes = max(2, int(y.max()) + 1)
-    n_scores = loss.n_scores(y, n_classes)
-    loss.check_target(y)
-    prepared = require_unchanged(
-        f"loss {loss!r}: prepared", lambda: loss.prepared(y, weight, n_classes), y=y, weight=weight
-    )
+        n_classes = max(2, int(y[:, 0].max()) + 1)
+    with named_errors(f"loss {loss!r}: the preparation for y"):
+        weight = sample_weights(loss, y, rng)
+        n_scores, prepared = loss.n_scores(y, n_classes), prepare_loss(loss, y, weight, n_classes)
     baseline = require_unchanged(
         f"loss {loss!r}: baseline", lambda: prepared.baseline(y, weight), y=y, weight=weight
     )
     require_shape(f"loss {loss!r}: baseline, with the scores that n_scores says,", baseline, (n_scores,))
     start = np.tile(baseline, (len(y), 1))
-    scale = newton_step(prepared, y, start, weight)
+    with named_errors(f"loss {loss!r}: derivatives at the baseline"):
+        scale = newton_step(prepared, y, start, weight)
     for spread in (0.1, 1.0):
         raw = start + spread * scale * rng.standard_normal(start.shape).clip(-2.0, 2.0)
         yield LossSample(prepared, y, weight, raw, baseline, scale, n_classes)
@@ -87,14 +87,13 @@ def sample_weights(loss: Loss, y: Array, rng: np.random.Generator) -> Array:
     """Random weights, (n,), equal within a group."""
     weight = rng.uniform(0.5, 2.0, len(y))
     if loss.rows == "groups":
-        _, group = np.unique(loss.groups(y), return_inverse=True)
-        weight = weight[group]
+        weight = weight[group_codes(loss, y)]
     return weight
 
 
 def newton_step(loss: Loss, y: Array, raw: Array, weight: Array) -> Array:
     """The length of a typical Newton step in each score, (C,), within 1e-3 to 1e3 times the size of the scores."""
-    gradient, hessian = derivatives_of_rows(loss, y, raw, weight)
+    gradient, hessian = check_pair(loss, derivatives_of_rows(loss, y, raw, weight))
     step = np.sqrt(np.mean(np.square(gradient), axis=0)) / np.maximum(np.mean(hessian, axis=0), 1e-300)
     size = np.maximum(1.0, np.abs(raw[0]))
     return np.asarray(step.clip(1e-3 * size, 1e3 * size))

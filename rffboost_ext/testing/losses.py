@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Loss
-from ..losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows
+from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
 from ..losses.registry import LOSSES
 from ..utils.typing import Array
-from .comparison import require, require_close, require_shape, require_unchanged
+from .comparison import named_errors, require, require_close, require_shape, require_unchanged
 from .loss_sample import LossSample, samples
 
 # Differences are over this share of a Newton step.
@@ -25,10 +25,11 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
 
     Checked are: the number of scores; shapes, finite numbers and arguments left unchanged; the gradient if
     ``exact_gradient``, by differences of the loss, or of its weighted total if rows are coupled; the hessian by
-    differences of the gradient if ``exact_hessian``, else its sign; that values stay with their rows when rows are
-    permuted, taken alone (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline
-    minimises the weighted sum; that weight 2 is the row twice; that the link, its inverse and the response agree
-    and have one width; ``translation_invariant``; and ``prepared`` and ``clone``.
+    differences of the gradient if ``exact_hessian``, its sign, and that a tenth of a Newton step lowers the loss;
+    ``bounded_ratio``; that values stay with their rows when rows are permuted, there twice (``rows = "set"``),
+    taken alone (``rows = "independent"``) or a group at a time (``rows = "groups"``); that the baseline minimises
+    the weighted sum; that weight 2 is the row twice; that the link, its inverse and the response agree and have
+    one width; ``translation_invariant``; and ``prepared`` and ``clone``.
 
     Parameters
     ----------
@@ -51,21 +52,24 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     >>> from rffboost_ext.testing import check_loss
     >>> check_loss("huber", np.random.default_rng(0).standard_normal(50))
     """
+    with named_errors(f"loss {type(loss).__name__}: get_params"):
+        repr(loss)
     loss = LOSSES.create(loss)
     for sample in samples(loss, np.asarray(y, dtype=np.float64), n_classes):
         for check in CHECKS:
-            check(sample)
+            with named_errors(f"{sample.name}: {check.__name__}"):
+                check(sample)
 
 
 def check_shapes(sample: LossSample) -> None:
-    """Values and derivatives have shapes (n,) and (n, C), and are finite."""
+    """Values and derivatives have shapes (n,) and (n, C), and are finite numbers of double precision."""
     y, raw, n = sample.y, sample.raw, len(sample.y)
     given = {"y": y, "raw": raw, "weight": sample.weight}
     values = require_unchanged(f"{sample.name}: value", lambda: sample.values(raw), **given)
-    require_shape(f"{sample.name}: value", values, (n,))
+    require_shape(f"{sample.name}: value", values, (n,), single=False)
     found = require_unchanged(f"{sample.name}: derivatives", lambda: sample.derivatives(raw), **given)
     for name, values in zip(("gradient", "hessian"), found, strict=True):
-        require_shape(f"{sample.name}: {name}", values, raw.shape)
+        require_shape(f"{sample.name}: {name}", values, raw.shape, single=False)
         require(
             not any(np.shares_memory(values, one) for one in given.values()),
             f"{sample.name}: {name} must be a new array",
@@ -114,10 +118,15 @@ def require_slopes(what: str, found: Array, numeric: Array) -> None:
 
 
 def check_hessian(sample: LossSample) -> None:
-    """An exact hessian is the derivative of the gradient."""
+    """An exact hessian is the derivative of the gradient; |gradient| <= hessian if ``bounded_ratio``."""
+    gradient, hessian = sample.derivatives(sample.raw)
+    excess = (np.abs(gradient) - hessian).max()
+    require(
+        not sample.loss.bounded_ratio or excess <= 1e-9,
+        f"{sample.name}: |gradient| must be at most the hessian, as bounded_ratio says, got {excess:.3g} more",
+    )
     if not sample.loss.exact_hessian or is_coupled(sample.loss):
         return
-    _, hessian = sample.derivatives(sample.raw)
     moves = STEP * sample.scale * np.eye(len(sample.scale))
     numeric = [
         slopes(lambda raw: sample.derivatives(raw)[0], sample.raw, move)[:, c] / move[c]
@@ -127,14 +136,35 @@ def check_hessian(sample: LossSample) -> None:
     require_slopes(what, hessian, np.transpose(numeric))
 
 
+def check_newton_step(sample: LossSample) -> None:
+    """A tenth of a Newton step of half of the rows, as in a leaf, lowers the loss for any bound as hessian."""
+    if not sample.loss.exact_gradient:
+        return
+    gradient, hessian = sample.derivatives(sample.raw)
+    rows = np.random.default_rng(4).permutation(len(sample.y)) < max(1, len(sample.y) // 2)
+    weight, before = sample.weight * rows, sample.values(sample.raw)
+    rounding = 1e-12 * float(sample.weight @ np.abs(before))
+    for c, (slope, curvature) in enumerate(zip(weight @ gradient, weight @ hessian, strict=True)):
+        moved = sample.raw.copy()
+        moved[rows, c] -= 0.1 * slope / max(curvature, 1e-300)
+        change = float(sample.weight @ (sample.values(moved) - before))
+        require(
+            change <= rounding,
+            f"{sample.name}: hessian must bound the second derivative: a tenth of a Newton step of score {c} must "
+            f"lower the loss, got a change of {change:.3g}",
+        )
+
+
 def check_rows(sample: LossSample) -> None:
     """The result of a row does not depend on its place, and on no other rows than Loss.rows says."""
     order = np.random.default_rng(2).permutation(len(sample.y))
-    parts = {"wherever it stands": order}
+    parts = {"in a second call": np.arange(len(order)), "wherever it stands": order}
+    if sample.loss.rows == "set":
+        parts["if all rows are there twice"] = np.tile(order, 2)
     if sample.loss.rows == "independent":
         parts["without the other rows"] = order[: max(1, len(order) // 3)]
     if sample.loss.rows == "groups":
-        codes = sample.loss.groups(sample.y)
+        codes = group_codes(sample.loss, sample.y)
         parts["without the other groups"] = np.flatnonzero(codes == codes[0])
     whole = sample.values(sample.raw), *sample.derivatives(sample.raw)
     for where, rows in parts.items():
@@ -196,7 +226,7 @@ def check_response(sample: LossSample) -> None:
         require_close(f"{sample.name}: inverse_link must be that of link", loss.link.inverse(raw), response)
     names = loss.response_names
     require(
-        names is None or len(names) == response.shape[1],
+        names is None or len(names) == len({*names}) == response.shape[1],
         f"{sample.name}: response_names must have a name for each of {response.shape[1]} columns, got {names}",
     )
     if loss.task == "classification":
@@ -254,9 +284,10 @@ def check_translation(sample: LossSample) -> None:
 
 CHECKS = (
     check_shapes,
+    check_rows,
     check_gradient,
     check_hessian,
-    check_rows,
+    check_newton_step,
     check_weights,
     check_baseline,
     check_response,

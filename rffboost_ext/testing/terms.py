@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..core import Term
+from ..terms.laws import innermost_term
 from ..utils.typing import Array
-from .comparison import require, require_close, require_shape, require_unchanged
+from .comparison import named_errors, require, require_close, require_shape, require_unchanged
 
 FACTORS = -2.5, 0.0, 1.0
+# Relative to the largest output: terms may compute in single precision.
+TOLERANCE = 1e-6
 LAYOUTS: dict[str, Callable[[Array], Array]] = {
     "column by column": np.asfortranarray,
     "with gaps between the rows": lambda X: np.repeat(X, 2, axis=0)[::2],
@@ -25,10 +28,10 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 def check_term(term: Term, X: Any, *others: Term) -> None:
     """Raise an AssertionError that names the law that a term breaks.
 
-    Checked are: outputs of shape (n, C), finite, for any number of rows and any layout of X; rows that do not
-    depend on one another; ``term.scaled(a)(X) == a * term(X)``; ``stack`` as the sum of terms of one family, also
-    of stacked ones; ``features`` of shape (n, p); ``merged``, ``materialized`` and pickled terms as the same
-    function; and arguments that are left unchanged.
+    Checked are, up to 1e-6 of the largest output: outputs of shape (n, C), finite, for any number of rows and any
+    layout of X; rows that do not depend on one another; ``term.scaled(a)(X) == a * term(X)``; ``stack`` as the sum
+    of terms of one family, also of stacked ones; ``features`` of shape (n, p); ``merged``, ``materialized`` and
+    pickled terms as the same function; and arguments that are left unchanged.
 
     Parameters
     ----------
@@ -57,23 +60,32 @@ def check_term(term: Term, X: Any, *others: Term) -> None:
     X = np.array(X, dtype=np.float64)
     require(isinstance(term, Term), f"term must be a Term, got a {type(term).__name__}")
     require(X.ndim == 2 and len(X) >= 2, f"X must have shape (n, d) with at least two rows, got {np.shape(X)}")
-    name = f"term {type(term).__name__}"
+    name = f"term {type(innermost_term(term)).__name__}"
     outputs = require_unchanged(name, lambda: term(X), X=X)
-    require(np.ndim(outputs) == 2, f"{name}: outputs must have shape (n, C), got {np.shape(outputs)}")
-    require_shape(f"{name}: outputs", outputs, (len(X), outputs.shape[1]))
-    slack = 1e-9 * max(1.0, float(np.abs(outputs).max()))
-    check_rows(name, term, X, outputs, slack)
-    check_scaled(name, term, X, outputs, slack)
-    check_stack(name, [term, *others, term.scaled(-0.5)], X)
-    check_forms(name, term, X, outputs, slack)
+    require_rows(f"{name}: outputs", outputs, "(n, C)", len(X))
+    slack = TOLERANCE * float(np.abs(outputs).max())
+    for check in (check_rows, check_scaled, check_forms):
+        with named_errors(f"{name}: {check.__name__}"):
+            check(name, term, X, outputs, slack)
+    with named_errors(f"{name}: stack"):
+        check_stack(name, [term, *others, term.scaled(-0.5)], X)
+
+
+def require_rows(what: str, found: Any, shape: str, n_rows: int) -> None:
+    """Raise an AssertionError unless `found` is an array of finite numbers of two dimensions and so many rows."""
+    require(np.ndim(found) == 2, f"{what} must have shape {shape}, got {np.shape(found)}")
+    require_shape(what, found, (n_rows, np.shape(found)[1]))
 
 
 def check_rows(name: str, term: Term, X: Array, outputs: Array, slack: float) -> None:
-    """The output of a row depends on that row only, in any layout; no rows have none."""
+    """The output and the features of a row depend on that row only, in any layout."""
+    features = require_unchanged(f"{name}: features", lambda: term.features(X), X=X)
+    require_rows(f"{name}: features", features, "(n, p)", len(X))
     for n_rows in (1, len(X) // 2):
         what = f"{name}: outputs of the first {n_rows} of {len(X)} rows"
         require_close(what, term(X[:n_rows]), outputs[:n_rows], atol=slack)
-    require_shape(f"{name}: outputs of no rows", term(X[:0]), (0, outputs.shape[1]))
+        what, size = what.replace("outputs", "features"), TOLERANCE * np.abs(features).max(initial=0.0)
+        require_close(what, term.features(X[:n_rows]), features[:n_rows], atol=size)
     for layout, arrange in LAYOUTS.items():
         require_close(f"{name}: outputs of X {layout}", term(arrange(X)), outputs, atol=slack)
 
@@ -90,7 +102,7 @@ def check_stack(name: str, terms: list[Term], X: Array) -> None:
     """``stack`` is the sum of terms of one family."""
     alike = [term for term in terms if term.family == terms[0].family]
     parts = [term(X) for term in alike]
-    slack = 1e-9 * max(1.0, float(np.abs(parts).sum(axis=0).max()))
+    slack = TOLERANCE * float(np.abs(parts).sum(axis=0).max())
     kind = type(alike[0])
     stacked = kind.stack(alike)
     require_close(
@@ -103,12 +115,9 @@ def check_stack(name: str, terms: list[Term], X: Array) -> None:
 
 
 def check_forms(name: str, term: Term, X: Array, outputs: Array, slack: float) -> None:
-    """Merged, materialized and pickled, the term is the same function; its features are an array of n rows."""
+    """Merged, materialized and pickled, the term is the same function."""
     for form in ("merged", "materialized"):
         require_close(f"{name}: outputs of {form}()", getattr(term, form)()(X), outputs, atol=slack)
-    features = term.features(X)
-    require(np.ndim(features) == 2, f"{name}: features must have shape (n, p), got {np.shape(features)}")
-    require_shape(f"{name}: features", features, (len(X), features.shape[1]))
     if is_importable(term):
         require_close(
             f"{name}: outputs after pickling",

@@ -40,6 +40,26 @@ LOSSES = {
     "hessian must be positive": broken(
         SquaredError, exact_hessian=False, derivatives=lambda self, y, raw: (raw - y, -np.ones_like(raw))
     ),
+    "hessian must bound the second derivative": broken(
+        SquaredError, exact_hessian=False, derivatives=lambda self, y, raw: (raw - y, np.full_like(raw, 0.01))
+    ),
+    "as bounded_ratio says": broken(SquaredError, bounded_ratio=True),
+    "gradient must be of type float64": broken(
+        SquaredError, derivatives=lambda self, y, raw: ((raw - y).astype(np.float32), np.ones_like(raw))
+    ),
+    "derivatives must return two arrays": broken(SquaredError, derivatives=lambda self, y, raw: raw - y),
+    "in a second call": broken(
+        SquaredError, value=lambda self, y, raw: squared("value")(self, y, raw) + RNG.standard_normal(len(y))
+    ),
+    "if all rows are there twice": broken(
+        SquaredError,
+        rows="set",
+        value=lambda self, y, raw: squared("value")(self, y, raw) / len(y),
+        derivatives=lambda self, y, raw: ((raw - y) / len(y), np.full_like(raw, 1.0 / len(y))),
+    ),
+    "rows must be 'set' or 'independent'": broken(SquaredError, rows="independant"),
+    "check_target must not change y": broken(SquaredError, check_target=lambda self, y: y.sort(axis=0)),
+    "get_params must not fail": broken(SquaredError, __init__=lambda self, power=2.0: None),
     "gradient must have shape": broken(
         SquaredError, derivatives=lambda self, y, raw: ((raw - y)[:, 0], np.ones(len(y)))
     ),
@@ -167,6 +187,8 @@ TERMS = {
     "outputs of the stack of": bump(stack=classmethod(lambda cls, terms: terms[0])),
     "outputs of merged()": bump(merged=lambda self: self.scaled(2.0)),
     "features must have shape (n, p)": bump(features=lambda self, X: X[:, 0]),
+    "features of the first 1 of 20 rows": bump(features=lambda self, X: X - X.mean(axis=0)),
+    "scaled must not fail, got ZeroDivisionError": bump(scaled=lambda self, factor: 1 / 0),
 }
 
 
@@ -214,6 +236,10 @@ LEARNERS = {
         frequency=lambda self, round: np.random.standard_normal((1, 3)),  # noqa: NPY002 - the fault
     ),
     "must not change round.gradient": broken(OneCosine, fit=centre),
+    "rows whose weight is 0": broken(
+        OneCosine, fit=lambda self, round: OneCosine.fit(self, replace(round, weight=np.ones_like(round.weight)))
+    ),
+    "must not fail, got ZeroDivisionError": broken(OneCosine, fit=lambda self, round: 1 / 0),
     "must return a Term": broken(OneCosine, fit=lambda self, round: np.ones(3)),
     "within [-1, 1]": broken(
         OneCosine, bounded=True, fit=lambda self, round: OneCosine.fit(self, round).scaled(1.5)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
-from rffboost_ext import LOSSES, Loss
+from rffboost_ext import LOSSES, Learner, Loss, Term
+from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.testing import check_learner, check_loss, check_term
 
 from ..cases import DISTRIBUTION_CASES, LOSS_CASES, OWN_COLUMNS, PAIR_NAMES, PAIRS
@@ -102,6 +106,70 @@ def coupled_targets(kind, n=40):
 @pytest.mark.parametrize("kind", [Breslow, PairwiseLogistic])
 def test_losses_of_coupled_rows(kind):
     check_loss(kind(), coupled_targets(kind))
+
+
+class Costs(LogLoss):
+    """The log loss of y = (class, cost)."""
+
+    def n_scores(self, y, n_classes=None):
+        return 1
+
+    def prepared(self, y, weight, n_classes=None):
+        return self
+
+    def value(self, y, raw):
+        return y[:, 1] * super().value(y[:, :1], raw)
+
+    def derivatives(self, y, raw):
+        return tuple(y[:, 1:] * values for values in super().derivatives(y[:, :1], raw))
+
+    def baseline(self, y, weight):
+        return super().baseline(y[:, :1], weight * y[:, 1])
+
+
+class WholeNumbers(SquaredError):
+    """The squared error, whose hessian is an array of whole numbers that cannot be written."""
+
+    def derivatives(self, y, raw):
+        return raw - y, np.broadcast_to(1, raw.shape)
+
+
+def test_unusual_losses():
+    rng = np.random.default_rng(0)
+    check_loss(Costs(), np.column_stack([rng.integers(0, 2, 60), rng.uniform(1.0, 9.0, 60)]))
+    check_loss(WholeNumbers(), np.arange(60))
+
+
+@dataclass(frozen=True)
+class Estimators(Term):
+    """A sum of regressors of scikit-learn, which refuse X without rows, in single precision."""
+
+    models: tuple
+    factors: tuple
+
+    def __call__(self, X):
+        X = X.astype(np.float32)
+        return sum(f * model.predict(X)[:, None] for f, model in zip(self.factors, self.models, strict=True))
+
+    def scaled(self, factor):
+        return replace(self, factors=tuple(factor * f for f in self.factors))
+
+    @classmethod
+    def stack(cls, terms):
+        return cls(sum((t.models for t in terms), ()), sum((t.factors for t in terms), ()))
+
+
+class Estimator(Learner):
+    """A regressor of scikit-learn in single precision."""
+
+    def fit(self, round):
+        found = Ridge().fit(round.design.X.astype(np.float32), round.residual[:, 0], sample_weight=round.weight)
+        found.coef_, found.intercept_ = found.coef_.astype(np.float32), np.float32(found.intercept_)
+        return Estimators((found,), (1.0,))
+
+
+def test_learners_and_terms_of_scikit_learn_in_single_precision():
+    check_learner(Estimator())
 
 
 def test_targets_of_many_classes():
