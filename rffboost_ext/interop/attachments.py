@@ -7,7 +7,6 @@ from weakref import ref
 
 import numpy as np
 
-from ..core import Loss
 from ..preprocessing.targets import number_array
 from ..utils.typing import Array
 from .score_conversion import as_columns
@@ -62,21 +61,9 @@ def attach(matrix: Any, *, y: Any) -> None:
     setattr(matrix, name, part)
 
 
-def require_whole_groups(loss: Loss, y: Array, matrix: Any) -> None:
-    """Raise a ValueError if a matrix is a slice, with the target y (n, K), that divides groups of coupled rows."""
-    whole = getattr(matrix, "sliced_target", None)
-    if whole is None and getattr(matrix, "used_indices", None) is not None:
-        whole = as_columns(matrix.reference.get_label())
-    if whole is None or loss.rows != "groups":
-        return
-    found, counts = np.unique(loss.groups(y), return_counts=True)
-    groups, sizes = np.unique(loss.groups(whole), return_counts=True)
-    divided = int((counts < sizes[np.searchsorted(groups, found)]).sum())
-    if divided:
-        raise ValueError(
-            f"loss {loss!r} couples the rows of a group, but a slice of the matrix divides {divided} of its "
-            f"{len(found)} groups: pass folds of whole groups, such as folds=GroupKFold(5).split(X, y, groups)"
-        )
+def has_attached_target(matrix: Any) -> bool:
+    """Whether the target of a matrix was given by :func:`attach`."""
+    return "get_label" in vars(matrix)
 
 
 def n_rows(matrix: Any) -> int:

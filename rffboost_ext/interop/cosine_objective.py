@@ -25,10 +25,10 @@ from ..terms import ClipAndLog
 from ..utils.parallel import count_threads
 from ..utils.param_validation import EXTRAPOLATION, POSITIVE, THREADS, Integer, require
 from ..utils.typing import Array
-from .attachments import attach, require_whole_groups
+from .attachments import attach
 from .cosine_training import CosineSum, CosineTraining, ScoreTrace, evenly_spaced_rows
 from .fitted_estimator import fitted
-from .matrix_rows import read_targets, read_weights
+from .matrix_rows import read_targets, read_weights, require_whole_groups
 from .prepared_losses import n_classes_of_scores, prepare_for_training
 from .score_conversion import as_columns
 from .trainings import Trainings
@@ -150,7 +150,7 @@ class CosineObjectiveBase(ABC):
             return
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(np.float64)
-        require_features(X, len(read_targets(matrix)))
+        require_features(X, len(read_targets(matrix, self.loss)))
         n_features = self._n_features(matrix)
         if n_features is not None and X.shape[1] != n_features:
             raise ValueError(
@@ -187,7 +187,7 @@ class CosineObjectiveBase(ABC):
             training = self._trainings.of_evaluation_matrix(matrix)
             cosines = self._cosine_sum(matrix).update(training.terms, training.lengths)
         loss, raw = training.fitter.loss, training.total(host, cosines)
-        value = mean_loss(loss, read_targets(matrix), raw, read_weights(matrix, len(host)))
+        value = mean_loss(loss, read_targets(matrix, loss), raw, read_weights(matrix, len(host)))
         return LOSSES.name_of(self.loss), value
 
     def bind(self, booster: Any) -> BaseRFFBoost:
@@ -244,7 +244,7 @@ class CosineObjectiveBase(ABC):
             raise ValueError(
                 f"CosineObjective: weights must be positive, got {weight.min():g}; leave such rows out"
             )
-        y = read_targets(matrix)
+        y = read_targets(matrix, self.loss)
         require_whole_groups(self.loss, y, matrix)
         n_classes = n_classes_of_scores(self.loss, y, host.shape[1])
         loss, baseline = prepare_for_training(self.loss, y, weight, n_classes)

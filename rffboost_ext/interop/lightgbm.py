@@ -137,12 +137,13 @@ def intercept(loss: str | Loss, data: Dataset, *others: Dataset) -> Array:
         If the loss is unknown, labels do not suit it, or a set has another ``init_score`` for each row: without
         this function, training starts from that.
     """
-    y = read_targets(data)
-    _, baseline = prepare_for_training(LOSSES.create(loss), y, read_weights(data, len(y)))
+    loss = LOSSES.create(loss)
+    y = read_targets(data, loss)
+    _, baseline = prepare_for_training(loss, y, read_weights(data, len(y)))
     for dataset in (data, *others):
         require_constant_scores(dataset.init_score, len(baseline))
     for dataset in (data, *others):
-        rows = np.tile(baseline, (len(read_targets(dataset)), 1))
+        rows = np.tile(baseline, (len(read_targets(dataset, loss)), 1))
         dataset.set_init_score(rows[:, 0] if len(baseline) == 1 else rows)
     return baseline
 

@@ -19,8 +19,14 @@ from ..losses.registry import LOSSES
 from ..losses.validation import check_baseline, compute_baseline
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
-from .attachments import require_whole_groups
-from .matrix_rows import float_weights, read_targets, read_weights, rows_of_weight, times_class_factors
+from .matrix_rows import (
+    float_weights,
+    read_targets,
+    read_weights,
+    require_whole_groups,
+    rows_of_weight,
+    times_class_factors,
+)
 from .prepared_losses import prepare_for_scores
 from .score_conversion import ScoreConversion, as_columns
 from .weighted_losses import mean_loss, weighted_derivatives
@@ -34,7 +40,7 @@ class PreparedLossCache:
 
     def prepare(self, loss: Loss, raw: Array, matrix: Any) -> tuple[Loss, Array, Array, bool]:
         """The prepared loss, targets (n, K), weights, and whether they are new, for raw scores on a matrix."""
-        y, weight = read_targets(matrix), read_weights(matrix, len(raw))
+        y, weight = read_targets(matrix, loss), read_weights(matrix, len(raw))
         data: tuple[Any, ...] = y, weight, raw.shape[1]
         cached, prepared = self._entries.get(matrix, (None, loss))
         is_new = cached is None or not all(map(np.array_equal, cached, data))

@@ -105,9 +105,9 @@ def intercept(loss: str | Loss, matrix: DMatrix) -> dict[str, Any]:
     ValueError, TypeError
         If the loss is unknown, or labels do not suit it.
     """
-    loss, baseline = prepare_for_training(
-        LOSSES.create(loss), read_targets(matrix), read_weights(matrix, matrix.num_row())
-    )
+    loss = LOSSES.create(loss)
+    y, weight = read_targets(matrix, loss), read_weights(matrix, matrix.num_row())
+    loss, baseline = prepare_for_training(loss, y, weight)
     params = {"base_score": base_score_of(baseline, "reg:squarederror"), "disable_default_eval_metric": True}
     if has_score_for_each_class(loss, baseline):
         return params | {"num_class": len(baseline), "objective": "multi:softprob"}

@@ -1,0 +1,105 @@
+"""Queries and bounds as the hosts keep them are columns of the targets of our losses."""
+
+from __future__ import annotations
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from sklearn.model_selection import GroupKFold
+
+from rffboost_ext.interop import lightgbm as rlgb
+from rffboost_ext.interop import xgboost as rxgb
+
+RNG = np.random.default_rng(0)
+QUERY, X = np.repeat(np.arange(24), 10), RNG.standard_normal((240, 3))
+RELEVANCE = np.digitize(X[:, 0] + RNG.standard_normal(240), [0, 1, 2])
+Y, SIZES = np.column_stack([RELEVANCE, QUERY]), np.bincount(QUERY)
+A, B = slice(0, 160), slice(160, None)
+LIGHTGBM = {"verbose": -1, "metric": "none", "num_threads": 1, "objective": rlgb.objective("lambdarank")}
+
+
+def xgboost_curve(matrix, evaluated, **parts):
+    found = {}
+    params = {"nthread": 1} | rxgb.intercept("lambdarank", matrix)
+    xgb.train(params, matrix, 4, evals=[(evaluated, "e")], evals_result=found, verbose_eval=False, **parts)
+    return found["e"]["lambdarank"]
+
+
+def own_parts():
+    return {"obj": rxgb.objective("lambdarank"), "custom_metric": rxgb.metric("lambdarank")}
+
+
+def with_cosines():
+    hybrid = rxgb.CosineObjective("lambdarank")
+    return {"obj": hybrid, "custom_metric": hybrid.metric}
+
+
+def quantile_matrix(data, label, qid, ref=None):
+    return xgb.QuantileDMatrix(data, label, qid=qid, ref=ref)
+
+
+def matrix_of(data, label, qid, ref=None):
+    return xgb.DMatrix(data, label, qid=qid)
+
+
+@pytest.mark.parametrize(
+    ("made", "parts"), [(matrix_of, own_parts), (matrix_of, with_cosines), (quantile_matrix, own_parts)]
+)
+def test_queries_of_a_matrix_are_the_last_column(made, parts):
+    found = []
+    for queries in (True, False):
+        train = made(X[A], RELEVANCE[A], QUERY[A] if queries else None)
+        evaluated = made(X[B], RELEVANCE[B], QUERY[B] if queries else None, train)
+        if not queries:
+            rxgb.attach(train, y=Y[A])
+            rxgb.attach(evaluated, y=Y[B])
+        found.append(xgboost_curve(train, evaluated, **parts()))
+    np.testing.assert_array_equal(*found)
+
+
+def test_groups_of_a_dataset_are_the_last_column():
+    found = []
+    for queries in (True, False):
+        sizes = (SIZES[:16], SIZES[16:].tolist()) if queries else (None, None)
+        data = lgb.Dataset(X[A], RELEVANCE[A], group=sizes[0])
+        evaluated = data.create_valid(X[B], RELEVANCE[B], group=sizes[1])
+        for dataset, part in ((data, A), (evaluated, B)):
+            if not queries:
+                rlgb.attach(dataset, y=Y[part])
+        curve: dict = {}
+        rlgb.intercept("lambdarank", data, evaluated)
+        callbacks = [lgb.record_evaluation(curve)]
+        lgb.train(LIGHTGBM, data, 4, valid_sets=[evaluated], feval=rlgb.metric("lambdarank"), callbacks=callbacks)
+        found.append(curve["valid_0"]["lambdarank"])
+    np.testing.assert_array_equal(*found)
+
+
+def test_cross_validation_of_the_hosts_keeps_queries_whole():
+    matrix = xgb.DMatrix(X, RELEVANCE, qid=QUERY)
+    parts = own_parts() | {"as_pandas": False}
+    found = xgb.cv({"nthread": 1} | rxgb.intercept("lambdarank", matrix), matrix, 3, nfold=3, **parts)
+    assert np.diff(found["test-lambdarank-mean"]).max() < 0.0
+    folds = {"folds": GroupKFold(3)}, {"nfold": 3, "stratified": False}
+    feval = rlgb.metric("lambdarank")
+    found = lgb.cv(LIGHTGBM, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[0])
+    assert np.diff(found["valid lambdarank-mean"]).max() < 0.0
+    with pytest.raises(ValueError, match="divides 24 of its 24 groups"):
+        lgb.cv(LIGHTGBM, lgb.Dataset(X, RELEVANCE, group=SIZES), 3, feval=feval, **folds[1])
+
+
+def test_bounds_of_a_matrix_are_its_target():
+    time = np.exp(X[:, 0] + RNG.standard_normal(240))
+    bounds = np.column_stack([time, np.where(X[:, 1] > 0.0, time, np.inf)])
+    own = xgb.DMatrix(X, label_lower_bound=bounds[:, 0], label_upper_bound=bounds[:, 1])
+    attached = xgb.DMatrix(X)
+    rxgb.attach(attached, y=bounds.astype(np.float32))
+    found = [
+        xgb.train(
+            {"nthread": 1} | rxgb.intercept("aft_normal", matrix), matrix, 3, obj=rxgb.objective("aft_normal")
+        ).predict(attached)
+        for matrix in (own, attached)
+    ]
+    np.testing.assert_array_equal(*found)
+    with pytest.raises(ValueError, match="the matrix has no labels"):
+        rxgb.intercept("aft_normal", xgb.DMatrix(X))
