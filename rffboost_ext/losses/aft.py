@@ -139,7 +139,7 @@ class AFTLoss(SurvivalLoss):
         """The log-likelihood of each row, its first and second derivative by z, and that by log(sigma), (4, n)."""
         z, found = (np.log(y) - raw) / sigma, np.full((4, len(y)), np.nan)
         is_wide = z[:, 1] > z[:, 0] + NARROW
-        found[:, is_wide] = self.of_intervals(z[is_wide])
+        found[:, is_wide] = likelihood_of_intervals(self, z[is_wide])
         # Intervals without a difference of their probabilities count as points, too.
         points = ~np.isfinite(found[0])
         z, (low, high) = z[points], y[points].T
@@ -148,29 +148,6 @@ class AFTLoss(SurvivalLoss):
         width = np.where(low == high, 1.0, high - low) / (sigma * high)
         found[:, points] = density + np.log(width), slope, curvature, -slope * z - 1.0
         return found
-
-    def of_intervals(self, z: Array) -> Array:
-        """The same for intervals of z (m, 2), (4, m)."""
-        above, finite = z[:, 0] > 0.0, np.isfinite(z)
-        # The probability is a difference of two tails: above 0 those of 1 - F, `near` being the greater one.
-        tails = np.empty((2, 3, len(z)))
-        for rows, tail, order in ((above, self.log_survival, (0, 1)), (~above, self.log_distribution, (1, 0))):
-            for k, side in enumerate(order):
-                tails[k][:, rows] = tail(z[rows, side])
-                tails[k][1:, rows & ~finite[:, side]] = 0.0
-        near, far = tails
-        z = np.where(finite, z, 0.0)
-        z_near, z_far = np.where(above[:, None], z, z[:, ::-1]).T
-        gap, slope, curvature = near - far
-        odds = 1.0 / np.expm1(gap)
-        return np.stack(
-            [
-                near[0] + np.log(-np.expm1(-gap)),
-                near[1] + slope * odds,
-                near[2] + curvature * odds - slope**2 * odds * (1.0 + odds),
-                far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
-            ]
-        )
 
 
 @LOSSES.register("aft_normal")
@@ -214,6 +191,30 @@ class AFTExtreme(AFTLoss):
         power = exp_of(z)
         slope = power / np.expm1(power)
         return np.stack([np.log(-np.expm1(-power)), slope, slope * (1.0 - power - slope)])
+
+
+def likelihood_of_intervals(loss: AFTLoss, z: Array) -> Array:
+    """The log-likelihood of intervals of z (m, 2) and its derivatives as ``log_likelihood`` has them, (4, m)."""
+    above, finite = z[:, 0] > 0.0, np.isfinite(z)
+    # The probability is a difference of two tails: above 0 those of 1 - F, `near` being the greater one.
+    tails = np.empty((2, 3, len(z)))
+    for rows, tail, order in ((above, loss.log_survival, (0, 1)), (~above, loss.log_distribution, (1, 0))):
+        for k, side in enumerate(order):
+            tails[k][:, rows] = tail(z[rows, side])
+            tails[k][1:, rows & ~finite[:, side]] = 0.0
+    near, far = tails
+    z = np.where(finite, z, 0.0)
+    z_near, z_far = np.where(above[:, None], z, z[:, ::-1]).T
+    gap, slope, curvature = near - far
+    odds = 1.0 / np.expm1(gap)
+    return np.stack(
+        [
+            near[0] + np.log(-np.expm1(-gap)),
+            near[1] + slope * odds,
+            near[2] + curvature * odds - slope**2 * odds * (1.0 + odds),
+            far[1] * odds * z_far - near[1] * (1.0 + odds) * z_near,
+        ]
+    )
 
 
 def estimate_sigma(loss: AFTLoss, y: Array, weight: Array) -> float:
