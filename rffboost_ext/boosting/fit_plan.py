@@ -11,7 +11,9 @@ import numpy as np
 from ..core import Learner, Loss
 from ..data.dataset import Dataset, Index
 from ..learners.registry import LEARNERS
+from ..losses.offset import own_columns
 from ..terms.ensemble import Ensemble, weighted_sum
+from ..terms.laws import is_package_term
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .callbacks import Callback, ModelLabel
@@ -37,8 +39,8 @@ class FitResult:
         The held-out error of the first member before and after every round, on average over folds.
     learners : list of Learner
         The learners of the members in the ensemble.
-    weight : ndarray of shape (m,), optional
-        The weights of these members, of sum 1.
+    weight : ndarray of shape (m,) or (m, C), optional
+        The weights of these members, or of each of their scores, of sum 1.
     n_folds : int
         Models of each member.
     interrupt : Interrupted, optional
@@ -189,8 +191,9 @@ class EarlyStoppedFit:
             splits = [(ALL_ROWS, validation)]
         trainers, runs = self._train(trainer, splits)
         models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))
-        weight = stacking_weights(trainer.loss, models[0], raw, [validation for _, validation in splits])
-        used = np.flatnonzero(weight).tolist()
+        by_score = weights_scores(trainer.loss, self.data.y, models)
+        weight = stacking_weights(trainer.loss, models[0], raw, [rows for _, rows in splits], by_score)
+        used = np.flatnonzero(weight.reshape(len(weight), -1).any(axis=1)).tolist()
         weight, models, trainers = weight[used], [models[k] for k in used], [trainers[k] for k in used]
         if validation is None and self.stopping.refit:
             models = self._refitted(trainers, models, splits)
@@ -245,6 +248,16 @@ class EarlyStoppedFit:
         done = 0 if self.init is None else len(self.init)
         new = float(np.mean([len(model) for model in models])) - done
         return min(done + round(growth * new), self.plan.n_estimators)
+
+
+def weights_scores(loss: Loss, y: Array, models: Sequence[Sequence[Ensemble]]) -> bool:
+    """Whether each score of a stack has its own weights.
+
+    Several scores of one target are different quantities, such as a mean and a scale. Terms of users' own classes
+    cannot be scaled score by score.
+    """
+    several = loss.task == "regression" and models[0][0].n_outputs > own_columns(loss, y).shape[1]
+    return several and all(is_package_term(term) for row in models for model in row for term in model.terms)
 
 
 def warn_if_no_progress(n_initial: int, n_rounds: int) -> None:

@@ -105,8 +105,9 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         Models of each learner that early stopping has trained, each with its own held-out rows.
     learners_ : list of Learner
         The learners of the models in the ensemble, several in a stack. Only with early stopping.
-    learner_weights_ : ndarray
-        The weight of each of these learners; they sum to 1. Only with early stopping.
+    learner_weights_ : ndarray of shape (m,) or (m, C)
+        The weight of each of these learners; they sum to 1. In a stack for several scores of one target, such as
+        the parameters of a distribution, each score has its own weights. Only with early stopping.
     learning_rate_ : float or callable
         The learning rate of the fit.
     evals_result_ : dict

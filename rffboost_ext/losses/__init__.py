@@ -6,6 +6,7 @@ from .cox import Cox
 from .distributions import (
     DISTRIBUTIONS,
     Beta,
+    ContinuousDistribution,
     Distribution,
     GammaDistribution,
     Laplace,
@@ -47,6 +48,7 @@ __all__ = [
     "AffineLink",
     "Beta",
     "BinaryLogitLink",
+    "ContinuousDistribution",
     "Cox",
     "Distribution",
     "Exponential",

@@ -225,21 +225,36 @@ def mean_ensemble(ensembles: Sequence[Ensemble]) -> Ensemble:
 
 
 def weighted_sum(ensembles: Sequence[Ensemble], weight: Array) -> Ensemble:
-    """The sum of ensembles times weights (m,), with common leading rounds once and other rounds interleaved."""
-    if len(ensembles) == 1 and weight[0] == 1.0:
+    """The sum of ensembles times weights, with common leading rounds once and other rounds interleaved.
+
+    Parameters
+    ----------
+    ensembles : sequence of Ensemble
+    weight : ndarray of shape (m,) or (m, C)
+        The weight of each ensemble, or of each of its scores, for terms of this package.
+    """
+    if len(ensembles) == 1 and np.all(weight[0] == 1.0):
         return ensembles[0]
     outputs = {ensemble.n_outputs for ensemble in ensembles}
     if len(outputs) > 1:
         raise ValueError(f"ensembles of {' and '.join(map(str, sorted(outputs)))} outputs cannot be added")
     sums = [ensemble.to_weighted_sum() for ensemble in ensembles]
-    shared, total = n_common_rounds(sums), float(np.sum(weight))
-    parts = [list(zip(e.terms, w * e.moves[:, 1], strict=True)) for e, w in zip(sums, weight, strict=True)]
-    rounds = list(zip(sums[0].terms[:shared], total * sums[0].moves[:shared, 1], strict=True))
+    shared, total = n_common_rounds(sums), np.sum(weight, axis=0)
+    parts = [weighted_rounds(ensemble, share) for ensemble, share in zip(sums, weight, strict=True)]
+    rounds = weighted_rounds(sums[0].truncated(shared), total)
     for t in range(shared, max(map(len, sums))):
         rounds += [part[t] for part in parts if t < len(part)]
     baseline = sum(w * ensemble.baseline for ensemble, w in zip(sums, weight, strict=True))
     moves = np.array([[1.0, length] for _, length in rounds]).reshape(-1, 2)
     return Ensemble(np.asarray(baseline), tuple(term for term, _ in rounds), moves)
+
+
+def weighted_rounds(ensemble: Ensemble, weight: Array) -> list[tuple[Term, float]]:
+    """The terms and lengths of a weighted sum times a number, or times a number for each score (C,)."""
+    lengths = ensemble.moves[:, 1]
+    if np.ndim(weight) == 0:
+        return list(zip(ensemble.terms, (weight * lengths).tolist(), strict=True))
+    return list(zip([term.scaled(weight) for term in ensemble.terms], lengths.tolist(), strict=True))  # type: ignore[arg-type]
 
 
 def n_common_rounds(ensembles: Sequence[Ensemble]) -> int:

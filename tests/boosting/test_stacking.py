@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from rffboost_ext import LOSSES, Cosines, RFFBoostRegressor
+from rffboost_ext import LOSSES, Cosines, Ensemble, RFFBoostDistribution, RFFBoostRegressor
+from rffboost_ext.boosting import fit_plan
 from rffboost_ext.boosting.early_stopping import stacking as stopping
 from rffboost_ext.boosting.early_stopping.stacking import MIN_WEIGHT, simplex_weights
+from rffboost_ext.losses import Normal
+from rffboost_ext.terms.ensemble import weighted_sum
 
 Array = np.ndarray
 
@@ -57,6 +60,39 @@ def test_the_better_of_models_that_are_nearly_right_is_preferred(error: float) -
     y, errors = rng.normal(size=(2_000, 1)), error * rng.normal(size=(2, 2_000, 1)) * [[[1.0]], [[3.0]]]
     found = simplex_weights(loss, y, np.ones(2_000), y + errors, np.zeros_like(y))
     np.testing.assert_allclose(found, [0.9, 0.1], atol=0.06)
+
+
+def test_each_score_of_a_stack_has_the_weights_that_are_best_for_it() -> None:
+    rng, loss = np.random.default_rng(0), Normal()
+    center, spread = rng.normal(size=400), np.exp(rng.normal(size=400))
+    truth = np.column_stack([center, np.log(spread)])
+    y, start = (center + spread * rng.normal(size=400))[:, None], np.zeros((400, 2))
+    raw = np.stack([truth * [1.0, 0.0], truth * [0.0, 1.0]])
+    found = simplex_weights(loss, y, np.ones(400), raw, start, by_score=True)
+    np.testing.assert_allclose(found, np.eye(2), atol=0.1)
+    np.testing.assert_allclose(found.sum(axis=0), 1.0)
+    one = simplex_weights(loss, y, np.ones(400), raw, start)
+    mean_loss = [loss.value(y, np.einsum("kc,kic->ic", w, raw)).mean() for w in (found, one[:, None] * [1.0, 1.0])]
+    assert mean_loss[0] < mean_loss[1] - 0.1
+
+
+def test_a_stack_of_distributions_is_the_sum_of_its_weighted_scores() -> None:
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (150, 2))
+    y = X[:, 0] + np.exp(X[:, 1]) * np.random.default_rng(1).standard_normal(150)
+    captured: list[tuple[list[Ensemble], Array]] = []
+
+    def keep(ensembles: list[Ensemble], weight: Array) -> Ensemble:
+        captured.append((ensembles, weight))
+        return weighted_sum(ensembles, weight)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit_plan, "weighted_sum", keep)
+        model = RFFBoostDistribution(n_estimators=20, random_state=0).fit(X, y)
+    (ensembles, weight), Z = captured[0], model.encoder_.transform(X)
+    assert model.learner_weights_.shape == (len(model.learners_), 2)
+    np.testing.assert_allclose(weight.sum(axis=0), 1.0)
+    wanted = sum(w * one.raw(Z) for w, one in zip(weight, ensembles, strict=True))
+    np.testing.assert_allclose(model.ensemble_.raw(Z), wanted, rtol=1e-9, atol=1e-9)
 
 
 def test_rows_of_hardly_any_weight_hardly_matter_to_a_stack() -> None:

@@ -73,6 +73,14 @@ def test_every_distribution_beats_its_baseline(name):
     assert 0.7 < (frozen.ppf(0.05) <= y).mean() - (frozen.ppf(0.95) < y).mean() < 0.99
 
 
+@pytest.mark.parametrize("name", ["normal", "laplace", "gamma", "beta"])
+def test_a_fit_to_equal_targets_ends(name):
+    value = 0.4 if name == "beta" else 3.0
+    model = RFFBoostDistribution(name, random_state=0).fit(X[:60], np.full(60, value))
+    assert len(model.validation_scores_) < 20
+    np.testing.assert_allclose(model.predict(X[:60]), value, rtol=1e-4)
+
+
 def test_scale_follows_the_features(model):
     assert np.corrcoef(model.predict_dist(X[TEST]).std(), SPREAD[TEST])[0, 1] > 0.6
 

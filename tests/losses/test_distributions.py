@@ -145,6 +145,27 @@ def test_targets_without_spread_have_a_baseline(name):
         assert np.isfinite(loss.prepared(y[:, None], np.ones(30)).unit).all()
 
 
+@pytest.mark.parametrize("value", [0.4, 3.0, 0.0, 1e12])
+@pytest.mark.parametrize("name", [*SCALED, "beta"])
+def test_the_best_scale_of_equal_targets_is_the_resolution(name, value):
+    """Else the likelihood would grow without limit."""
+    y, weight = np.full((30, 1), value), np.ones(30)
+    try:
+        loss = DISTRIBUTIONS.create(name).prepared(y, weight)
+    except ValueError:
+        assert name in ("lognormal", "gamma", "beta")
+        return
+    at = loss.baseline(y, weight)[None]
+    mean, std = loss.mean(loss.inverse_link(at)), loss.frozen(loss.inverse_link(at)).std()
+    np.testing.assert_allclose(mean, value, rtol=1e-9)
+    assert 0.0 < std <= 1e-5 * (value or 1.0)
+    # Degrees of freedom have no best value.
+    here, (gradient, hessian) = loss.value(y[:1], at), loss.derivatives(y[:1], at)
+    assert (np.abs(gradient / hessian)[0, :2] < 1e-3).all()
+    for change in (-1.0, 1.0):
+        assert loss.value(y[:1], at + change * (np.arange(at.shape[1]) == 1)) > here
+
+
 X = np.array([1e-3, 0.5, 5.0, 31.9, 32.1, 500.0])
 BY_DEFINITION = {
     stirling_remainder: gammaln(X) - (X - 0.5) * np.log(X) + X - 0.5 * np.log(2.0 * np.pi),

@@ -21,9 +21,13 @@ MODEL_DIFFERENCES = 16.0
 
 
 def stacking_weights(
-    loss: Loss, models: Sequence[Ensemble], scores: Sequence[Sequence[Array]], held: Sequence[Dataset]
+    loss: Loss,
+    models: Sequence[Ensemble],
+    scores: Sequence[Sequence[Array]],
+    held: Sequence[Dataset],
+    by_score: bool = False,
 ) -> Array:
-    """The weight of each member of a stack.
+    """The weight of each member of a stack, (m,), or `by_score` of each of its scores, (m, C).
 
     Parameters
     ----------
@@ -40,11 +44,17 @@ def stacking_weights(
     raw = np.stack([np.concatenate(row) for row in scores])
     y, weight = (np.concatenate([getattr(out, name) for out in held]) for name in ("y", "weight"))
     start = np.concatenate([np.tile(m.baseline, (len(out), 1)) for m, out in zip(models, held, strict=True)])
-    return simplex_weights(loss, y, weight, raw, start, [len(out) for out in held])
+    return simplex_weights(loss, y, weight, raw, start, [len(out) for out in held], by_score)
 
 
 def simplex_weights(
-    loss: Loss, y: Array, weight: Array, raw: Array, start: Array, sizes: Sequence[int] | None = None
+    loss: Loss,
+    y: Array,
+    weight: Array,
+    raw: Array,
+    start: Array,
+    sizes: Sequence[int] | None = None,
+    by_score: bool = False,
 ) -> Array:
     r"""Non-negative weights (m,) of sum 1 for the best average of m models' raw scores (m, n, C).
 
@@ -66,20 +76,24 @@ def simplex_weights(
         Raw scores before the first round: the models' baseline.
     sizes : sequence of int, optional
         The sizes of the sets that the rows are of, one after the other; by default they are one set.
+    by_score : bool, default=False
+        Whether each score has weights of its own, as one model may be the best for a mean, another for a scale.
 
     Returns
     -------
-    ndarray of shape (m,)
+    ndarray of shape (m,) or (m, C)
     """
     from scipy.optimize import minimize
 
-    m, n = raw.shape[:2]
-    equal = np.full(m, 1.0 / m)
+    m, n, n_scores = raw.shape
+    # The parts that are weighted: models, or single scores of models.
+    parts = (raw[:, None] * np.eye(n_scores)[:, None]).reshape(-1, n, n_scores) if by_score else raw
+    equal = np.full(len(parts), 1.0 / m)
     ends = np.cumsum([n] if sizes is None or loss.rows == "independent" else sizes)
-    parts = [slice(*bounds) for bounds in pairwise([0, *ends])]
+    sets = [slice(*bounds) for bounds in pairwise([0, *ends])]
 
     def values(scores: Array) -> Array:
-        return np.concatenate([losses_of_rows(loss, y[part], scores[part], weight[part]) for part in parts])
+        return np.concatenate([losses_of_rows(loss, y[one], scores[one], weight[one]) for one in sets])
 
     average = values(raw.mean(axis=0))
 
@@ -89,23 +103,23 @@ def simplex_weights(
     change, difference = distance(start), np.mean([distance(one) for one in raw])
     unit = min(change, MODEL_DIFFERENCES * difference)
     if not unit > 0.0:
-        return equal
+        return equal.reshape(m, -1) if by_score else equal
 
     def objective(v: Array) -> tuple[float, Array]:
-        mixed = np.tensordot(v, raw, 1)
+        mixed = np.tensordot(v, parts, 1)
         # Differences row by row lose no digits to a constant in the loss.
         value = np.average(values(mixed) - average, weights=weight)
-        gradient = np.concatenate(
-            [derivatives_of_rows(loss, y[part], mixed[part], weight[part])[0] for part in parts]
-        )
-        slope = np.einsum("kic,ic,i->k", raw, gradient, weight) / weight.sum()
+        gradient = np.concatenate([derivatives_of_rows(loss, y[one], mixed[one], weight[one])[0] for one in sets])
+        slope = np.einsum("kic,ic,i->k", parts, gradient, weight) / weight.sum()
         uneven = v - equal
         return float(value / unit + 10.0 / n * np.square(uneven).sum()), slope / unit + 20.0 / n * uneven
 
-    limits = {"bounds": [(0.0, 1.0)] * m, "constraints": {"type": "eq", "fun": lambda v: v.sum() - 1.0}}
-    solution = minimize(objective, equal, jac=True, method="SLSQP", **limits).x.clip(0.0)
-    solution[solution < MIN_WEIGHT * solution.sum()] = 0.0
-    return np.asarray(solution / solution.sum())
+    total = {"type": "eq", "fun": lambda v: v.reshape(m, -1).sum(axis=0) - 1.0}
+    limits = {"bounds": [(0.0, 1.0)] * len(parts), "constraints": total}
+    solution = minimize(objective, equal, jac=True, method="SLSQP", **limits).x.clip(0.0).reshape(m, -1)
+    solution[solution < MIN_WEIGHT * solution.sum(axis=0)] = 0.0
+    solution /= solution.sum(axis=0)
+    return np.asarray(solution if by_score else solution[:, 0])
 
 
 def mean_curve(scores: Sequence[Array]) -> Array:

@@ -1,6 +1,6 @@
 """Distributions: losses whose scores are the parameters of a distribution of the target."""
 
-from .base import DISTRIBUTIONS, Distribution
+from .base import DISTRIBUTIONS, ContinuousDistribution, Distribution
 from .continuous import Beta, GammaDistribution
 from .counts import NegativeBinomial, PoissonDistribution, ZeroInflatedPoisson
 from .location_scale import Laplace, LogNormal, Normal, StudentT
@@ -8,6 +8,7 @@ from .location_scale import Laplace, LogNormal, Normal, StudentT
 __all__ = [
     "DISTRIBUTIONS",
     "Beta",
+    "ContinuousDistribution",
     "Distribution",
     "GammaDistribution",
     "Laplace",

@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.base import clone
 
 from ...core import Loss
-from ...utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, OneOf
+from ...utils.param_validation import NON_NEGATIVE, POSITIVE, POSITIVE_SEQUENCE, OneOf
 from ...utils.registry import Registry
 from ...utils.typing import Array
 
 # Numbers beyond this, and Fisher information below its inverse, occur at scores without meaning only.
 LARGEST = 1e250
+# The resolution of a target, as a share of its spread.
+RESOLUTION = 1e-6
 # Relative learning rate of all parameters but the first: scales would soon follow the errors of training rows,
 # which are smaller than those of other rows.
 FURTHER_RATE = 0.125
@@ -121,6 +123,49 @@ class Distribution(Loss):
     def prediction(self, response: Array) -> Array:
         """The mean, (n, 1)."""
         return self.mean(response)[:, None]
+
+
+class ContinuousDistribution(Distribution):
+    """Base class of distributions of real targets, whose likelihood is bounded by a resolution.
+
+    The density of targets that are predicted exactly, such as equal ones, grows without limit as the scale falls:
+    a fit would never end. The loss is therefore that of targets which are known up to errors of a size, the
+    resolution, and the best scale of an exact prediction is the resolution. Elsewhere it makes no difference.
+
+    A new distribution also defines ``default_resolution``, and its loss and gradient use ``error``.
+
+    Parameters
+    ----------
+    unit : "auto", float or sequence of float, default="auto"
+        Factor on the derivatives, as in :class:`Distribution`.
+    resolution : "auto" or float, default="auto"
+        The size of errors of the target; "auto" is a millionth of its spread, computed in each fit. Outside of a
+        fit it is then 0.
+    """
+
+    constraints = Distribution.constraints | {"resolution": NON_NEGATIVE | OneOf(("auto",))}
+    resolution: float | str
+
+    def __init__(self, unit: float | str | Sequence[float] = "auto", resolution: float | str = "auto") -> None:
+        super().__init__(unit)
+        self.resolution = resolution
+
+    def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
+        """The loss with unit and resolution computed from the target."""
+        self.check_target(y)
+        if not isinstance(self.resolution, str):
+            return super().prepared(y, weight, n_classes)
+        resolution = self.default_resolution(y[:, 0], weight)
+        return clone(self).set_params(resolution=resolution).prepared(y, weight, n_classes)
+
+    @abstractmethod
+    def default_resolution(self, y: Array, weight: Array) -> float:
+        """The resolution for a target (n,)."""
+
+    @property
+    def error(self) -> float:
+        """The resolution as a number."""
+        return 0.0 if isinstance(self.resolution, str) else float(self.resolution)
 
 
 DISTRIBUTIONS: Registry[Distribution] = Registry("distribution", Distribution)  # type: ignore[type-abstract]

@@ -12,7 +12,7 @@ from ...utils.typing import Array
 from ..links import LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
 from ..target_statistics import require_targets
-from .base import DISTRIBUTIONS, Distribution, weighted_moments
+from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, weighted_moments
 from .special import HALF_LOG_2PI, log_minus_digamma, scaled_trigamma, stirling_remainder
 
 # Bounds of the shapes of beta distributions.
@@ -21,7 +21,7 @@ LEAST_SHAPE, LARGEST_SHAPE = 1e-100, 1e100
 
 @LOSSES.register("gamma_distribution")
 @DISTRIBUTIONS.register("gamma")
-class GammaDistribution(Distribution):
+class GammaDistribution(ContinuousDistribution):
     r"""The gamma distribution of a positive target with its ``mean`` and ``shape``; the scale is their ratio.
 
     Scores are the logs of mean :math:`\mu` and shape a, which are orthogonal. With :math:`u = y / \mu` the
@@ -30,8 +30,8 @@ class GammaDistribution(Distribution):
 
     Parameters
     ----------
-    unit : "auto", float or sequence of float, default="auto"
-        Factor on the derivatives, as in :class:`Distribution`.
+    unit, resolution : optional
+        As in :class:`ContinuousDistribution`.
     """
 
     link = ParameterLink.of_scores(LogLink(), LogLink())
@@ -54,17 +54,20 @@ class GammaDistribution(Distribution):
         shape = np.exp(clip_exponent(raw[:, 1:]))
         return shape, scaled_trigamma(shape)
 
-    @staticmethod
-    def _terms(y: Array, raw: Array) -> tuple[Array, Array, Array]:
-        """The shape, u - 1 and u - 1 - log u, each (n, 1)."""
+    def _terms(self, y: Array, raw: Array) -> tuple[Array, Array, Array]:
+        """The shape, u - 1 and u - 1 - log u, each (n, 1); the last is the mean for relative errors of a size."""
         log_u = np.log(y) - clip_exponent(raw[:, :1])
         excess = np.expm1(clip_exponent(log_u))
-        return np.exp(clip_exponent(raw[:, 1:])), excess, excess - log_u
+        return np.exp(clip_exponent(raw[:, 1:])), excess, excess - log_u + 0.5 * self.error**2
+
+    def default_resolution(self, y: Array, weight: Array) -> float:
+        """A millionth of the target."""
+        return RESOLUTION
 
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
         mean, variance = weighted_moments(y, weight)
         log_mean = np.log(mean)
-        shape = mean**2 / max(variance, 1e-12 * mean**2)
+        shape = mean**2 / max(variance, (RESOLUTION * mean) ** 2)
         start = np.array([log_mean, np.log(shape)])
         return start, start - 8.0, start + 8.0
 
@@ -79,7 +82,7 @@ class GammaDistribution(Distribution):
 
 @LOSSES.register("beta")
 @DISTRIBUTIONS.register("beta")
-class Beta(Distribution):
+class Beta(ContinuousDistribution):
     r"""The beta distribution of a target between 0 and 1 with its ``mean`` and ``precision``.
 
     Scores are the logit of the mean :math:`\mu` and the log of the precision :math:`\phi`; the shapes are
@@ -89,8 +92,8 @@ class Beta(Distribution):
 
     Parameters
     ----------
-    unit : "auto", float or sequence of float, default="auto"
-        Factor on the derivatives, as in :class:`Distribution`.
+    unit, resolution : optional
+        As in :class:`ContinuousDistribution`.
 
     References
     ----------
@@ -109,17 +112,18 @@ class Beta(Distribution):
         a, b = self._shapes(raw)
         total, log_mean, log_rest = a + b, log_expit(raw[:, :1]), log_expit(-raw[:, :1])
         log_y, log_1_y = np.log(y), np.log1p(-y)
-        fit = a * (log_mean - log_y) + b * (log_rest - log_1_y)
+        fit = a * (log_mean - log_y) + b * (log_rest - log_1_y) + 0.5 * self.error**2 * total
         remainder = stirling_remainder(a) + stirling_remainder(b) - stirling_remainder(total)
         logs = 0.5 * (np.log(total) - np.log(a) - np.log(b)) + HALF_LOG_2PI
         return fit + remainder + logs + log_y + log_1_y
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
         a, b = self._shapes(raw)
-        of_a, of_b = log_minus_digamma(a), log_minus_digamma(b)
+        of_a, of_b, total = log_minus_digamma(a), log_minus_digamma(b), a + b
         log_y, log_1_y = np.log(y), np.log1p(-y)
         fit = a * (log_expit(raw[:, :1]) - log_y) + b * (log_expit(-raw[:, :1]) - log_1_y)
-        of_precision = fit - a * of_a - b * of_b + (a + b) * log_minus_digamma(a + b)
+        fit += 0.5 * self.error**2 * total
+        of_precision = fit - a * of_a - b * of_b + total * log_minus_digamma(total)
         return a * expit(-raw[:, :1]) * (raw[:, :1] - log_y + log_1_y - of_a + of_b), of_precision
 
     def information(self, raw: Array) -> Sequence[Array]:
@@ -134,10 +138,14 @@ class Beta(Distribution):
         shapes = precision * expit(raw[:, :1]), precision * expit(-raw[:, :1])
         return np.clip(shapes[0], LEAST_SHAPE, LARGEST_SHAPE), np.clip(shapes[1], LEAST_SHAPE, LARGEST_SHAPE)
 
+    def default_resolution(self, y: Array, weight: Array) -> float:
+        """A millionth of the largest standard deviation for a mean."""
+        return RESOLUTION
+
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
         mean, variance = weighted_moments(y, weight)
         spread = mean * (1.0 - mean)
-        start = np.array([np.log(mean / (1.0 - mean)), np.log(spread / max(variance, 1e-12 * spread))])
+        start = np.array([np.log(mean / (1.0 - mean)), np.log(spread / max(variance, RESOLUTION**2 * spread))])
         return start, start - 8.0, start + 8.0
 
     def frozen(self, response: Array) -> Any:

@@ -7,6 +7,8 @@ symmetric distributions are orthogonal.
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +19,7 @@ from ...utils.typing import Array
 from ..links import AffineLink, IdentityLink, LogitLink, LogLink, ParameterLink, clip_exponent
 from ..registry import LOSSES
 from ..target_statistics import require_targets, weighted_quantile
-from .base import DISTRIBUTIONS, Distribution, weighted_moments
+from .base import DISTRIBUTIONS, RESOLUTION, ContinuousDistribution, weighted_moments
 from .special import HALF_LOG_2PI, df_information, log_minus_digamma
 
 LOCATION_AND_SCALE = ParameterLink.of_scores(IdentityLink(), LogLink())
@@ -27,22 +29,36 @@ LARGEST_ERROR = 1e120
 CONSTANT_SPREAD = 1e-12
 
 
-def standardized(y: Array, raw: Array) -> tuple[Array, Array]:
-    """Standardised errors and scales, (n, 1) each, for scores of location and log scale."""
-    scale = np.exp(clip_exponent(raw[:, 1:2]))
-    with np.errstate(over="ignore"):
-        return np.clip((y - raw[:, :1]) / scale, -LARGEST_ERROR, LARGEST_ERROR), scale
+class LocationScale(ContinuousDistribution):
+    """Base class of distributions with a location and a scale, whose log is the second score."""
 
+    @abstractmethod
+    def moments(self, y: Array, weight: Array) -> tuple[float, float]:
+        """Location and scale of a target (n,)."""
 
-def log_spread(spread: float, location: float) -> float:
-    """The log of the spread of a target about its location; a share of the location, or 1, if it is constant."""
-    size = abs(location)
-    return float(np.log(spread if spread > CONSTANT_SPREAD * size else 1e-6 * size or 1.0))
+    def default_resolution(self, y: Array, weight: Array) -> float:
+        """A millionth of the scale of a target (n,); of its location, or of 1, if it is constant."""
+        location, scale = self.moments(y, weight)
+        size = abs(location)
+        return RESOLUTION * (scale if scale > CONSTANT_SPREAD * size else size or 1.0)
+
+    def bounded_moments(self, y: Array, weight: Array) -> tuple[float, float, float]:
+        """Location, scale and resolution of a target (n,); the scale is at least the resolution."""
+        location, scale = self.moments(y, weight)
+        least = self.error if self.error > 0.0 else self.default_resolution(y, weight)
+        return location, max(scale, least), least
+
+    def standardized(self, y: Array, raw: Array) -> tuple[Array, Array, Array]:
+        """Standardised errors and resolution, and scales, (n, 1) each."""
+        scale = np.exp(clip_exponent(raw[:, 1:2]))
+        with np.errstate(over="ignore"):
+            z = np.clip((y - raw[:, :1]) / scale, -LARGEST_ERROR, LARGEST_ERROR)
+            return z, np.minimum(self.error / scale, LARGEST_ERROR), scale
 
 
 @LOSSES.register("normal")
 @DISTRIBUTIONS.register("normal")
-class Normal(Distribution):
+class Normal(LocationScale):
     r"""The normal distribution with mean ``loc`` and standard deviation ``scale``, which depend on the features.
 
     The loss is :math:`\log \sigma + z^2 / 2 + \log(2 \pi) / 2`, the gradient of location and log scale is
@@ -50,28 +66,32 @@ class Normal(Distribution):
 
     Parameters
     ----------
-    unit : "auto", float or sequence of float, default="auto"
-        Factor on the derivatives, as in :class:`Distribution`.
+    unit, resolution : optional
+        As in :class:`ContinuousDistribution`.
     """
 
     link = LOCATION_AND_SCALE
     response_names = "loc", "scale"
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
-        z, _ = standardized(y, raw)
-        return 0.5 * np.square(z) + clip_exponent(raw[:, 1:]) + HALF_LOG_2PI
+        z, error, _ = self.standardized(y, raw)
+        return 0.5 * (np.square(z) + np.square(error)) + clip_exponent(raw[:, 1:]) + HALF_LOG_2PI
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
-        z, scale = standardized(y, raw)
-        return -z / scale, 1.0 - np.square(z)
+        z, error, scale = self.standardized(y, raw)
+        return -z / scale, 1.0 - np.square(z) - np.square(error)
 
     def information(self, raw: Array) -> Sequence[Array]:
         precision = np.exp(-clip_exponent(raw[:, 1:])) ** 2
         return precision, np.full_like(precision, 2.0)
 
+    def moments(self, y: Array, weight: Array) -> tuple[float, float]:
+        mean, variance = weighted_moments(y, weight)
+        return mean, math.sqrt(variance)
+
     def baseline(self, y: Array, weight: Array) -> Array:
-        mean, variance = weighted_moments(y[:, 0], weight)
-        return np.array([mean, log_spread(np.sqrt(variance), mean)])
+        mean, scale, _ = self.bounded_moments(y[:, 0], weight)
+        return np.array([mean, np.log(scale)])
 
     def frozen(self, response: Array) -> Any:
         from scipy.stats import norm
@@ -84,7 +104,7 @@ class Normal(Distribution):
 
 @LOSSES.register("lognormal")
 @DISTRIBUTIONS.register("lognormal")
-class LogNormal(Distribution):
+class LogNormal(LocationScale):
     r"""The distribution of a positive target whose log is normal with mean ``mu`` and deviation ``sigma``.
 
     The loss is that of :class:`Normal` for the log of the target, plus this log. The mean is
@@ -92,8 +112,8 @@ class LogNormal(Distribution):
 
     Parameters
     ----------
-    unit : "auto", float or sequence of float, default="auto"
-        Factor on the derivatives, as in :class:`Distribution`.
+    unit, resolution : optional
+        As in :class:`ContinuousDistribution`.
     """
 
     link = LOCATION_AND_SCALE
@@ -104,16 +124,28 @@ class LogNormal(Distribution):
         require_targets(self, y, y > 0.0, "positive")
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
-        return NORMAL.negative_log_density(np.log(y), raw) + np.log(y)
+        return self._of_log.negative_log_density(np.log(y), raw) + np.log(y)
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
-        return NORMAL.gradient(np.log(y), raw)
+        return self._of_log.gradient(np.log(y), raw)
 
     def information(self, raw: Array) -> Sequence[Array]:
-        return NORMAL.information(raw)
+        return self._of_log.information(raw)
+
+    def moments(self, y: Array, weight: Array) -> tuple[float, float]:
+        return self._of_log.moments(np.log(y), weight)
+
+    def default_resolution(self, y: Array, weight: Array) -> float:
+        """A millionth of the target."""
+        return RESOLUTION
 
     def baseline(self, y: Array, weight: Array) -> Array:
-        return NORMAL.baseline(np.log(y), weight)
+        return self._of_log.baseline(np.log(y), weight)
+
+    @property
+    def _of_log(self) -> Normal:
+        """The distribution of the log of the target."""
+        return Normal(resolution=self.resolution)
 
     def frozen(self, response: Array) -> Any:
         from scipy.stats import lognorm
@@ -127,7 +159,7 @@ class LogNormal(Distribution):
 
 @LOSSES.register("laplace")
 @DISTRIBUTIONS.register("laplace")
-class Laplace(Distribution):
+class Laplace(LocationScale):
     r"""The Laplace distribution with median ``loc`` and mean absolute deviation ``scale``.
 
     The loss is :math:`\log(2 \sigma) + |z|`, the gradient :math:`-\mathrm{sign}(z) / \sigma` and :math:`1 - |z|`,
@@ -135,28 +167,33 @@ class Laplace(Distribution):
 
     Parameters
     ----------
-    unit : "auto", float or sequence of float, default="auto"
-        Factor on the derivatives, as in :class:`Distribution`.
+    unit, resolution : optional
+        As in :class:`ContinuousDistribution`.
     """
 
     link = LOCATION_AND_SCALE
     response_names = "loc", "scale"
 
     def negative_log_density(self, y: Array, raw: Array) -> Array:
-        z, _ = standardized(y, raw)
-        return np.abs(z) + clip_exponent(raw[:, 1:]) + np.log(2.0)
+        z, error, _ = self.standardized(y, raw)
+        return np.hypot(z, error) + clip_exponent(raw[:, 1:]) + np.log(2.0)
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
-        z, scale = standardized(y, raw)
-        return -np.sign(z) / scale, 1.0 - np.abs(z)
+        z, error, scale = self.standardized(y, raw)
+        size = np.hypot(z, error)
+        return -z / np.where(size > 0.0, size, 1.0) / scale, 1.0 - size
 
     def information(self, raw: Array) -> Sequence[Array]:
         precision = np.exp(-clip_exponent(raw[:, 1:])) ** 2
         return precision, np.ones_like(precision)
 
+    def moments(self, y: Array, weight: Array) -> tuple[float, float]:
+        median = weighted_quantile(y, weight, 0.5)
+        return median, float(np.average(np.abs(y - median), weights=weight))
+
     def baseline(self, y: Array, weight: Array) -> Array:
-        median = weighted_quantile(y[:, 0], weight, 0.5)
-        return np.array([median, log_spread(float(np.average(np.abs(y[:, 0] - median), weights=weight)), median)])
+        median, scale, _ = self.bounded_moments(y[:, 0], weight)
+        return np.array([median, np.log(scale)])
 
     def frozen(self, response: Array) -> Any:
         from scipy.stats import laplace
@@ -169,7 +206,7 @@ class Laplace(Distribution):
 
 @LOSSES.register("student_t")
 @DISTRIBUTIONS.register("student_t")
-class StudentT(Distribution):
+class StudentT(LocationScale):
     r"""Student's t distribution with location ``loc``, ``scale`` and degrees of freedom ``df``.
 
     For targets with outliers. The third score r is that of the degrees of freedom, :math:`\nu = 1 + 2 e^r`, so
@@ -179,8 +216,8 @@ class StudentT(Distribution):
 
     Parameters
     ----------
-    unit : "auto", float or sequence of float, default="auto"
-        Factor on the derivatives, as in :class:`Distribution`.
+    unit, resolution : optional
+        As in :class:`ContinuousDistribution`.
 
     References
     ----------
@@ -205,14 +242,15 @@ class StudentT(Distribution):
 
     def gradient(self, y: Array, raw: Array) -> Sequence[Array]:
         error, df, log_ratio = self._terms(y, raw)
-        share = expit(log_ratio)
+        share, size = expit(log_ratio), np.hypot(error, self.error)
         of_scale = 1.0 - (df + 1.0) * share
         half = 0.5 * df
         # The difference of digamma functions at (df + 1) / 2 and df / 2.
         change = np.log1p(1.0 / df) + log_minus_digamma(half) - log_minus_digamma(half + 0.5)
         of_df = half * np.logaddexp(0.0, log_ratio) - 0.5 * (df + 1.0) * share - half * change + 0.5
-        # The share is 0 where the error is.
-        of_location = -(df + 1.0) * share / np.where(error == 0.0, 1.0, error)
+        # The share is 0 where the size is.
+        size = np.where(size == 0.0, 1.0, size)
+        of_location = -(df + 1.0) * (share / size) * (error / size)
         return of_location, of_scale, (of_df + of_scale / (df + 1.0)) * (1.0 - 1.0 / df)
 
     def information(self, raw: Array) -> Sequence[Array]:
@@ -233,15 +271,20 @@ class StudentT(Distribution):
         """Error, degrees of freedom, and the log of z^2 / df; each (n, 1)."""
         (log_scale, log_df), error = self._logs(raw), y - raw[:, :1]
         with np.errstate(divide="ignore"):
-            return error, np.exp(log_df), 2.0 * (np.log(np.abs(error)) - log_scale) - log_df
+            return error, np.exp(log_df), 2.0 * (np.log(np.hypot(error, self.error)) - log_scale) - log_df
+
+    def moments(self, y: Array, weight: Array) -> tuple[float, float]:
+        median = weighted_quantile(y, weight, 0.5)
+        errors = np.abs(y - median)
+        # Most targets may be equal.
+        typical = 1.5 * weighted_quantile(errors, weight, 0.5)
+        return median, typical or math.sqrt(np.average(np.square(errors), weights=weight))
 
     def start(self, y: Array, weight: Array) -> tuple[Array, Array, Array]:
-        median = weighted_quantile(y, weight, 0.5)
-        spread = log_spread(1.5 * weighted_quantile(np.abs(y - median), weight, 0.5), median)
-        start = np.array([median, spread, np.log(2.0)])
-        width = 20.0 * np.exp(spread)
-        least = np.array([median - width, spread - 10.0, np.log(0.1)])
-        return start, least, np.array([median + width, spread + 10.0, np.log(50.0)])
+        median, scale, resolution = self.bounded_moments(y, weight)
+        start = np.array([median, np.log(scale), np.log(2.0)])
+        least = np.array([median - 20.0 * scale, np.log(resolution), np.log(0.1)])
+        return start, least, np.array([median + 20.0 * scale, np.log(scale) + 10.0, np.log(50.0)])
 
     def frozen(self, response: Array) -> Any:
         from scipy.stats import t
@@ -250,6 +293,3 @@ class StudentT(Distribution):
 
     def mean(self, response: Array) -> Array:
         return response[:, 0]
-
-
-NORMAL = Normal()
