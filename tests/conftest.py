@@ -2,8 +2,8 @@
 
 import os
 
-# Set before NumPy loads: many tests on small data are slower with threads than without.
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+# Set before NumPy loads: many tests on small data are slower with threads than without. LightGBM asks joblib.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
     os.environ.setdefault(name, "1")
 
 import numpy as np  # noqa: E402 - after its settings

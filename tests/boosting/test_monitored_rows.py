@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -35,13 +36,29 @@ def fitted(eval_set, make=RFFBoostClassifier, y=Y, **params):
     return model.fit(X[:200], y[:200], eval_set=eval_set)
 
 
-@pytest.mark.parametrize("eval_set", ONLY_TRAINING_ROWS.values(), ids=ONLY_TRAINING_ROWS)
-@pytest.mark.parametrize("params", [{}, {"learner": "mixture", "eval_metric": "roc_auc"}], ids=str)
-def test_training_rows_alone_are_not_monitored(eval_set, params) -> None:
+@cache
+def without_a_set(learner):
+    return fitted(None, learner=learner).predict_proba(X)
+
+
+# What is monitored does not depend on the learner, but a stack monitors each of its models.
+@pytest.mark.parametrize(
+    ("name", "learner"),
+    [*((name, "mixture") for name in ONLY_TRAINING_ROWS), ("the set", "auto"), ("two", "auto")],
+)
+def test_training_rows_alone_are_not_monitored(name, learner) -> None:
+    eval_set = ONLY_TRAINING_ROWS[name]
     with pytest.warns(UserWarning, match=r"^RFFBoostClassifier: eval_set '.*' has rows of the training set"):
-        watched = fitted(eval_set, **params)
-    np.testing.assert_array_equal(watched.predict_proba(X), fitted(None, **params).predict_proba(X))
+        watched = fitted(eval_set, learner=learner)
+    np.testing.assert_array_equal(watched.predict_proba(X), without_a_set(learner))
     assert len(watched.evals_result_) == len(eval_set)
+
+
+def test_training_rows_alone_are_not_monitored_by_a_metric() -> None:
+    params = {"learner": "mixture", "eval_metric": "roc_auc"}
+    with pytest.warns(UserWarning, match="has rows of the training set"):
+        watched = fitted([TRAIN], **params)
+    np.testing.assert_array_equal(watched.predict_proba(X), fitted(None, **params).predict_proba(X))
 
 
 @pytest.mark.parametrize("make", [RFFBoostRegressor, RFFBoostClassifier])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from .scripts import run_script
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
@@ -15,12 +14,8 @@ EXAMPLES = sorted(FOLDER.glob("*.py"))
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example(path, tmp_path):
-    # Output files, if any, land in a folder of their own; figures are drawn without a screen.
-    environment = {**os.environ, "MPLBACKEND": "Agg"}
-    command = [sys.executable, "-W", "error::RuntimeWarning", str(path)]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.strip(), "an example shows something"
+    # Output files, if any, land in a folder of their own.
+    assert run_script(path.read_text(), tmp_path).strip(), "an example shows something"
 
 
 def test_examples_are_numbered_and_short():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +22,8 @@ from docs.migration_tables import with_tables
 from rffboost_ext import LOSSES, RFFBoostClassifier, RFFBoostRegressor, Tree
 from rffboost_ext.boosting.metrics import named_scorer
 from rffboost_ext.utils.migration_table import TABLE, Place
+
+from .scripts import run_script
 
 PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text()
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -237,10 +237,7 @@ def test_the_scripts_run(package, tmp_path):
     script = next(
         one for one in others if re.search(rf"^(from|import) {package}\b(?!\.inspection)", one, re.MULTILINE)
     )
-    command = [sys.executable, "-c", first + script]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    accuracy, numbers = done.stdout.splitlines()
+    accuracy, numbers = run_script(first + script, tmp_path).splitlines()
     assert float(accuracy) > 0.93
     assert 0.0 < float(numbers.split()[0]) < 0.3
     assert len(list(tmp_path.iterdir())) == 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import doctest
 import re
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from benchmarks.accuracy_data import FURTHER, SOURCES
+
+from .scripts import run_script
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -29,11 +29,9 @@ def blocks(language, text=README):
 
 
 def run_blocks(text, folder):
-    """The finished process of all Python blocks as one script: they register parts by name."""
+    """What each block prints, of all Python blocks as one script: they register parts by name."""
     script = f"\nprint({MARK!r})\n".join(blocks("python", text))
-    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.replace(MARK + "\n", MARK).split(MARK)
+    return run_script(script, folder).replace(MARK + "\n", MARK).split(MARK)
 
 
 def shown_outputs(text):

@@ -62,7 +62,7 @@ def test_separable_data_are_separated(loss, learner):
     np.testing.assert_array_equal(prediction > np.mean(y), y > np.mean(y))
 
 
-@pairs
+@corners
 def test_many_rounds_after_a_perfect_fit(loss, learner):
     X, y = data_for(loss, "separable")
     with np.errstate(divide="raise", over="raise", invalid="raise"):

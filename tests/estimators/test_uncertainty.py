@@ -244,7 +244,7 @@ def test_bad_parameters_of_quantiles_are_named(params, error, message):
         RFFBoostQuantileRegressor(**params).fit(np.arange(30.0)[:, None], np.arange(30.0))
 
 
-TINY = RFFBoostRegressor(learner="rff_1", n_estimators=40, learning_rate=0.5, random_state=0)
+TINY = RFFBoostRegressor(learner="tree", n_estimators=10, learning_rate=0.5, random_state=0)
 
 
 def refused(estimator):
