@@ -147,8 +147,11 @@ POINTWISE = FirstColumn(LOSSES.create("squared_error"))
 @kinds
 def test_a_metric_couples_rows_where_the_loss_does_not(kind) -> None:
     X, y, weight = coupled_rows(kind)
-    RFFBoostRegressor(POINTWISE, n_estimators=3, eval_metric=kind(), random_state=0).fit(X, y, weight)
-    require_whole_groups(kind, y, weight)
+    model = RFFBoostRegressor(POINTWISE, n_estimators=3, eval_metric=kind(), random_state=0).fit(X, y, weight)
+    held_out = set(require_whole_groups(kind, y, weight))
+    assert len(held_out) == model.n_folds_ > 1
+    times = np.bincount([row for one in held_out for row in one], minlength=N)
+    assert set(times) == {times.sum() // N}
 
 
 @pytest.mark.parametrize("held_out", [30, 20_000])
@@ -167,6 +170,7 @@ def test_metrics_of_groups_and_all_of_a_ranker_get_whole_queries(make, held_out,
     target, query = (y[:, 0], {"qid": y[:, 2]}) if ranks else (y[:, [0, 2]], {})
     model = make(POINTWISE, n_estimators=3, eval_metric=metric if ranks else "seen", random_state=0)
     model.fit(X, target, sample_weight=weight, **query)
+    assert 0 < max(len(target) for target, _ in seen) < N
     for target, given in seen:
         code, size = np.unique(target[:, 1], return_counts=True)
         assert (size == 10).all()
@@ -234,4 +238,5 @@ def test_intervals_calibrate_on_whole_groups() -> None:
     X, y, _ = coupled_rows(PairwiseLogistic)
     booster = RFFBoostRegressor(InOneColumn(), n_estimators=2, random_state=0)
     ConformalRegressor(booster, random_state=0).fit(X, 1000 * y[:, 2] + y[:, 1])
-    require_whole_groups(PairwiseLogistic, y, np.ones(N))
+    fitted_to = frozenset().union(*require_whole_groups(PairwiseLogistic, y, np.ones(N)))
+    assert len(fitted_to) == 0.75 * N
