@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import Loss
 from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
-from ..losses.validation import check_pair, prepare_loss
+from ..losses.validation import check_pair, prepare_loss, require_finite_target
 from ..utils.typing import Array
 from .comparison import named_errors, require_shape, require_unchanged
 
@@ -64,7 +64,10 @@ class LossSample:
 
 def samples(loss: Loss, y: Array, n_classes: int | None) -> Iterator[LossSample]:
     """The loss at scores near its baseline, and further away."""
+    if not len(y) or y.ndim > 2:
+        raise ValueError(f"check_loss: y must have shape (n,) or (n, K) with at least one row, got {y.shape}")
     y = y.reshape(len(y), -1)[: None if is_coupled(loss) else MAX_ROWS].copy()
+    require_finite_target(loss, y)
     rng = np.random.default_rng(0)
     if loss.task == "classification" and n_classes is None:
         n_classes = max(2, int(y[:, 0].max()) + 1)

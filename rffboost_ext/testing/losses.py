@@ -44,7 +44,9 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     Raises
     ------
     AssertionError
-        If the loss breaks a law.
+        If the loss breaks a law, or refuses y.
+    ValueError
+        If y is no array of finite numbers; it may be infinite if ``infinite``.
 
     Examples
     --------

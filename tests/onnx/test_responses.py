@@ -176,7 +176,10 @@ def test_a_registered_loss_may_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> No
             "must return a value of type",
         ),
         (lambda loss, graph, raw: {}["key"], "KeyError: 'key', in the ONNX form of"),
-        (lambda loss, graph, raw: raw, "is not the inverse_link of the loss"),
+        (
+            lambda loss, graph, raw: raw,
+            "the ONNX form of Wrong is not the inverse_link of loss Wrong, whose response has shape",
+        ),
     ],
 )
 def test_wrong_nodes_of_a_response_are_refused_by_name(function: Any, words: str) -> None:
