@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..boosting.scorers import score_of_loss
 from ..core import Loss
 from ..data.sample_weight import check_sample_weight
@@ -20,13 +23,15 @@ from ..losses.validation import (
     require_accepted_target,
     require_multiclass,
 )
+from ..metrics.registry import METRICS, find_metric
 from ..preprocessing.targets import encode_targets, squeeze, target_array
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
 from .matrix_rows import rows_of_weight
-from .objectives import ArrayMetric, metric_on_predictions
+from .objectives import ArrayMetric, metric_on_predictions, named_metric
 from .prepared_losses import prepare_for_training
+from .queries import add_queries
 from .score_conversion import ScoreConversion, slope_of
 
 PARAMETERS = """loss : str or Loss, default={loss!r}
@@ -66,6 +71,7 @@ class HostEstimatorMixin:
     _n_columns: int | None = None
     """Columns of the target; None for a loaded model."""
     _raw: Any
+    predict: Any
     objective: Any
     get_params: Any
 
@@ -125,17 +131,14 @@ class HostEstimatorMixin:
         """Whether a target (n, K) is more than the labels of the host hold, which are finite."""
         return y.shape[1] > 1 or not np.isfinite(y).all()
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy of a classifier; the score of a regressor is the one of the loss.
-
-        That is R2 if the response has a column for each of y, else minus the mean loss, as in
-        :meth:`rffboost_ext.RFFBoostRegressor.score`.
-        """
+    def _score(self, X: Any, y: Any, sample_weight: Any, queries: Mapping[str, Any], **options: Any) -> float:
+        """Accuracy, or the score of the loss; `options` are arguments of the host's ``predict``."""
         if self.task == "classification":
-            return float(super().score(X, y, sample_weight=sample_weight))  # type: ignore[misc]
+            return float(accuracy_score(y, self.predict(X, **options), sample_weight=sample_weight))
+        y, _ = add_queries(type(self).__name__, self.loss_, X, y, {"sample_weight": sample_weight, **queries})
         targets = self._read_target(y)
         weight = check_sample_weight(sample_weight, len(targets))
-        return score_of_loss(self.loss_, *rows_of_weight(weight, targets, self._raw(X), weight))
+        return score_of_loss(self.loss_, *rows_of_weight(weight, targets, self._raw(X, **options), weight))
 
     def score_conversion(self) -> ScoreConversion:
         """The conversion of the host's scores to raw scores of the loss.
@@ -149,21 +152,33 @@ class HostEstimatorMixin:
 
     def _loss_metric(self) -> ArrayMetric:
         # The given loss names it: a prepared loss for several classes may be of another class.
-        return ArrayMetric(self.loss_, LOSSES.name_of(LOSSES.create(self.loss)), self.score_conversion())
+        name = LOSSES.name_of(LOSSES.create(self.loss))
+        return ArrayMetric(MeanLoss(self.loss_), name, self.score_conversion())
 
     def _wrap_metrics(self, metrics: Any) -> Any:
-        """Metrics of a fit, one or a list, with callables wrapped to take predictions."""
+        """Metrics of a fit, one or a list, with names of ours and callables as functions of the host's scores."""
         if isinstance(metrics, list | tuple):
             return [self._wrap_metrics(metric) for metric in metrics]
+        if self._is_own_metric(metrics):
+            return named_metric(metrics, self.loss_, self.score_conversion(), len(self.baseline_))
         if not callable(metrics):
             return metrics
         return metric_on_predictions(metrics, self.loss_, self.score_conversion())
+
+    def _is_own_metric(self, metric: Any) -> bool:
+        """Whether a metric is the name of one of ``rffboost_ext.metrics``, such as "ndcg@10"."""
+        return isinstance(metric, str) and find_metric(metric) is not None
 
     def _unsupported_metrics(self, metrics: Any) -> tuple[list[str], str]:
         """The host's own metrics among `metrics` that need scores of its own objectives, and what is allowed."""
         allowed = list(self.ranking_metrics) if has_increasing_link(self.loss_, len(self.baseline_)) else []
         names = metrics if isinstance(metrics, list | tuple) else [metrics]
-        unsupported = [name for name in names if isinstance(name, str) and name not in allowed]
+        allowed += [] if self.task == "classification" else [*filter(self._is_own_metric, METRICS)]
+        unsupported = [
+            name
+            for name in names
+            if isinstance(name, str) and name not in allowed and not self._is_own_metric(name)
+        ]
         return unsupported, f", a function, or one of {allowed}" if allowed else " or a function"
 
     def _response(self, raw: Array) -> Array:
@@ -176,8 +191,11 @@ def loss_param_names(params: Any) -> list[str]:
     return [name.removeprefix("loss__") for name in params if name.startswith("loss__")]
 
 
-NEUTRAL_VALUES = {"boost_from_average": True}
-"""Values without effect of parameters of the host's objectives, if not None or False."""
+def routed(method: Callable[..., Any], *others: str) -> dict[str, None]:
+    """The arguments that scikit-learn's metadata routing may pass to a method: those of the host's, and others."""
+    named = inspect.signature(method).parameters.values()
+    names = [one.name for one in named if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    return dict.fromkeys([name for name in names if name not in ("self", "X", "y")] + list(others))
 
 
 def check_objective_params(
@@ -189,7 +207,7 @@ def check_objective_params(
         value, own = params.get(name), next((inner for inner in names if inner in loss_params), None)
         # A metric of the host, such as XGBoost's "quantile", may read it too.
         agrees = own is not None and isinstance(value, int | float) and value == loss_params[own]
-        if value is None or value is NEUTRAL_VALUES.get(name, False) or agrees:
+        if value is None or value is False or agrees:
             continue
         advice = "do not set it" if own is None else f"set loss__{own} by set_params, or pass an instance as loss"
         raise ValueError(f"{owner}: loss {loss!r} ignores {name}; {advice}, got {value!r}")

@@ -36,7 +36,8 @@ except ImportError as error:
     ) from error
 
 from .lightgbm_cosines import CosineObjective
-from .lightgbm_estimators import LGBMClassifier, LGBMRegressor, recorded_link
+from .lightgbm_estimators import LGBMClassifier, LGBMRegressor
+from .lightgbm_initial_scores import recorded_link
 
 __all__ = [
     "CosineObjective",

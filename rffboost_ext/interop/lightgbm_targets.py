@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..utils.typing import Array
 from .attachments import attach, host_labels
+from .queries import replace_eval_targets
 
 
 class TargetColumns:
@@ -29,27 +30,13 @@ class TargetColumns:
 
     def without_columns(self, options: dict[str, Any]) -> dict[str, Any]:
         """Arguments of ``fit`` with labels in place of the targets of evaluation sets."""
-        if options.get("eval_set") is not None:
-            sets = options["eval_set"]
-            return options | {"eval_set": list(self._with_labels([sets] if isinstance(sets, tuple) else sets))}
-        if options.get("eval_y") is None:
-            return options
-        many = isinstance(options["eval_y"], tuple)
-        sets = (
-            zip(options["eval_X"], options["eval_y"], strict=True)
-            if many
-            else [(options["eval_X"], options["eval_y"])]
-        )
-        labels = tuple(label for _, label in self._with_labels(sets))
-        return options | {"eval_y": labels if many else labels[0]}
+        return replace_eval_targets(options, self._labels_of_set)
 
-    def _with_labels(self, sets: Any) -> Iterator[tuple[Any, Array]]:
-        for X, y in sets:
-            if X is self.X and y is self.y:
-                yield X, self.labels
-                continue
-            self.targets.append(self.read(y))
-            yield X, host_labels(self.targets[-1])
+    def _labels_of_set(self, number: int, X: Any, y: Any) -> Array:
+        if X is self.X and y is self.y:
+            return self.labels
+        self.targets.append(self.read(y))
+        return host_labels(self.targets[-1])
 
     def __call__(self, env: Any) -> None:
         if env.iteration == env.begin_iteration:

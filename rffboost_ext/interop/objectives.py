@@ -14,6 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..boosting.metrics import resolve_metric
+from ..boosting.scorers import ScoreDecoder, ScoreFunction
 from ..core import Loss
 from ..losses.registry import LOSSES
 from ..losses.validation import check_baseline, compute_baseline
@@ -137,14 +139,16 @@ class ArrayObjective:
 
 @dataclass(frozen=True, eq=False)
 class ArrayMetric:
-    """The weighted mean of a prepared loss for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
+    """A metric of raw scores for the scikit-learn interface: ``metric(y, scores, weight) -> float``.
 
-    `conversion` maps the host's scores to raw scores; `name` is the name of the metric in the host.
+    `score` is that of targets (n, K), raw scores (n, C) and weights (n,), such as a mean loss; `conversion` maps
+    the host's scores to raw scores; `name` is the name of the metric in the host.
     """
 
-    loss: Loss
+    score: ScoreFunction
     name: str
     conversion: ScoreConversion = field(default_factory=ScoreConversion)
+    greater_is_better: bool = False
 
     @property
     def __name__(self) -> str:
@@ -154,8 +158,14 @@ class ArrayMetric:
     def __call__(self, y_true: Array, y_pred: Array, sample_weight: Array | None = None) -> float:
         """The weighted mean."""
         raw = self.conversion.raw(y_pred)
-        y = as_columns(y_true).reshape(len(raw), -1)
-        return mean_loss(self.loss, y, raw, float_weights(sample_weight, len(raw)))
+        y, weight = as_columns(y_true).reshape(len(raw), -1), float_weights(sample_weight, len(raw))
+        return self.score(*rows_of_weight(weight, y, raw, weight))
+
+
+def named_metric(name: str, loss: Loss, conversion: ScoreConversion, n_outputs: int) -> ArrayMetric:
+    """The metric of ``rffboost_ext.metrics`` of a name, such as "ndcg@10", for a prepared loss."""
+    found = resolve_metric(name, ScoreDecoder(loss, name, None, lambda other: other, n_outputs))
+    return ArrayMetric(found.score, name, conversion, found.greater_is_better)
 
 
 def metric_on_predictions(

@@ -36,7 +36,10 @@ def prepare_for_scores(loss: Loss, y: Array, raw: Array, weight: Array) -> Loss:
 @contextmanager
 def require_columns(loss: Loss, y: Array) -> Iterator[None]:
     """Say how a matrix gets further columns in an error of a loss that needs more than a target (n, K) has."""
-    advice = "further columns of the target of a matrix are given by attach(matrix, y=...)"
+    advice = (
+        "further columns of the target of a matrix are given by attach(matrix, y=...), queries also by the "
+        "host's own qid or group"
+    )
     try:
         loss.n_scores(y)
     except ValueError as error:

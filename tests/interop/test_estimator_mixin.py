@@ -111,7 +111,6 @@ IGNORED = {
         "fair_c": 2.0,
         "sigmoid": 2.0,
         "reg_sqrt": True,
-        "boost_from_average": False,
         "label_gain": [0, 1],
     },
 }

@@ -128,7 +128,7 @@ def test_functions_of_the_users_see_what_lightgbm_shows():
         ({"class_weight": {7: 2.0}}, BINARY, "are not in class_weight"),
         ({"scale_pos_weight": 3.0}, CLASSES, "scale_pos_weight weights the second of two classes"),
         ({"is_unbalance": True, "scale_pos_weight": 3.0}, BINARY, "only one of .* may be set"),
-        ({}, TWO, "y must have one column, whose labels LightGBM encodes, got 2"),
+        ({"loss": "exponential"}, TWO > 0.0, "y must have one column for loss Exponential.* got 2"),
     ],
 )
 def test_bad_input_is_named(params, y, words):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import lightgbm as lgb
 import numpy as np
 import pytest
+import sklearn
 import xgboost as xgb
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, cross_val_score
 
 from rffboost_ext.interop import lightgbm as rlgb
 from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.metrics import ndcg_score
 
 RNG = np.random.default_rng(0)
 QUERY, X = np.repeat(np.arange(24), 10), RNG.standard_normal((240, 3))
@@ -103,3 +105,71 @@ def test_bounds_of_a_matrix_are_its_target():
     np.testing.assert_array_equal(*found)
     with pytest.raises(ValueError, match="the matrix has no labels"):
         rxgb.intercept("aft_normal", xgb.DMatrix(X))
+
+
+def fitted(host, **queries):
+    model = {
+        "xgboost": rxgb.XGBRegressor(loss="lambdarank", n_estimators=4, n_jobs=1, eval_metric="ndcg@5"),
+        "lightgbm": rlgb.LGBMRegressor(loss="lambdarank", n_estimators=4, n_jobs=1, verbose=-1),
+    }[host]
+    own = {"verbose": False} if host == "xgboost" else {"eval_metric": "ndcg@5"}
+    if not queries:
+        return model.fit(X[A], Y[A], eval_set=[(X[B], Y[B])], **own)
+    return model.fit(X[A], RELEVANCE[A], eval_set=[(X[B], RELEVANCE[B])], **own, **queries)
+
+
+QUERIES = {
+    "qid": {"qid": [f"q{query}" for query in QUERY[A]], "eval_qid": [QUERY[B]]},
+    "group": {"group": SIZES[:16], "eval_group": [SIZES[16:]]},
+}
+
+
+@pytest.mark.parametrize("host", ["xgboost", "lightgbm"])
+def test_estimators_take_queries_as_the_hosts_rankers(host):
+    wanted = fitted(host)
+    curve = wanted.evals_result() if host == "xgboost" else wanted.evals_result_
+    ((name, values),) = next(iter(curve.values())).items()
+    assert name == "ndcg@5"
+    assert values[-1] == pytest.approx(ndcg_score(RELEVANCE[B], wanted.predict(X[B]), QUERY[B], k=5), abs=1e-6)
+    for queries in QUERIES.values():
+        model = fitted(host, **queries)
+        np.testing.assert_array_equal(model.predict(X), wanted.predict(X))
+        assert (model.evals_result() if host == "xgboost" else model.evals_result_) == curve
+    assert model.score(X[B], RELEVANCE[B], qid=QUERY[B]) == model.score(X[B], Y[B])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"qid": QUERY[A], "eval_qid": None}, "eval_qid must have an entry for each evaluation set, got 0"),
+        ({"qid": QUERY[A], "group": SIZES[:16]}, "queries must be either qid or group.* got qid and group"),
+        ({"qid": QUERY[A], "eval_group": [SIZES[16:]]}, "queries must be either .* got qid and eval_group"),
+        ({"group": SIZES}, "group must hold sizes of queries that add up to 160 rows, got 240"),
+        ({"group": SIZES[:16] + 0.5}, "group must be an integer >= 1, got 10.5"),
+        ({"qid": QUERY[A], "sample_weight": np.ones(16)}, "sample_weight must have an entry for each of 160 rows"),
+    ],
+)
+def test_queries_that_do_not_suit_the_rows_are_named(options, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        fitted("xgboost", **options)
+
+
+@pytest.mark.parametrize("made", [rxgb.XGBRegressor, rlgb.LGBMRegressor, rxgb.XGBClassifier, rlgb.LGBMClassifier])
+def test_queries_are_for_losses_of_groups(made):
+    with pytest.raises(ValueError, match="qid is for losses of groups of rows, such as 'lambdarank', got loss"):
+        made().fit(X, RELEVANCE, qid=QUERY)
+
+
+def test_searches_hand_on_queries_and_offsets():
+    with sklearn.config_context(enable_metadata_routing=True):
+        for made in (rxgb.XGBRegressor, rlgb.LGBMRegressor):
+            model = made(loss="lambdarank", n_estimators=2, n_jobs=1)
+            model.set_fit_request(qid=True).set_score_request(qid=True)
+            given = {"qid": QUERY, "groups": QUERY}
+            found = cross_val_score(model, X, RELEVANCE, cv=GroupKFold(3), params=given)
+            assert np.isfinite(found).all()
+        model = rxgb.XGBRegressor(n_estimators=2, n_jobs=1)
+        model.set_fit_request(base_margin=True).set_score_request(base_margin=True)
+        offset = 100.0 * X[:, 1]
+        found = cross_val_score(model, X, X[:, 0] + offset, cv=3, params={"base_margin": offset})
+        assert found.min() > 0.999

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
 from rffboost_ext import STEPS, RFFBoostClassifier, RFFBoostRegressor, Shrunk, Tree, boost
@@ -213,6 +214,7 @@ WEIGHTED = [
     ("xgboost", {"base_score": 0.2, "scale_pos_weight": 5.0}),
     ("lightgbm", {"scale_pos_weight": 3.0}),
     ("lightgbm", {"is_unbalance": True}),
+    ("lightgbm", {"boost_from_average": False}),
     ("lightgbm", {"class_weight": "balanced"}),
     ("lightgbm", {"class_weight": {0: 2.0, 1: 5.0}, "scale_pos_weight": 2.0}),
 ]
@@ -237,8 +239,27 @@ def test_a_base_score_is_where_xgboost_starts(y):
     np.testing.assert_allclose(scores(ours, X), scores(own, X), atol=1e-5)
 
 
+Y = np.column_stack([BINARY, SIGNAL > 0.0, X[:, 2] > 0.5]).astype(int)
+
+
+def test_several_labels_of_a_row_are_models_of_each_in_lightgbm():
+    model = rlgb.LGBMClassifier(**OWN["lightgbm"])
+    rows = {"eval_set": [(X, Y), (X[:100], Y[:100])], "sample_weight": np.linspace(0.5, 2.0, 400)}
+    model.fit(X, Y, **rows)
+    each = [
+        lgb.LGBMClassifier(**OWN["lightgbm"]).fit(X, y, sample_weight=rows["sample_weight"]).predict_proba(X)[:, 1]
+        for y in Y.T
+    ]
+    probability = model.predict_proba(X)
+    np.testing.assert_allclose(probability, np.column_stack(each), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), probability > 0.5)
+    wanted = log_loss(Y[:100].ravel(), probability[:100].ravel()) * 3
+    assert model.evals_result_["valid_1"]["log_loss"][-1] == pytest.approx(wanted)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.fit(X, BINARY).predict_proba(X).shape == (400, 2)
+
+
 def test_several_labels_of_a_row_are_xgboosts_own(tmp_path):
-    Y = np.column_stack([BINARY, SIGNAL > 0.0, X[:, 2] > 0.5]).astype(int)
     own, ours = (module.XGBClassifier(**OWN["xgboost"]).fit(X, Y) for module in (xgb, rxgb))
     np.testing.assert_allclose(ours.predict_proba(X), own.predict_proba(X), atol=1e-6)
     np.testing.assert_array_equal(ours.predict(X), own.predict(X))
@@ -251,7 +272,7 @@ def test_several_labels_of_a_row_are_xgboosts_own(tmp_path):
 
 @pytest.mark.parametrize("loss", ["lambdarank", "cox"])
 def test_native_loops_say_how_a_matrix_gets_further_columns(loss):
-    words = r"y must have two columns, .* got 1; further columns .* attach\(matrix, y=\.\.\.\)"
+    words = r"y must have two columns, .* got 1; further columns .* attach\(matrix, y=\.\.\.\), queries .* group"
     with pytest.raises(ValueError, match=words):
         xgb.train({}, xgb.DMatrix(X, CLASSES), 1, obj=rxgb.objective(loss))
     with pytest.raises(ValueError, match=words):

@@ -328,7 +328,7 @@ def test_a_loaded_model_is_fitted_again(loss, tmp_path):
 
 
 def test_metrics_that_would_see_raw_scores_are_refused():
-    with pytest.raises(ValueError, match="eval_metric must be unset or a function"):
+    with pytest.raises(ValueError, match="eval_metric must be unset, a function, or one of"):
         rxgb.XGBRegressor(loss="gamma", eval_metric="rmse").fit(X, 1e-60 * np.abs(SIGNAL))
     rxgb.XGBRegressor(eval_metric="rmse", n_estimators=2).fit(X, SIGNAL)
 
