@@ -1,4 +1,4 @@
-"""Sums over the rows at risk at each event, and the expected number of events of each row."""
+"""Sums over the rows at risk at each event, of rows in the order of their times."""
 
 from __future__ import annotations
 
@@ -7,60 +7,70 @@ from math import exp, log
 from .kernel import kernel
 
 
-@kernel("f8[2] f8[1] f8[1] i8[1] f8[2]* i8[1]*")
-def sum_risk_sets(y, raw, weight, order, sums, place):  # type: ignore[no-untyped-def]
+@kernel("f8[2] f8[1] f8[1] i8[1] f8[2]*")
+def sum_risk_sets(y, raw, weight, order, sums):  # type: ignore[no-untyped-def]
     """Set sums at each of T times of events, and return T, or -1 if `order` is not the stable order of the times.
 
-    y (n, 2) holds events and times. The columns of `sums` (n, 5) are the time, the log of the weighted sum of
-    ``exp(raw)`` at risk, number and weight of the events, and their share in the sum, by falling time. `place`
-    (n,) is the row of `sums` of the last event which is not after the time of a row, T if there is none.
+    Events and times y (n, 2), scores and weights (n,) are those of the rows `order` (n,). The columns of `sums`
+    (n, 6) are the time; a shift and the weighted sum of ``exp(raw - shift)`` at risk; number and weight of the
+    events, and their share in the sum, by falling time.
     """
-    n_times, shift, total, i = 0, -1e300, 0.0, len(order) - 1
+    n_times, shift, total, i = 0, -1e300, 0.0, len(y) - 1
     while i >= 0:
-        time, tied, n_events, event_weight = y[order[i], 1], 0.0, 0.0, 0.0
-        while i >= 0 and y[order[i], 1] == time:
-            row = order[i]
-            if raw[row] > shift:
+        time, tied, n_events, event_weight = y[i, 1], 0.0, 0.0, 0.0
+        while i >= 0 and y[i, 1] == time:
+            if raw[i] > shift:
                 # Exponents are relative to the largest score so far.
-                total, tied = total * exp(shift - raw[row]), tied * exp(shift - raw[row])
-                shift = raw[row]
-            risk = weight[row] * exp(raw[row] - shift)
+                total, tied = total * exp(shift - raw[i]), tied * exp(shift - raw[i])
+                shift = raw[i]
+            risk = weight[i] * exp(raw[i] - shift)
             total += risk
-            if y[row, 0] > 0.0:
-                n_events, event_weight, tied = n_events + 1.0, event_weight + weight[row], tied + risk
-            place[row] = n_times
+            if y[i, 0] > 0.0:
+                n_events, event_weight, tied = n_events + 1.0, event_weight + weight[i], tied + risk
             i -= 1
-            if i >= 0 and (y[order[i], 1] > time or (y[order[i], 1] == time and order[i] > row)):
+            if i >= 0 and (y[i, 1] > time or (y[i, 1] == time and order[i] > order[i + 1])):
                 return -1
         if n_events > 0.0:
-            sums[n_times, 0], sums[n_times, 1] = time, shift + log(total)
-            sums[n_times, 2], sums[n_times, 3], sums[n_times, 4] = n_events, event_weight, min(tied / total, 1.0)
+            sums[n_times, 0], sums[n_times, 1], sums[n_times, 2] = time, shift, total
+            sums[n_times, 3], sums[n_times, 4], sums[n_times, 5] = n_events, event_weight, min(tied / total, 1.0)
             n_times += 1
     return n_times
 
 
-@kernel("f8[2] f8[1] f8[2] i8[1] f8[2]* f8[1]*")
-def sum_hazards(y, raw, sums, place, hazard, expected):  # type: ignore[no-untyped-def]
+@kernel("f8[2] f8[1] f8[2] f8[1]*")
+def sum_hazards(y, raw, sums, expected):  # type: ignore[no-untyped-def]
     """Set the expected number of events of each row, (n,): its hazard, summed over times at which it is at risk.
 
-    y (n, 2), `sums` (T, 5) and `place` (n,) are those of ``sum_risk_sets``. The columns of `hazard` (T, 2) are set
-    to logs of the cumulative hazard of a score of 0: of censored rows, and by Efron's method of rows with events.
+    Rows and `sums` (T, 6) are those of ``sum_risk_sets``. Rows with events count less at their time, by Efron's
+    method.
     """
-    shift, total = -1e300, 0.0
-    for k in range(len(sums) - 1, -1, -1):
-        n_events, share, of_others, of_events = sums[k, 2], sums[k, 4], 0.0, 0.0
-        for gone in range(int(n_events)):
-            left = 1.0 - gone / n_events * share
-            of_others += 1.0 / left
-            of_events += (1.0 - gone / n_events) / left
-        unit = log(sums[k, 3] / n_events) - sums[k, 1]
-        if unit > shift:
-            total, shift = total * exp(shift - unit), unit
-        scale = exp(unit - shift)
-        hazard[k, 1] = shift + log(total + scale * of_events)
-        total += scale * of_others
-        hazard[k, 0] = shift + log(total)
-    for i in range(len(raw)):
-        expected[i] = 0.0
-        if place[i] < len(sums):
-            expected[i] = exp(raw[i] + hazard[place[i], 1 if y[i, 0] > 0.0 else 0])
+    # The hazard of a score of `shift` up to a time of events: of censored rows, and of rows with an event there.
+    k, shift, hazard, of_events = len(sums) - 1, 1e300, 0.0, 0.0
+    for i in range(len(y)):
+        while k >= 0 and sums[k, 0] <= y[i, 1]:
+            hazard *= exp(sums[k, 1] - shift)
+            shift, of_events, n_events = sums[k, 1], hazard, sums[k, 3]
+            unit = sums[k, 4] / n_events / sums[k, 2]
+            for gone in range(int(n_events)):
+                left = 1.0 - gone / n_events * sums[k, 5]
+                hazard += unit / left
+                of_events += unit * (1.0 - gone / n_events) / left
+            k -= 1
+        expected[i] = exp(raw[i] - shift) * (of_events if y[i, 0] > 0.0 else hazard)
+
+
+@kernel("f8[2] f8[1] f8[2] f8[1]*")
+def risk_set_losses(y, raw, sums, losses):  # type: ignore[no-untyped-def]
+    """Set the part of each row in the negative log likelihood, (n,): 0 without an event.
+
+    Rows and `sums` (T, 6) are those of ``sum_risk_sets``. For m events of the sum E in a risk set of the sum S it
+    is the mean of ``log(S - l E / m)`` over l from 0 to m - 1, by Efron's method, less the score.
+    """
+    k, log_sum = len(sums) - 1, 0.0
+    for i in range(len(y)):
+        while k >= 0 and sums[k, 0] <= y[i, 1]:
+            log_sum, n_events = sums[k, 1] + log(sums[k, 2]), sums[k, 3]
+            for gone in range(1, int(n_events)):
+                log_sum += log(1.0 - gone / n_events * sums[k, 5]) / n_events
+            k -= 1
+        losses[i] = log_sum - raw[i] if y[i, 0] > 0.0 else 0.0

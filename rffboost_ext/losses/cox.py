@@ -64,11 +64,10 @@ class Cox(SurvivalLoss):
         return self
 
     def value(self, y: Array, raw: Array, weight: Array) -> Array:  # type: ignore[override]
-        risks = RiskSets.of(y, raw[:, 0], weight)
-        return np.where(y[:, 0] > 0.0, risks.log_sums()[risks.place] - raw[:, 0], 0.0)
+        return RiskSets.of(y, raw[:, 0], weight).losses()
 
     def derivatives(self, y: Array, raw: Array, weight: Array) -> tuple[Array, Array]:  # type: ignore[override]
-        expected = RiskSets.of(y, raw[:, 0], weight).expected_events(y, raw[:, 0])[:, None]
+        expected = RiskSets.of(y, raw[:, 0], weight).expected_events()[:, None]
         return expected - y[:, :1], np.maximum(expected, LEAST_HESSIAN)
 
     def baseline(self, y: Array, weight: Array) -> Array:

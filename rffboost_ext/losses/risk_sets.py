@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..kernels import compiled
 from ..utils.typing import Array
 
 ORDERS: dict[int, Array] = {}
-"""The order of the rows of recent calls by their number; an order that is not that of the times is not used."""
+"""The order of the rows of recent calls by their number; one that is not that of the times is not used."""
 MAX_ORDERS = 8
 
 
@@ -20,15 +21,19 @@ class RiskSets:
 
     Parameters
     ----------
-    sums : ndarray of shape (T, 5)
-        The time; ``log(S)``, S being the weighted sum of ``exp(raw)`` over the rows at risk; number and total
-        weight of the events; and their share in S.
-    place : ndarray of shape (n,)
-        The row of `sums` of the last event that is not after the time of a row, T if there is none.
+    order : ndarray of shape (n,)
+        The rows by rising time.
+    y, raw : ndarray of shape (n, 2) and (n,)
+        Events and times, and scores, in this order.
+    sums : ndarray of shape (T, 6)
+        The time; a shift, and the weighted sum of ``exp(raw - shift)`` over the rows at risk; number and total
+        weight of the events; and their share in the sum.
     """
 
+    order: Array
+    y: Array
+    raw: Array
     sums: Array
-    place: Array
 
     @classmethod
     def of(cls, y: Array, raw: Array, weight: Array) -> RiskSets:
@@ -36,36 +41,30 @@ class RiskSets:
 
         Scores may differ by any amount. Rows are sorted once for several calls on the same times.
         """
-        sums, place = np.empty((len(y), 5)), np.empty(len(y), dtype=np.int64)
-
-        def summed(order: Array) -> int:
-            return int(compiled("risk_sets").sum_risk_sets(y, raw, weight, order, sums, place))
-
-        known = ORDERS.get(len(y))
-        n_times = -1 if known is None else summed(known)
-        if n_times < 0:
-            order = np.argsort(y[:, 1], kind="stable")
-            n_times = summed(order)
+        order = ORDERS.get(len(y))
+        if order is None:
             if len(ORDERS) >= MAX_ORDERS:
                 ORDERS.clear()
-            ORDERS[len(y)] = order
-        return cls(sums[:n_times], place)
+            order = ORDERS[len(y)] = np.argsort(y[:, 1], kind="stable")
+        ordered, sums = (y.take(order, axis=0), raw.take(order)), np.empty((len(y), 6))
+        n_times = compiled("risk_sets").sum_risk_sets(*ordered, weight.take(order), order, sums)
+        if n_times < 0:
+            # The order is that of other rows.
+            ORDERS.pop(len(y), None)
+            return cls.of(y, raw, weight)
+        return cls(order, *ordered, sums[:n_times])
 
-    def expected_events(self, y: Array, raw: Array) -> Array:
+    def expected_events(self) -> Array:
         """The expected number of events of each row, (n,), by its hazard while it is at risk."""
-        expected = np.empty(len(y))
-        hazard = np.empty((len(self.sums), 2))
-        compiled("risk_sets").sum_hazards(y, raw, self.sums, self.place, hazard, expected)
-        return expected
+        return self._of_rows(compiled("risk_sets").sum_hazards)
 
-    def log_sums(self) -> Array:
-        """Means of the log of S without a part of the events, by Efron's method, and 0 behind them: (T + 1,).
+    def losses(self) -> Array:
+        """The part of each row in the negative log likelihood, (n,)."""
+        return self._of_rows(compiled("risk_sets").risk_set_losses)
 
-        For m events, of the sum E, they are of ``log(S - l E / m)`` over l from 0 to m - 1.
-        """
-        _, log_at_risk, count, _, share = self.sums.T
-        count = count.astype(np.int64)
-        of = np.repeat(np.arange(len(count)), count)
-        gone = (np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)) / count[of]
-        means = np.bincount(of, np.log(1.0 - gone * share[of]), len(count)) / count
-        return np.append(log_at_risk + means, 0.0)
+    def _of_rows(self, kernel: Callable[..., None]) -> Array:
+        """What a kernel sets for each row in order, (n,), in the order of the call."""
+        ordered, values = np.empty((2, len(self.y)))
+        kernel(self.y, self.raw, self.sums, ordered)
+        values[self.order] = ordered
+        return values

@@ -47,9 +47,9 @@ class SurvivalLoss(Loss):
         It is the sum over the times of events up to t of their weight, divided by the weighted sum of ``exp(raw)``
         over the rows at risk, for targets (n, 2), scores (n, 1) and weights (n,).
         """
-        at, log_at_risk, _, events, _ = RiskSets.of(y, raw[:, 0], weight).sums[::-1].T
+        at, shift, at_risk, _, events, _ = RiskSets.of(y, raw[:, 0], weight).sums[::-1].T
         with np.errstate(over="ignore"):
-            hazard = np.append(0.0, np.cumsum(np.exp(np.log(events) - log_at_risk)))
+            hazard = np.append(0.0, np.cumsum(events / at_risk * np.exp(-shift)))
         return hazard[np.searchsorted(at, time, side="right")]
 
     def cumulative_hazard(self, raw: Array, time: Array, baseline: Array) -> Array:
