@@ -73,6 +73,8 @@ SMALL = TrainingDefaults(
     ridge={"per_degree": 6.0, "relative_rate": 5.0},
     irls=TrainingCondition(0.02, 0.45, 1.5, 4),
 )
+# A loss that compares all rows with each other, as that of Cox does, says little about few held-out rows.
+SMALL_COMPARED = replace(SMALL, n_folds=3, patience=8)
 MIDDLE = TrainingDefaults(
     *(0.3, 15, 5),
     kernel={"n_components": 256, "compare_scales": True},
@@ -98,11 +100,12 @@ UNEQUAL: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "irls": None}
 GIVEN: dict[str, Any] = {"learning_rate": 0.1, "patience": 40, "n_folds": None}
 
 
-def table_row(n_samples: int, n_features: int) -> TrainingDefaults:
-    """The row of the table for data of some size."""
+def table_row(n_samples: int, n_features: int, compares_rows: bool = False) -> TrainingDefaults:
+    """The row of the table for data of some size and a loss that may compare all rows with each other."""
     if n_samples > FEW:
         return LARGE
-    rows = (SMALL_WIDE, MIDDLE_WIDE) if n_features >= MANY_FEATURES else (SMALL, MIDDLE)
+    small = SMALL_COMPARED if compares_rows else SMALL
+    rows = (SMALL_WIDE, MIDDLE_WIDE) if n_features >= MANY_FEATURES else (small, MIDDLE)
     row = rows[n_samples >= MEDIUM]
     return with_more_frequencies(row) if n_samples < MEDIUM and n_features >= SPACIOUS else row
 

@@ -88,7 +88,7 @@ def plan_fit(
 
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
     """The defaults of a fit with early stopping."""
-    row, many = table_row(*data.X.shape), len(data) > FEW
+    row, many = table_row(len(data), data.X.shape[1], data.rows == "all"), len(data) > FEW
     if not many and data.effective_size < UNEQUAL_SIZE * len(data):
         row = replace(row, **UNEQUAL)
     free = is_auto(estimator.learning_rate) and is_auto(estimator.learner)
