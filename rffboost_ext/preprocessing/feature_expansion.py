@@ -58,16 +58,16 @@ def mean_imputation(means: Array) -> ImputeAndEncode:
 
 def one_hot(codes: Array, weight: Array, missing: bool) -> Array:
     """One-hot columns of each code, (K + 1, k), missing values last; without any, two codes share one."""
-    from sklearn.preprocessing import OneHotEncoder
-
     observed = codes[~np.isnan(codes)].astype(np.int64)
     present = np.unique(observed)
     if not len(present):
         return np.ones((1, 1))
     size = int(present[-1]) + 1
     share = np.bincount(observed, weight[~np.isnan(codes)], size)[present]
-    encoder = OneHotEncoder(drop=None if missing else "if_binary", sparse_output=False)
-    columns = encoder.fit_transform(merge_rare_codes(present, share)[:, None])
+    merged = merge_rare_codes(present, share)
+    columns = (merged[:, None] == np.unique(merged)).astype(np.float64)
+    if columns.shape[1] == 2 and not missing:
+        columns = columns[:, 1:]
     if missing:
         table = np.zeros((size + 1, columns.shape[1] + 1))
         # A code without rows counts as missing.

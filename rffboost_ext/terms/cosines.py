@@ -221,7 +221,9 @@ def _(term: Cosines, clipping: ClipAndLog) -> Term:
 
 def pad_rows(array: Array, multiple: int) -> Array:
     """An array (m, ...) with rows of zeros up to a multiple of rows."""
-    return np.pad(array, [(0, -len(array) % multiple), *[(0, 0)] * (array.ndim - 1)])
+    padded = np.zeros((len(array) + -len(array) % multiple, *array.shape[1:]))
+    padded[: len(array)] = array
+    return padded
 
 
 def distinct_rows(rows: Array) -> tuple[Array, Array]:

@@ -33,20 +33,23 @@ class MeanLoss:
     loss: Loss
 
     def __call__(self, y: Array, raw: Array, weight: Array) -> float:
-        values = losses_of_rows(self.loss, y, raw, weight)
-        require_value_per_row(self.loss, values, len(y))
-        return float(np.average(values, weights=weight))
+        return self.batch(y, raw[None], weight)[0]
 
     def batch(self, y: Array, raw: Array, weight: Array) -> list[float]:
         """The error of each of T score arrays, raw (T, n, C), in one call of a loss of independent rows."""
-        if self.loss.rows != "independent":
-            return [self(y, one, weight) for one in raw]
         count, n, n_outputs = raw.shape
-        values = self.loss.value(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs))
-        require_value_per_row(self.loss, values, count * n)
+        if self.loss.rows == "independent":
+            values = self._values(np.tile(y, (count, 1)), raw.reshape(count * n, n_outputs), weight)
+        else:
+            values = np.stack([self._values(y, one, weight) for one in raw])
         # As np.average, which is slow for few rows.
         means: list[float] = ((values.reshape(count, n) * weight).sum(axis=1) / weight.sum()).tolist()
         return means
+
+    def _values(self, y: Array, raw: Array, weight: Array) -> Array:
+        values: Array = losses_of_rows(self.loss, y, raw, weight)
+        require_value_per_row(self.loss, values, len(y))
+        return values
 
 
 def batch_errors(error: ErrorFunction, y: Array, raw: Array, weight: Array) -> list[float]:

@@ -76,10 +76,10 @@ def first_arrivals(arrival: Array, probability: Array, sizes: Array) -> tuple[Ar
     times = np.full_like(arrival, np.inf)
     np.divide(arrival, probability.astype(arrival.dtype), out=times, where=probability > 0.0)
     n_first = min(int(sizes.max(initial=1)), times.shape[1])
-    first = times.argpartition(n_first - 1, axis=1)[:, :n_first]
-    order = np.take_along_axis(times, first, axis=1).argsort(axis=1)
+    first, row = times.argpartition(n_first - 1, axis=1)[:, :n_first], np.arange(len(times))[:, None]
+    order = times[row, first].argsort(axis=1)
     wins = np.zeros(times.shape, dtype=bool)
-    np.put_along_axis(wins, np.take_along_axis(first, order, axis=1), np.arange(n_first) < sizes[:, None], axis=1)
+    wins[row, first[row, order]] = np.arange(n_first) < sizes[:, None]
     rows, columns = np.nonzero(wins)
     return rows, columns
 
