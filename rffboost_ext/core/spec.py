@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..utils.migration_hints import require_known_params
@@ -30,6 +32,11 @@ class Spec(BaseEstimator):
     roles: ClassVar[Mapping[str, Registry[Any]]] = {}
     """Hyperparameters that are parts themselves, as an instance or a registered name."""
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """As in scikit-learn, with arrays of more than 10 entries shortened: error messages name parts by it."""
+        with np.printoptions(threshold=10, edgeitems=2):
+            return super().__repr__(N_CHAR_MAX)
+
     def validate(self) -> None:
         """Raise a TypeError or ValueError for the first invalid hyperparameter."""
         require_all(self, self.constraints)
@@ -42,3 +49,9 @@ class Spec(BaseEstimator):
         """Set hyperparameters, also nested ones of a part that is set by its registered name."""
         require_known_params(self, params)
         return super().set_params(**resolve_names(self, params, self.roles))
+
+
+def full_repr(spec: Spec) -> str:
+    """The class and all parameters, every entry of arrays included: the same text for equal parts only."""
+    with np.printoptions(threshold=sys.maxsize):
+        return BaseEstimator.__repr__(spec, sys.maxsize)

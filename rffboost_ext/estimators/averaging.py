@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.spec import full_repr
 from ..preprocessing.category_encoding import CategoryEncoding, category_lists
 from ..preprocessing.category_recoding import category_kinds, joint_encoding, recoding_of
 from ..preprocessing.feature_encoder import FeatureEncoder
@@ -122,7 +123,7 @@ def require_same_kind(first: BaseRFFBoost, other: BaseRFFBoost) -> None:
         raise TypeError(f"average: {KINDS}, got {other!r} beside {first!r}")
     check_is_fitted(other)
     facts: dict[str, list[Any]] = {
-        "losses": [repr(compose(model).loss) for model in (first, other)],
+        "losses": [full_repr(compose(model).loss) for model in (first, other)],
         "classes": [np.asarray(getattr(model, "classes_", ())).tolist() for model in (first, other)],
         "numbers of features": [model.n_features_in_ for model in (first, other)],
         "names of features": [list(getattr(model, "feature_names_in_", ())) for model in (first, other)],

@@ -16,6 +16,7 @@ from ..boosting.fit_plan import FitPlan, FitResult
 from ..boosting.interruption import Interrupted
 from ..boosting.training import Trainer
 from ..core import Loss
+from ..core.spec import full_repr
 from ..data.copies import merge_copies
 from ..data.dataset import Dataset
 from ..data.sample_weight import merge_duplicate_rows, warn_if_light
@@ -81,7 +82,8 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         if has_offset:
             data = data.with_offset(encode_base_margin(base_margin, X, sample_weight, n_scores))
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, n_scores)
-        given_loss, parts = repr(parts.loss), self._prepare(parts, data, targets, n_scores if has_offset else 0)
+        given_loss = full_repr(parts.loss)
+        parts = self._prepare(parts, data, targets, n_scores if has_offset else 0)
         warn_if_light(data.weight)
         start, n_initial = self._start(init, parts.loss, data, targets)
         name = self.default_loss if is_auto(self.loss) else self.loss
@@ -137,7 +139,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
 
         A warm start keeps the prepared loss of the previous fit.
         """
-        if self._is_warm_start() and repr(parts.loss) == self._warm_start.loss:
+        if self._is_warm_start() and full_repr(parts.loss) == self._warm_start.loss:
             parts = replace(parts, loss=self.loss_)
         if n_offsets:
             parts = replace(parts, loss=WithOffset(parts.loss, n_offsets))

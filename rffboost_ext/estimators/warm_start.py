@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core import Loss
+from ..core.spec import full_repr
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
@@ -61,7 +62,7 @@ def key_of(data: Dataset) -> str:
 
 def require_same_fit(owner: str, loss: Loss, previous: Loss) -> None:
     """Raise a ValueError if a warm start would continue with another loss."""
-    if repr(loss) != repr(previous):
+    if full_repr(loss) != full_repr(previous):
         raise ValueError(
             f"{owner}: loss must be that of the previous fit, {previous!r}, when warm_start is set, got {loss!r}"
         )

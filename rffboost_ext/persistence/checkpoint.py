@@ -16,6 +16,7 @@ from typing import Any
 from ..boosting.callbacks import Progress
 from ..boosting.fit_state import FitRecorder, FitState
 from ..core import Spec
+from ..core.spec import full_repr
 from ..data.dataset import Dataset
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import Integer, require
@@ -261,4 +262,4 @@ def digest(value: Any) -> str:
     try:
         return str(hash(value))
     except Exception:  # whatever pickling a user's own object may raise
-        return repr(value)
+        return full_repr(value) if isinstance(value, Spec) else repr(value)

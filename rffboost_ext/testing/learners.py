@@ -8,6 +8,7 @@ from sklearn.base import clone
 from ..boosting.loop import boost
 from ..boosting.steps import default_step
 from ..core import Learner, Loss, Round, Term
+from ..core.spec import full_repr
 from ..learners.composition import check_composition
 from ..learners.design import Design
 from ..learners.registry import LEARNERS
@@ -106,11 +107,11 @@ def sample_round(loss: Loss, n_targets: int, seed: int = 0) -> Round:
 def fit_unchanged(learner: Learner, round: Round) -> Term:
     """The term of a round; an AssertionError unless the fit leaves the round and the learner as they are."""
     arrays = {name: getattr(round, name) for name in ARRAYS} | {"design.X": round.design.X}
-    before, params = {name: values.copy() for name, values in arrays.items()}, repr(learner.get_params())
+    before, params = {name: values.copy() for name, values in arrays.items()}, full_repr(learner)
     term = learner.fit(round)
     for name, values in arrays.items():
         require(np.array_equal(values, before[name]), f"learner {learner!r}: fit must not change round.{name}")
-    require(repr(learner.get_params()) == params, f"learner {learner!r}: fit must not change its parameters")
+    require(full_repr(learner) == params, f"learner {learner!r}: fit must not change its parameters")
     require(isinstance(term, Term), f"learner {learner!r}: fit must return a Term, got a {type(term).__name__}")
     return term
 
@@ -188,4 +189,7 @@ def check_clone(learner: Learner) -> None:
     """A clone has the same parameters."""
     learner.validate()
     twin = clone(learner)
-    require(repr(twin) == repr(learner), f"learner {learner!r}: clone must have the same parameters, got {twin!r}")
+    require(
+        full_repr(twin) == full_repr(learner),
+        f"learner {learner!r}: clone must have the same parameters, got {twin!r}",
+    )

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core import Loss
+from ..core.spec import full_repr
 from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
 from ..losses.registry import LOSSES
 from ..utils.typing import Array
@@ -266,10 +267,13 @@ def check_copies(sample: LossSample) -> None:
     loss, wanted = sample.loss, sample.values(sample.raw)
     again = loss.prepared(sample.y, sample.weight, sample.n_classes)
     require(
-        repr(again) == repr(loss), f"{sample.name}: prepared of a prepared loss must be the loss, got {again!r}"
+        full_repr(again) == full_repr(loss),
+        f"{sample.name}: prepared of a prepared loss must be the loss, got {again!r}",
     )
     twin = clone(loss)
-    require(repr(twin) == repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}")
+    require(
+        full_repr(twin) == full_repr(loss), f"{sample.name}: clone must have the same parameters, got {twin!r}"
+    )
     found = losses_of_rows(twin, sample.y, sample.raw, sample.weight)
     require_close(f"{sample.name}: value of a clone", found, wanted, 0.0)
 

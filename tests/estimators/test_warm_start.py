@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from rffboost_ext import Cosines, Learner, RFFBoostClassifier, RFFBoostRegressor
+from rffboost_ext.losses import SquaredError
 
 from ..cases import LOSS_CASES, PAIR_NAMES, PAIRS, make_data, make_estimator
 
 pairs = pytest.mark.parametrize(("loss", "learner"), PAIRS, ids=PAIR_NAMES)
 BINARY = LOSS_CASES[0]
+RNG = np.random.default_rng(0)
 
 
 @pairs
@@ -75,6 +77,17 @@ def test_warm_start_needs_as_many_targets(before, after):
     model.fit(X, np.squeeze(X[:, :before]))
     with pytest.raises(ValueError, match=f"y must have the {before} raw scores of the prev.* got {after}"):
         model.fit(X, np.squeeze(X[:, :after]))
+
+
+def test_losses_whose_arrays_are_shown_alike_are_told_apart():
+    X, y = RNG.standard_normal((40, 3)), RNG.standard_normal((40, 12))
+    one, other = (SquaredError(output_weights=np.where(np.arange(12) == 6, w, 1.0)) for w in (2.0, 3.0))
+    assert repr(one) == repr(other)
+    assert repr(one).startswith("SquaredError(output_weights=array([1., 1., ..., 1., 1.]")
+    model = RFFBoostRegressor(one, "tree", n_estimators=2, early_stopping=False, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"loss must be that of the previous fit, SquaredError\(.*\.\.\., "):
+        model.set_params(n_estimators=4, loss=other).fit(X, y)
 
 
 def test_warm_start_needs_room_for_more_rounds():
