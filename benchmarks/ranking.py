@@ -1,6 +1,6 @@
 """Rankings beside XGBoost, LightGBM and CatBoost: NDCG@10 of queries, and time.
 
-    python -m benchmarks.ranking [--data-dir DIR] [--sets structured generated] [--folds 5] [--systems ours ...]
+    python benchmarks/ranking.py [--data-dir DIR] [--sets structured generated] [--folds 5] [--systems ours ...]
 
 Each fold of queries is ranked by models of the other folds, so that each query counts once. Differences to the
 first system are paired by query, and their standard errors are over queries. Queries without a relevant row are
@@ -25,10 +25,12 @@ from lightgbm import LGBMRanker
 from sklearn.model_selection import GroupKFold
 from xgboost import XGBRanker
 
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.machine import describe_machine, machine
 from rffboost_ext import RFFBoostRanker
 from rffboost_ext.losses.query_ranking import ndcg_of_queries
-
-from .machine import describe_machine, machine
 
 Array = np.ndarray
 Rows = tuple[Array, Array, Array]

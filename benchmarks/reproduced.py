@@ -1,6 +1,6 @@
 """Keep the rows of ``rffboost reproduce`` in ``benchmarks/results``, and say there what they come to.
 
-    python -m benchmarks.reproduced FOLDER [FOLDER ...]
+    python benchmarks/reproduced.py FOLDER [FOLDER ...]
 
 Each folder is the --out of runs that have come to a page at least once; they may go on. Their rows join those that
 are kept already; of two of the same data set, system, split and position the new one counts. RESULTS/TARGET.csv
@@ -45,7 +45,7 @@ difference. Data sets, systems and splits that are missing have not been run.
 or seconds, and the seconds that it took, the search for hyperparameters included. `runs.csv` has the command and
 the environment of each run; the number of splits is that of the rows, and the machine had other work to do at the
 same time, so that seconds are upper bounds. This page is written from these files by
-`python -m benchmarks.reproduced FOLDER ...`, and a test compares it with them.
+`python benchmarks/reproduced.py FOLDER ...`, and a test compares it with them.
 """
 
 

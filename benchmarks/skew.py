@@ -221,7 +221,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=positive, default=800, help="rows of the generated sets")
     parser.add_argument("--quality", choices=("auto", "fast"), default="auto", help="fast leaves the stack out")
     for name, known in (("--preparations", list(PREPARATIONS)), ("--learners", list(LEARNERS))):
-        parser.add_argument(name, nargs="+", choices=known, default=known, metavar="NAME", help=", ".join(known))
+        parser.add_argument(
+            name, nargs="+", choices=known, default=known, metavar="NAME", help=", ".join(known).replace("%", "%%")
+        )
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     given = parser.parse_args(arguments)
     require_writable(parser, json=given.json)
