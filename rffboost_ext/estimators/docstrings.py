@@ -1,6 +1,13 @@
-"""Descriptions of parameters and attributes that the docstrings of both estimators share."""
+"""Descriptions of parameters and attributes that the docstrings of the estimators share."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from textwrap import indent
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 PARAMETERS = """loss : str or Loss, default="auto"
         The loss to minimise: a registered name or an instance; "auto" is {loss}.
@@ -122,3 +129,47 @@ ATTRIBUTES = """encoder_ : FeatureEncoder
         That entry; of ``validation_scores_``, negated if greater is better.
     n_features_in_ : int
         Number of features in fit."""
+
+OF_FIT = {
+    "X": """X : array-like of shape (n, d)
+    Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the data
+    frame's own marker (None, pd.NA).""",
+    "sample_weight": """sample_weight : array-like of shape (n,), optional
+    Non-negative weights; weight 2 is equivalent to the row twice, unless the loss couples rows, and weight 0 to
+    leaving it out. Early stopping holds out a row with all of its weight, however large that is. It merges copies
+    of a row, equal in X and y, into one of the sum of their weights.""",
+    "init_model": """init_model : Ensemble, fitted estimator, or model of XGBoost or LightGBM, optional
+    A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new ones. Its
+    raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed. If it was trained
+    on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.""",
+    "eval_set": """eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
+    Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early stopping
+    monitors the last set instead of holding out rows itself. A single set needs no list. Rows of weight 0 are
+    left out. Rows of the training set are not monitored: a warning says what is instead.""",
+    "groups": """groups : array-like of shape (n,), optional
+    Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole groups. Copies
+    of a row in different groups are then not merged.""",
+    "base_margin": """base_margin : array-like of shape (n,) or (n, C), optional
+    An offset of each row, which is added to its raw scores in the fit, such as the log of an exposure for a loss
+    with a log link. Predictions with the model then need it too. ``ensemble_``, importances and Shapley values are
+    of the scores without it.""",
+    "base_margin_eval_set": """base_margin_eval_set : list of array-like, or dict of names to such, optional
+    The offset of each set of ``eval_set``, by name if that is a dict; required for them if ``base_margin`` is
+    given.""",
+    "raises": """Raises
+------
+ValueError, TypeError
+    If a parameter, a part or the data are invalid; the message names it.
+KeyboardInterrupt
+    If the user interrupts it. The model then has the rounds that were done, if there are any.""",
+}
+"""What the ``fit`` of all boosters says of its parameters and errors."""
+
+
+def document_fit(fit: F) -> F:
+    """A ``fit`` in whose docstring each line ``{name}`` has become the entry of `OF_FIT`."""
+    if fit.__doc__:
+        fit.__doc__ = re.sub(
+            r"^( +)\{(\w+)\}$", lambda line: indent(OF_FIT[line[2]], line[1]), fit.__doc__, flags=re.MULTILINE
+        )
+    return fit

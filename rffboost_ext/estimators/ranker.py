@@ -22,7 +22,7 @@ from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .base import BaseRFFBoost
 from .composition import Parts
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 
 
 @with_own_init
@@ -58,6 +58,7 @@ class RFFBoostRanker(BaseRFFBoost):
 
     @explain_unknown
     @atomic_fit
+    @document_fit
     def fit(
         self,
         X: Any,
@@ -74,42 +75,27 @@ class RFFBoostRanker(BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
-            data frame's own marker (None, pd.NA).
+        {X}
         y : array-like of shape (n,)
             Relevance of each row to its query, from 0, irrelevant, to 31.
         sample_weight : array-like of shape (n,), optional
             Non-negative weights of the queries, on each row of a query the same. Rows of weight 0 are left out.
-        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
-            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
-            ones.
-        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
-            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping monitors the last set instead of holding out queries itself. A single set needs no list.
+        {init_model}
+        {eval_set}
         qid : array-like of shape (n,), optional
             The query of each row, of any hashable type and in any order. Early stopping holds out whole queries.
             Without it all rows are of one query, with a warning.
         eval_qid : list of array-like, or dict of names to such, optional
             The queries of the rows of each set of ``eval_set``, by name if that is a dict; required for them if
             `qid` is given.
-        base_margin : array-like of shape (n,), optional
-            An offset of each row, which is added to its score in the fit. Predictions with the model then need it
-            too.
-        base_margin_eval_set : list of array-like, or dict of names to such, optional
-            The offset of each set of ``eval_set``, by name if that is a dict; required for them if
-            ``base_margin`` is given.
+        {base_margin}
+        {base_margin_eval_set}
 
         Returns
         -------
         self
 
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter, a part or the data are invalid; the message names it.
-        KeyboardInterrupt
-            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        {raises}
         """
         owner = type(self).__name__
         if qid is None:

@@ -18,7 +18,7 @@ from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 
 
 @with_own_init
@@ -52,6 +52,7 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
     @explain_unknown
     @atomic_fit
+    @document_fit
     def fit(
         self,
         X: Any,
@@ -67,46 +68,23 @@ class RFFBoostRegressor(RegressorMixin, BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
-            data frame's own marker (None, pd.NA).
+        {X}
         y : array-like of shape (n,) or (n, K)
             Targets in the columns that the loss takes, finite unless its attribute ``infinite`` is true; several
             targets where loss and learner can fit several (attribute ``multi_output``): then
             ``SquaredError(output_weights=...)`` sets their weights; by default they are scaled to count equally.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights; weight 2 is equivalent to the row twice, unless the loss couples rows, and weight
-            0 to leaving it out. Early stopping holds out a row with all of its weight, however large that is. It
-            merges copies of a row, equal in X and y, into one of the sum of their weights.
-        init_model : Ensemble, fitted estimator, Booster or scikit-learn model of XGBoost or LightGBM, optional
-            A model to continue from: its rounds come first in ``ensemble_``, followed by ``n_estimators`` new
-            ones. Its raw scores must be on the same link scale as the loss; for a bare Ensemble this is assumed.
-            If it was trained on rows of X, early stopping needs an ``eval_set`` of other rows, or ends too soon.
-        eval_set : list of (X, y) pairs or (X, y, weight) triples, or dict of names to such, optional
-            Rows to evaluate on after every round: ``evals_result_`` has every metric on each of them. Early
-            stopping monitors the last set instead of holding out rows itself. A single set needs no list. Rows of
-            weight 0 are left out. Rows of the training set are not monitored: a warning says what is instead.
-        groups : array-like of shape (n,), optional
-            Labels of groups of rows, such as patients, of any hashable type. Early stopping holds out whole
-            groups. Copies of a row in different groups are then not merged.
-        base_margin : array-like of shape (n,) or (n, C), optional
-            An offset of each row, which is added to its raw scores in the fit, such as the log of an exposure for
-            a loss with a log link. Predictions with the model then need it too. ``ensemble_``, importances and
-            Shapley values are of the scores without it.
-        base_margin_eval_set : list of array-like, or dict of names to such, optional
-            The offset of each set of ``eval_set``, by name if that is a dict; required for them if
-            ``base_margin`` is given.
+        {sample_weight}
+        {init_model}
+        {eval_set}
+        {groups}
+        {base_margin}
+        {base_margin_eval_set}
 
         Returns
         -------
         self
 
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter, a part or the data are invalid; the message names it.
-        KeyboardInterrupt
-            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        {raises}
         """
         margins = base_margin, base_margin_eval_set
         return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, self._targets())

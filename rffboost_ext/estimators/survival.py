@@ -20,7 +20,7 @@ from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array
 from .base import BaseRFFBoost
 from .composition import Parts, has_attribute
-from .docstrings import ATTRIBUTES, PARAMETERS
+from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 from .step_function import StepFunction, step_functions
 
 
@@ -77,6 +77,7 @@ class RFFBoostSurvival(BaseRFFBoost):
 
     @explain_unknown
     @atomic_fit
+    @document_fit
     def fit(
         self,
         X: Any,
@@ -92,9 +93,7 @@ class RFFBoostSurvival(BaseRFFBoost):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Features: numbers, and categories according to ``categorical_features``; missing values are NaN or the
-            data frame's own marker (None, pd.NA).
+        {X}
         y : structured array of shape (n,), or array-like of shape (n,) or (n, 2)
             A structured array has two fields of any names: whether the event was observed, and its time, or that
             of censoring. An array (n,) holds times that were all observed. For the losses "aft_normal",
@@ -104,19 +103,17 @@ class RFFBoostSurvival(BaseRFFBoost):
         sample_weight : array-like of shape (n,), optional
             Non-negative weights, 0 for leaving a row out. They enter the risk sets of "cox" and its baseline
             hazard.
-        init_model, eval_set, groups, base_margin, base_margin_eval_set : optional
-            As in :meth:`RFFBoostRegressor.fit <rffboost_ext.RFFBoostRegressor.fit>`, with targets as above.
+        {init_model}
+        {eval_set}
+        {groups}
+        {base_margin}
+        {base_margin_eval_set}
 
         Returns
         -------
         self
 
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter, a part or the data are invalid; the message names it.
-        KeyboardInterrupt
-            If the user interrupts it. The model then has the rounds that were done, if there are any.
+        {raises}
         """
         margins = base_margin, base_margin_eval_set
         return self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, self._targets())
