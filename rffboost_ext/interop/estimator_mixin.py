@@ -61,6 +61,8 @@ class HostEstimatorMixin:
     """Parameters by which the host's own objectives weight the second of two classes."""
     objective_params: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Parameters of the host's own objectives, and the names of equivalent parameters of our losses."""
+    neutral_params: ClassVar[Mapping[str, Any]] = {}
+    """Values without effect of such parameters, if not None or False."""
     ranking_metrics: ClassVar[Sequence[str]] = ()
     """The host's metrics that depend on the order of scores only."""
 
@@ -92,7 +94,8 @@ class HostEstimatorMixin:
             raise ValueError(f"{name}: loss__{inner} is set by set_params, or by an instance as loss")
         if self.objective not in self.default_objectives:
             raise ValueError(f"{name}: objective must be unset, the loss replaces it; got {self.objective!r}")
-        check_objective_params(name, loss, self.objective_params, params)
+        used = {key: value for key, value in params.items() if value != self.neutral_params.get(key, False)}
+        check_objective_params(name, loss, self.objective_params, used)
         y = check_target_array(name, loss, y)
         loss.n_scores(y)
         n_classes = class_count(loss, y) if self.task == "classification" and y.shape[1] == 1 else None
@@ -107,8 +110,8 @@ class HostEstimatorMixin:
     def _read_class_factors(self, y: Array, n_classes: int | None) -> Array | None:
         """Factors on the weights of two classes by the host's own parameters, (2,); None without any."""
         params = self.get_params(deep=False)
-        given = {name: params[name] for name in self.class_weight_params if params.get(name) not in (None, False)}
-        given = {name: value for name, value in given.items() if value is True or value != 1}
+        given = {name: params[name] for name in self.class_weight_params if params.get(name) is not None}
+        given = {name: value for name, value in given.items() if value not in NEUTRAL_WEIGHTS.get(name, NO)}
         for name, value in given.items():
             if n_classes != 2:
                 raise ValueError(
@@ -211,6 +214,10 @@ def check_objective_params(
             continue
         advice = "do not set it" if own is None else f"set loss__{own} by set_params, or pass an instance as loss"
         raise ValueError(f"{owner}: loss {loss!r} ignores {name}; {advice}, got {value!r}")
+
+
+NEUTRAL_WEIGHTS, NO = {"scale_pos_weight": (1,)}, (False, "false")
+"""Values without effect of parameters that weight the second of two classes."""
 
 
 def class_factors(owner: str, given: Mapping[str, Any], counts: Array) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from ..data.sample_weight import check_sample_weight
+from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.targets import encode_labels, label_array, squeeze, target_array
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
@@ -26,14 +27,17 @@ from .score_conversion import ScoreConversion
 OBJECTIVE = ("objective_type", "app", "application")
 METRIC = ("metric", "metrics", "metric_types")
 NUM_CLASS = ("num_class", "num_classes")
+BAGGING_OF_CLASSES = [
+    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
+]
 OBJECTIVE_PARAMS = {
     "alpha": ("quantile", "delta"),
     "tweedie_variance_power": ("power",),
     **dict.fromkeys(("fair_c", "poisson_max_delta_step", "reg_sqrt", "sigmoid"), ()),
     **dict.fromkeys(("lambdarank_truncation_level", "lambdarank_norm", "label_gain"), ()),
-    "lambdarank_position_bias_regularization": (),
+    **dict.fromkeys(("lambdarank_position_bias_regularization", *BAGGING_OF_CLASSES), ()),
 }
-"""Parameters of LightGBM's objectives and the names of equivalent parameters of our losses; none has an alias."""
+"""Parameters of LightGBM's objectives and the names of equivalent parameters of our losses."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class LGBMEstimator(HostEstimatorMixin):
     _other_params: dict[str, Any]
     class_weight_params = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
     objective_params = OBJECTIVE_PARAMS
+    neutral_params = dict.fromkeys(BAGGING_OF_CLASSES, 1.0)
     ranking_metrics = ("auc", "average_precision")
     __metadata_request__fit = routed(lightgbm.LGBMModel.fit, "qid", "eval_qid")
     __metadata_request__predict = routed(lightgbm.LGBMModel.predict)
@@ -164,6 +169,10 @@ class LGBMEstimator(HostEstimatorMixin):
         weight = self._times_class_weight(y, sample_weight)
         self._fit_loss(encode_labels(y)[1].ravel() if one_label else y, weight)
         n_outputs = len(self.baseline_)
+        # LightGBM also takes the scores of several outputs one after another.
+        is_flat = n_outputs > 1 and np.shape(init_score) == (len(y) * n_outputs,)
+        if init_score is not None and not is_flat:
+            check_base_margin(init_score, len(y), n_outputs, "init_score")
         if model is not None:
             self.baseline_ = previous_lightgbm_model(model).baseline(name, self.loss_, n_outputs)
         elif init_score is not None or self._other_params.get("boost_from_average") in (False, "false"):

@@ -14,6 +14,7 @@ from ..preprocessing.groups import label_codes
 from ..preprocessing.targets import number_array
 from ..utils.param_validation import Integer, require
 from ..utils.typing import Array
+from .matrix_rows import require_groups_of_queries
 from .score_conversion import as_columns
 
 LABELS, SIZES = "qid", "group"
@@ -47,8 +48,10 @@ def add_queries(
     others = {name: value for name, value in options.items() if name not in names}
     if not given or y is None:
         return y, others
-    name = find_name(owner, LOSSES.create(loss), given)
+    loss = LOSSES.create(loss)
+    name = find_name(owner, loss, given)
     target = with_queries(owner, name, y, given[name])
+    require_groups_of_queries(loss, target)
     require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
     sets = given.get(f"eval_{name}", ())
 
@@ -108,7 +111,7 @@ def replace_eval_targets(options: dict[str, Any], replaced: Callable[[int, Any, 
     sets, y = options.get("eval_set"), options.get("eval_y")
     if sets is not None:
         # LightGBM takes a single pair, too.
-        pairs = [sets] if isinstance(sets, tuple) else sets
+        pairs = [sets] if isinstance(sets, tuple) and not isinstance(sets[0], tuple) else sets
         return options | {"eval_set": [(one, replaced(i, one, label)) for i, (one, label) in enumerate(pairs)]}
     if y is None:
         return options

@@ -69,7 +69,8 @@ def raw_of_base_score(base_score: Any, objective: str, n_scores: int) -> Array:
     try:
         given = np.broadcast_to(np.asarray(base_score, dtype=np.float64), n_scores)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"must be a number or {n_scores} of them, got {base_score!r}") from error
+        several = f" or {n_scores} of them" if n_scores > 1 else ""
+        raise ValueError(f"must be a number{several}, got {base_score!r}") from error
     to_raw, to_base_score = (
         BASE_SCORE_TO_RAW.get(objective, np.asarray),
         RAW_TO_BASE_SCORE.get(objective, np.asarray),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from sklearn.utils.validation import _num_samples
 
 from .._signals import defer_signals
 from ..learners.trees.xgboost_model import parse_model
@@ -13,6 +14,7 @@ from ..losses.links import LogitLink
 from ..losses.registry import LOSSES
 from ..losses.validation import has_same_response, response_at
 from ..metrics.registry import find_metric
+from ..preprocessing.base_margin import check_base_margin
 from ..preprocessing.targets import squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
@@ -195,7 +197,9 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         self.base_score = self.objective = self.eval_metric = None
 
     def _create_dmatrix(self, *args: Any, **kwargs: Any) -> Any:
-        target = self._read_target(kwargs["label"])
+        target, margin = self._read_target(kwargs["label"]), kwargs.get("base_margin")
+        if margin is not None:
+            check_base_margin(margin, len(target), len(self.baseline_))
         if not self._needs_attached(target):
             return super()._create_dmatrix(*args, **kwargs)
         matrix = super()._create_dmatrix(*args, **kwargs | {"label": None})
@@ -257,6 +261,8 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
 
     def _raw(self, X: Any, **kwargs: Any) -> Array:
         """Raw scores, (n, C)."""
+        if kwargs.get("base_margin") is not None:
+            check_base_margin(kwargs["base_margin"], _num_samples(X), len(self.baseline_))
         return self.score_conversion().raw(xgboost.XGBModel.predict(self, X, output_margin=True, **kwargs))
 
     def _has_link_of(self, objective: str) -> bool:

@@ -12,7 +12,7 @@ from ..utils.typing import Array
 from .targets import number_array
 
 
-def check_base_margin(given: Any, n_samples: int, n_scores: int) -> Array:
+def check_base_margin(given: Any, n_samples: int, n_scores: int, name: str = "base_margin") -> Array:
     """An offset as an array (n, C), float64.
 
     Parameters
@@ -21,22 +21,24 @@ def check_base_margin(given: Any, n_samples: int, n_scores: int) -> Array:
         The user's; (n,) is for one score.
     n_samples, n_scores : int
         Rows n and scores C.
+    name : str, default="base_margin"
+        The parameter, for messages.
 
     Raises
     ------
     ValueError, TypeError
         If it has another shape, or entries that are no finite real numbers.
     """
-    offset, shape = number_array(given, "base_margin"), (n_samples, n_scores)
+    offset, shape = number_array(given, name), (n_samples, n_scores)
     if offset.shape != shape and (n_scores > 1 or offset.shape != (n_samples,)):
         allowed = f"{shape}" if n_scores > 1 else f"({n_samples},) or {shape}"
         raise ValueError(
-            f"base_margin must have shape {allowed}, a number for each row and raw score, got {offset.shape}"
+            f"{name} must have shape {allowed}, a number for each row and raw score, got {offset.shape}"
         )
     offset = offset.astype(np.float64).reshape(shape)
     if not np.isfinite(offset).all():
         row, column = np.argwhere(~np.isfinite(offset))[0].tolist()
-        raise ValueError(f"base_margin must be finite, got {offset[row, column]} in row {row}")
+        raise ValueError(f"{name} must be finite, got {offset[row, column]} in row {row}")
     return offset
 
 

@@ -83,3 +83,18 @@ def test_bound_boosters_need_the_offset():
     np.testing.assert_allclose(bound.raw_scores(X, OFFSET)[:, 0], booster.predict(X) + OFFSET, atol=1e-5)
     with pytest.raises(ValueError, match="base_margin must be given"):
         bound.predict(X)
+
+
+def test_offsets_of_another_shape_are_named():
+    y, few, sets = SIGNAL, OFFSET[:5], {"eval_set": [(X, SIGNAL)], "base_margin_eval_set": [OFFSET[:5]]}
+    words = r"base_margin must have shape \(300,\) or \(300, 1\), .* got \(5,\)"
+    for options in ({"base_margin": few}, {"base_margin": OFFSET, **sets}):
+        with pytest.raises(ValueError, match=words):
+            rxgb.XGBRegressor(**ROUNDS).fit(X, y, **options)
+    model = rxgb.XGBRegressor(**ROUNDS).fit(X, y, base_margin=OFFSET)
+    with pytest.raises(ValueError, match=words):
+        model.predict(X, base_margin=few)
+    with pytest.raises(ValueError, match=r"init_score must have shape \(300, 2\), .* got \(300,\)"):
+        rlgb.LGBMRegressor(loss="normal", **ROUNDS).fit(X, y, init_score=OFFSET)
+    with pytest.raises(ValueError, match=r"init_score must be real numbers, got .*nan"):
+        rlgb.LGBMRegressor(**ROUNDS).fit(X, y, init_score=np.full(300, np.nan))

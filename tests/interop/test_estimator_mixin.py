@@ -111,6 +111,7 @@ IGNORED = {
         "fair_c": 2.0,
         "sigmoid": 2.0,
         "reg_sqrt": True,
+        "pos_subsample": 0.5,
         "label_gain": [0, 1],
     },
 }
@@ -128,7 +129,10 @@ def test_what_the_hosts_losses_alone_would_see_is_named(host, name):
     ("host", "params"),
     [
         ("xgboost", {"alpha": 0.5, "max_delta_step": 0.1}),
-        ("lightgbm", {"reg_alpha": 0.5, "reg_sqrt": False, "boost_from_average": True, "fair_c": None}),
+        (
+            "lightgbm",
+            {"reg_alpha": 0.5, "reg_sqrt": False, "boost_from_average": True, "neg_bagging_fraction": 1.0},
+        ),
         ("lightgbm", {"lambda_l1": 0.5, "max_delta_step": 0.1}),
     ],
 )

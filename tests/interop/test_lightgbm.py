@@ -127,6 +127,7 @@ def test_functions_of_the_users_see_what_lightgbm_shows():
         ({"metrics": "l2"}, BINARY, "metrics must be unset"),
         ({"class_weight": {7: 2.0}}, BINARY, "are not in class_weight"),
         ({"scale_pos_weight": 3.0}, CLASSES, "scale_pos_weight weights the second of two classes"),
+        ({"scale_pos_weight": 0}, BINARY, "scale_pos_weight must be a number > 0, got 0"),
         ({"is_unbalance": True, "scale_pos_weight": 3.0}, BINARY, "only one of .* may be set"),
         ({"loss": "exponential"}, TWO > 0.0, "y must have one column for loss Exponential.* got 2"),
     ],

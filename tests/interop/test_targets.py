@@ -214,6 +214,7 @@ WEIGHTED = [
     ("xgboost", {"base_score": 0.2, "scale_pos_weight": 5.0}),
     ("lightgbm", {"scale_pos_weight": 3.0}),
     ("lightgbm", {"is_unbalance": True}),
+    ("lightgbm", {"is_unbalance": False, "scale_pos_weight": 1}),
     ("lightgbm", {"boost_from_average": False}),
     ("lightgbm", {"class_weight": "balanced"}),
     ("lightgbm", {"class_weight": {0: 2.0, 1: 5.0}, "scale_pos_weight": 2.0}),
