@@ -135,6 +135,7 @@ class WholeNumbers(SquaredError):
 
 
 def test_unusual_losses():
+    check_loss("absolute_error", np.random.default_rng(232).standard_normal(500))  # a kink within a difference
     rng = np.random.default_rng(0)
     check_loss(Costs(), np.column_stack([rng.integers(0, 2, 60), rng.uniform(1.0, 9.0, 60)]))
     check_loss(WholeNumbers(), np.arange(60))
