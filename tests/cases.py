@@ -33,7 +33,7 @@ from rffboost_ext import (
 from rffboost_ext.boosting.steps import default_step
 from rffboost_ext.learners.composition import check_composition
 from rffboost_ext.losses import LabelRegression
-from rffboost_ext.losses.validation import scale_derivatives
+from rffboost_ext.losses.units import scale_derivatives
 
 Array = np.ndarray
 Targets = Callable[[np.random.Generator, int], Array]

@@ -18,7 +18,7 @@ from ..data.sample_weight import check_sample_weight
 from ..losses.coupling import Coupling
 from ..losses.offset import with_same_offset
 from ..losses.registry import LOSSES
-from ..losses.validation import prepare_loss, require_accepted_target
+from ..losses.validation import prepare_with_baseline, require_accepted_target
 from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.input_types import require_arrays
@@ -137,7 +137,7 @@ def evaluation_of(
     """
 
     def prepare(other: Loss) -> Loss:
-        return prepare_loss(with_same_offset(loss, other), data.y, data.weight, targets.n_classes)
+        return prepare_with_baseline(with_same_offset(loss, other), data.y, data.weight, targets.n_classes)[0]
 
     for label, held in sets.items():
         if held.y.shape[1] != data.y.shape[1]:

@@ -19,6 +19,7 @@ from ..losses.validation import (
     check_class_indices,
     check_value_and_response,
     compute_baseline,
+    count_scores,
     prepare_loss,
 )
 from ..preprocessing.base_margin import check_base_margin
@@ -167,7 +168,7 @@ def with_base_margin(loss: Loss, y: Array, base_margin: Array | None, n_classes:
     """The loss and the target with an offset of the scores, if there is one."""
     if base_margin is None:
         return loss, y
-    n_scores = loss.n_scores(y, n_classes)
+    n_scores = count_scores(loss, y, n_classes)
     return WithOffset(loss, n_scores), np.column_stack([y, check_base_margin(base_margin, len(y), n_scores)])
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from ..core import Learner, Loss, Round, Step, Term
 from ..learners.design import Design
 from ..learners.validation import fit_term
-from ..losses.validation import check_derivatives, compute_derivatives, scale_derivatives
+from ..losses.units import scale_derivatives
+from ..losses.validation import check_derivatives, compute_derivatives
 from ..utils.typing import Array
 from .steps import take_step
 

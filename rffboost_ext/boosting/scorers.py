@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..core import Loss
-from ..losses.coupling import losses_of_rows
+from ..losses.coupling import is_coupled, losses_of_rows
 from ..losses.offset import own_columns, total_scores
 from ..losses.validation import require_accepted_target
-from ..preprocessing.targets import decode_labels, squeeze
+from ..preprocessing.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
 
 ScoreFunction: TypeAlias = Callable[[Array, Array, Array], float]
@@ -74,12 +74,15 @@ class ScoreDecoder:
 
 
 def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
-    """The score of a regression: R2 if the response has a column for each of y, else minus the mean loss.
+    """The score of a regression: R2 if the response predicts the columns of y, else minus the mean loss.
+
+    It does if it has a column for each of y, and the loss does not couple rows. Several columns are targets if the
+    loss says so (``multi_output``). Columns of the response that have names are no targets.
 
     Parameters
     ----------
     loss : Loss
-        The prepared loss. If it names the columns of its response, these are no predictions of y.
+        The prepared loss.
     y, raw : ndarray of shape (n, K), (n, C)
         Targets and raw scores.
     weight : ndarray of shape (n,)
@@ -100,7 +103,8 @@ def score_of_loss(loss: Loss, y: Array, raw: Array, weight: Array) -> float:
         )
     require_accepted_target(loss, y)
     response = loss.inverse_link(raw)
-    if response.shape == y.shape and loss.response_names is None and not loss.infinite:
+    is_of_targets = response.shape == y.shape and (y.shape[1] == 1 or loss.multi_output)
+    if is_of_targets and not is_coupled(loss) and loss.response_names is None and not loss.infinite:
         return float(r2_score(y, response, sample_weight=weight))
     return -float(np.average(losses_of_rows(loss, y, raw, weight), weights=weight))
 
@@ -185,8 +189,8 @@ class RawScoreClassifier(ClassifierMixin, RawScoreEstimator):
         return np.asarray(self.decoder.classes)
 
     def decision_function(self, X: Array) -> Array:
-        """The raw scores, (n,) or (n, K)."""
-        return squeeze(X)
+        """The decision function, (n,), (n, K) or (n, L)."""
+        return decision_values(X, self.predict_proba(X), self.decoder.loss.multilabel)
 
     def predict_proba(self, X: Array) -> Array:
         """Class probabilities, (n, K)."""

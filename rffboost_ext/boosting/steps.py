@@ -99,7 +99,7 @@ class LineSearch(Step):
             gradient, _ = derivatives_of_rows(round.loss, round.y, round.raw + length * output, round.weight)
             return round.inner(gradient, output)
 
-        longest = self.max_length * max(1.0, float(np.abs(round.y).max()))
+        longest = self.max_length * max(1.0, float(np.abs(round.y).max(initial=0.0, where=np.isfinite(round.y))))
         return 1.0, minimiser_along(slope, longest, self.tol)
 
 

@@ -6,8 +6,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ..utils.param_validation import OneOf, accepts_arguments, require
 from ..utils.typing import Array
 from .spec import Spec
+
+ROWS = ("set", "independent", "groups", "all")
+"""Allowed values of ``Loss.rows``."""
+COUPLED = ROWS[2:]
+"""Values of ``Loss.rows`` for which a loss gets the sample weights."""
+ARGUMENTS = {
+    "value": ("y", "raw"),
+    "derivatives": ("y", "raw"),
+    "baseline": ("y", "weight"),
+    "n_scores": ("y", "n_classes"),
+    "prepared": ("y", "weight", "n_classes"),
+    "check_target": ("y",),
+    "groups": ("y",),
+    "inverse_link": ("raw",),
+    "prediction": ("response",),
+}
+"""The arguments of the methods of a loss; values and derivatives of coupled rows get the weights too."""
 
 
 class Link(ABC):
@@ -94,6 +112,20 @@ class Loss(Spec, ABC):
     Scores that are fitted to the errors of others, such as the scale of a distribution, need shorter steps."""
     min_hessian: float = 0.0
     """Least hessian in a fit, in units of ``unit``, where hessians that are no upper bounds would be too small."""
+
+    def validate(self) -> None:
+        """Raise a TypeError or ValueError for an invalid hyperparameter, `rows`, or signature of a method."""
+        super().validate()
+        name, coupled = type(self).__name__, self.rows in COUPLED
+        require(name, "rows", self.rows, OneOf(ROWS))
+        for method, arguments in ARGUMENTS.items():
+            depends = "raw" in arguments[1:]
+            given = (*arguments, "weight") if coupled and depends else arguments
+            if not accepts_arguments(getattr(self, method), len(given)):
+                reason = f", as losses of coupled rows get weights and others do not: rows is {self.rows!r}"
+                raise TypeError(
+                    f"{name}: {method} must accept the arguments {', '.join(given)}{reason if depends else ''}"
+                )
 
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
         """The loss with parameters that depend on the data, such as a scale or the number of classes.

@@ -53,5 +53,7 @@ class Spec(BaseEstimator):
 
 def full_repr(spec: Spec) -> str:
     """The class and all parameters, every entry of arrays included: the same text for equal parts only."""
-    with np.printoptions(threshold=sys.maxsize):
-        return BaseEstimator.__repr__(spec, sys.maxsize)
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        text = BaseEstimator.__repr__(spec, sys.maxsize)
+        # scikit-learn omits items of long sequences.
+        return f"{text} {spec.get_params()!r}" if "..." in text else text

@@ -8,7 +8,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ..core import Loss
-from ..losses.coupling import COUPLED, Coupling, group_codes, is_coupled
+from ..core.loss import COUPLED
+from ..losses.coupling import Coupling, group_codes, is_coupled
 from ..utils.typing import Array
 from .sampling import draw_weighted, gradient_magnitude, sampling_probabilities
 

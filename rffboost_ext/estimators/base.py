@@ -23,6 +23,7 @@ from ..data.sample_weight import merge_duplicate_rows, warn_if_light
 from ..inspection.importance import defer_importances
 from ..losses.coupling import Coupling
 from ..losses.offset import WithOffset, without_offset
+from ..losses.validation import count_scores
 from ..persistence.checkpoint import recorder_for
 from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.base_margin import encode_base_margin, require_base_margin
@@ -78,7 +79,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
             require_base_margin(owner, base_margin, self.uses_base_margin_)
         data = self._encode(X, y, sample_weight, groups, targets, init)
         self._check_target(parts, data, targets)
-        n_scores = parts.loss.n_scores(data.y, targets.n_classes)
+        n_scores = count_scores(parts.loss, data.y, targets.n_classes)
         if has_offset:
             data = data.with_offset(encode_base_margin(base_margin, X, sample_weight, n_scores))
         sets = evaluation_sets(owner, eval_set, self.encoder_, targets, margins, n_scores)
@@ -144,7 +145,7 @@ class BaseRFFBoost(BoosterParameters, FittedEnsembleMixin, ModelFileMixin):
         if n_offsets:
             parts = replace(parts, loss=WithOffset(parts.loss, n_offsets))
         if self._is_warm_start():
-            n_scores = parts.loss.n_scores(data.y, targets.n_classes)
+            n_scores = count_scores(parts.loss, data.y, targets.n_classes)
             require_same_outputs(type(self).__name__, n_scores, self.ensemble_)
         return parts.prepared(data.y, data.weight, targets.n_classes)
 

@@ -13,7 +13,7 @@ from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.targets import TargetEncoder, class_targets, decode_labels, squeeze
+from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels
 from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
 from ..utils.signatures import explain_unknown, parameters_of
@@ -153,7 +153,10 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         return model
 
     def decision_function(self, X: Any, base_margin: Any = None) -> Array:
-        """Raw scores, (n,) where there is one output, else (n, C).
+        """Raw scores: (n,) for two classes, else (n, K), or (n, L) for a multilabel target.
+
+        A loss may have another number of scores, as for ordered classes; ``raw_scores`` returns them. The result
+        is then the log-odds of the second of two classes, or the logs of the probabilities of several.
 
         Parameters
         ----------
@@ -163,9 +166,12 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         Returns
         -------
-        ndarray
+        ndarray of shape (n,), (n, K) or (n, L)
         """
-        return squeeze(self.raw_scores(X, base_margin))
+        return self._decision_values(self.raw_scores(X, base_margin))
+
+    def _decision_values(self, raw: Array) -> Array:
+        return decision_values(raw, self.loss_.inverse_link(raw), self.loss_.multilabel)
 
     @explain_unknown
     def predict_proba(self, X: Any, base_margin: Any = None) -> Array:
@@ -222,8 +228,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         return float(accuracy_score(y, self.predict(X, base_margin), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
-        """Raw scores after 1, 2, ... rounds; those of several models, as of folds or a stack, take turns."""
-        return map(squeeze, self._staged_raw(X, base_margin))
+        """The decision function after 1, 2, ... rounds; those of several models take turns."""
+        return map(self._decision_values, self._staged_raw(X, base_margin))
 
     def staged_predict_proba(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """Class probabilities after 1, 2, ... rounds; those of several models take turns."""

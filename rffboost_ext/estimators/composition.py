@@ -15,7 +15,8 @@ from ..learners.composition import check_composition, multi_output_learners
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
-from ..losses.validation import check_response_of_classes, prepare_with_baseline, require_multiclass
+from ..losses.units import warn_if_small
+from ..losses.validation import prepare_with_baseline, require_multiclass
 from ..utils.param_validation import is_auto, require_all
 from ..utils.registry import Registry, resolve_names
 from ..utils.typing import Array
@@ -47,7 +48,7 @@ class Parts:
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> Parts:
         """The parts with the loss prepared for a target (n, K), checked for its numbers of scores and classes."""
         loss, baseline = prepare_with_baseline(self.loss, y, weight, n_classes)
-        check_response_of_classes(loss, baseline, n_classes)
+        warn_if_small(loss, y, weight, baseline)
         return replace(self, loss=loss, step=suitable_step(self.given_step, loss, self.learner, len(baseline)))
 
     def with_learner(self, learner: Learner) -> Parts:

@@ -7,7 +7,7 @@ from typing import Any
 import lightgbm
 
 from ..core import Loss
-from ..preprocessing.targets import decode_labels, squeeze
+from ..preprocessing.targets import decision_values, decode_labels, squeeze
 from ..utils.typing import Array
 from .estimator_mixin import PARAMETERS
 from .lightgbm_estimator_base import LGBMEstimator, is_explanation
@@ -47,8 +47,9 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
         return squeeze(raw) if raw_score else self.loss_.inverse_link(raw)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Array:
-        """Raw scores, (n,) where there is one output, else (n, C)."""
-        return squeeze(self._raw(X, **kwargs))
+        """Raw scores: (n,) for two classes, else (n, K); logs of probabilities if the loss has other scores."""
+        raw = self._raw(X, **kwargs)
+        return decision_values(raw, self.loss_.inverse_link(raw), self.loss_.multilabel)
 
     def _response(self, raw: Array) -> Array:
         return decode_labels(self.loss_.inverse_link(raw), self.classes_, self.loss_.multilabel)

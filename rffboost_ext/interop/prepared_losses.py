@@ -46,9 +46,12 @@ def require_columns(loss: Loss, y: Array) -> Iterator[None]:
         raise ValueError(f"{error}; {advice}" if y.shape[1] == 1 else str(error)) from error
     try:
         yield
-    except IndexError as error:
+    except (ValueError, IndexError) as error:
+        if not isinstance(error.__cause__ or error, IndexError):
+            raise
         raise ValueError(
-            f"loss {loss!r}: y must have the columns that the loss reads, got {y.shape[1]}: {error}; {advice}"
+            f"loss {loss!r}: y must have the columns that the loss reads, got {y.shape[1]}: "
+            f"{error.__cause__ or error}; {advice}"
         ) from error
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..boosting.early_stopping.mean_loss import MeanLoss
 from ..core import Loss
-from ..losses.validation import check_derivatives, compute_baseline, compute_derivatives, scale_derivatives
+from ..losses.units import scale_derivatives
+from ..losses.validation import check_derivatives, compute_baseline, compute_derivatives
 from ..utils.typing import Array
 from .matrix_rows import rows_of_weight
 

@@ -8,12 +8,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ..core import Loss
+from ..core.loss import COUPLED
 from ..utils.typing import Array
-
-ROWS = ("set", "independent", "groups", "all")
-"""Values of ``Loss.rows``."""
-COUPLED = ROWS[2:]
-"""Values of ``Loss.rows`` for which a loss gets the sample weights."""
 
 
 class Coupling(Protocol):
@@ -61,6 +57,10 @@ def group_codes(loss: Coupling, y: Array) -> Array:
         raise ValueError(f"loss {loss!r}: groups must have shape (n,) = ({len(y)},), got {groups.shape}")
     if groups.dtype.kind == "f" and not np.isfinite(groups).all():
         raise ValueError(f"loss {loss!r}: groups must be finite, got NaN or infinity")
+    if groups.dtype == object:
+        # Labels of several types cannot be sorted.
+        codes: dict[Any, int] = {}
+        return np.array([codes.setdefault(label, len(codes)) for label in groups.tolist()])
     return np.unique(groups, return_inverse=True)[1]
 
 

@@ -37,6 +37,10 @@ class WithOffset(LossWrapper):
         super().__init__(loss)
         self.n_columns = n_columns
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The user's loss: messages contain it."""
+        return f"{self.loss!r} with base_margin"
+
     def prepared(self, y: Array, weight: Array, n_classes: int | None = None) -> WithOffset:
         """The loss with its inner loss prepared; a ValueError if that is not as invariant as it says."""
         loss = super().prepared(y, weight, n_classes)

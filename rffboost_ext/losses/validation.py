@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core import Learner, Loss
-from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, OneOf, require
+from ..utils.param_validation import POSITIVE, POSITIVE_SEQUENCE, Integer, require
 from ..utils.typing import Array
-from .coupling import ROWS, derivatives_of_rows, losses_of_rows, whole_groups
+from .coupling import derivatives_of_rows, losses_of_rows
 from .offset import own_columns
+from .row_laws import call_on_rows, check_rows, first_rows
 
 V = TypeVar("V")
 
-ROWS_OF_A_LOSS = (
-    "A fit sorts, samples and merges rows, and arrays that a loss holds do not follow them: numbers that belong "
-    "to rows, such as costs, are further columns of y, where the loss defines 'n_scores'"
-)
+# Rows that are checked for changes in place and, of a fit, for what must not depend on other rows.
+WATCHED_ROWS, MAX_ROWS = 1_000, 20_000
+POSITIVE_INTEGER = Integer(1)
+# Largest difference of a sum of probabilities from 1.
+ROUNDING = 1e-3
 
 
 def check_class_indices(loss: Loss, y: Array, baseline: Array) -> None:
@@ -42,7 +44,20 @@ def require_accepted_target(loss: Loss, y: Array) -> None:
 
 def compute_baseline(loss: Loss, y: Array, weight: Array) -> Array:
     """``loss.baseline(y, weight)``, or a ValueError if it changes its arguments in place."""
-    return require_unchanged("loss {!r}: baseline", loss, lambda: loss.baseline(y, weight), y=y, weight=weight)
+
+    def compute() -> Array:
+        baseline: Array = call_on_rows(loss, "baseline", y, lambda: loss.baseline(y, weight))
+        return baseline
+
+    return require_unchanged("loss {!r}: baseline", loss, compute, y=y, weight=weight)
+
+
+def count_scores(loss: Loss, y: Array, n_classes: int | None = None) -> int:
+    """``loss.n_scores(y, n_classes)``, or a ValueError unless it is a positive integer."""
+    n_scores = loss.n_scores(y, n_classes)
+    if not POSITIVE_INTEGER.fits(n_scores) or not POSITIVE_INTEGER.accepts(n_scores):
+        raise ValueError(f"loss {loss!r}: n_scores must return {POSITIVE_INTEGER}, got {n_scores!r}")
+    return int(n_scores)
 
 
 def check_baseline(loss: Loss, baseline: Array, y: Array, n_classes: int | None = None) -> None:
@@ -54,7 +69,7 @@ def check_baseline(loss: Loss, baseline: Array, y: Array, n_classes: int | None 
         raise ValueError(f"loss {loss!r}: baseline must be a finite array of shape (C,), got {baseline!r}")
     if loss.task == "classification" and n_classes is None:
         return
-    n_scores = loss.n_scores(y, n_classes)
+    n_scores = count_scores(loss, y, n_classes)
     if len(baseline) != n_scores:
         raise ValueError(
             f"loss {loss!r}: baseline must have an entry for each of {n_scores} scores, as n_scores says, got "
@@ -62,34 +77,25 @@ def check_baseline(loss: Loss, baseline: Array, y: Array, n_classes: int | None 
         )
 
 
-def check_value_and_response(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
+def check_value_and_response(loss: Loss, y: Array, raw: Array, weight: Array, size: int = WATCHED_ROWS) -> None:
     """Raise a ValueError unless a loss's values and responses for scores (n, C) are numbers of the right shapes.
 
-    The loss must not change its arguments in place, and its link must suit the prediction of classes.
+    The loss must not change its arguments in place, must not depend on the place of the first rows, about `size`,
+    and its link must suit the prediction of classes.
     """
     n, given = len(y), {"y": y, "raw": raw}
-    values = require_unchanged("loss {!r}: value", loss, lambda: losses_of_rows(loss, y, raw, weight), **given)
+
+    def values_of_rows() -> Any:
+        return call_on_rows(loss, "value", y, lambda: losses_of_rows(loss, y, raw, weight))
+
+    values = require_unchanged("loss {!r}: value", loss, values_of_rows, **given)
     require_value_per_row(loss, values, n)
     require_numbers(loss, "value", values)
-    watched = whole_groups(loss, y, np.arange(len(y))[:WATCHED_ROWS])
-    check_order_of_rows(loss, y[watched], raw[watched], weight[watched])
-    require_numbers(loss, "inverse_link", response_at(loss, raw))
+    response = response_at(loss, raw)
+    require_numbers(loss, "inverse_link", response)
+    check_probabilities(loss, response)
     check_link(loss, raw.shape[1])
-
-
-def check_order_of_rows(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
-    """Raise a ValueError unless the value of a row of a few is the same wherever the row stands."""
-    try:
-        values = losses_of_rows(loss, y, raw, weight)
-        backwards = losses_of_rows(loss, y[::-1].copy(), raw[::-1].copy(), weight[::-1].copy())
-        is_same = np.allclose(backwards[::-1], values, rtol=1e-6, equal_nan=True)
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"loss {loss!r}: value must accept any rows of the fit. {ROWS_OF_A_LOSS}") from error
-    if not is_same:
-        raise ValueError(
-            f"loss {loss!r}: value must be the same for a row wherever it stands, but the order of the rows "
-            f"changes it. {ROWS_OF_A_LOSS}"
-        )
+    check_rows(loss, y, raw, weight, size)
 
 
 def response_at(loss: Loss, raw: Array) -> Array:
@@ -99,7 +105,42 @@ def response_at(loss: Loss, raw: Array) -> Array:
     if len(found) != 2 or found[0] != len(raw) or found[1] < least:
         wanted = "(n, K), a column for each class" if least == 2 else "(n, W)"
         raise ValueError(f"loss {loss!r}: inverse_link must have shape {wanted}, n = {len(raw)}, got {found}")
-    return np.asarray(response)
+    require_array(loss, "inverse_link", response)
+    return response
+
+
+def require_array(loss: Loss, method: str, found: object) -> None:
+    """Raise a ValueError unless a method of a loss returns an array."""
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"loss {loss!r}: {method} must return an array, got a {type(found).__name__}")
+
+
+def check_probabilities(loss: Loss, response: Array) -> None:
+    """Raise a ValueError unless the response of a classification is of probabilities, of sum 1 but of labels."""
+    if loss.task != "classification":
+        return
+    low, high = response.min(), response.max()
+    if low < 0.0 or high > 1.0:
+        raise ValueError(
+            f"loss {loss!r}: inverse_link must hold probabilities from 0 to 1, got {low:g} to {high:g}"
+        )
+    total = response.sum(axis=1)
+    if not loss.multilabel and (np.abs(total - 1.0) > ROUNDING).any():
+        worst = total[np.abs(total - 1.0).argmax()]
+        raise ValueError(f"loss {loss!r}: inverse_link must hold probabilities of sum 1, got {worst:g}")
+
+
+def check_response_names(loss: Loss, width: int) -> None:
+    """Raise a ValueError unless the names of the columns of the response, if there are any, are one for each."""
+    names = loss.response_names
+    if names is None:
+        return
+    is_list = not isinstance(names, str) and all(isinstance(name, str) for name in names)
+    if not is_list or len(set(names)) != width or len(names) != width:
+        raise ValueError(
+            f"loss {loss!r}: response_names must be None or have a name of its own for each of {width} columns of "
+            f"the response, got {names!r}"
+        )
 
 
 def check_response_of_classes(loss: Loss, baseline: Array, n_classes: int | None) -> None:
@@ -109,6 +150,7 @@ def check_response_of_classes(loss: Loss, baseline: Array, n_classes: int | None
         raise ValueError(
             f"loss {loss!r}: inverse_link must have a column for each of {n_classes} classes of y, got {width}"
         )
+    check_response_names(loss, width)
 
 
 def prepare_with_baseline(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> tuple[Loss, Array]:
@@ -119,6 +161,7 @@ def prepare_with_baseline(loss: Loss, y: Array, weight: Array, n_classes: int | 
     loss = prepare_loss(loss, y, weight, n_classes)
     baseline = compute_baseline(loss, y, weight)
     check_baseline(loss, baseline, y, n_classes)
+    check_response_of_classes(loss, baseline, n_classes)
     check_class_indices(loss, y, baseline)
     check_values_of_some_rows(loss, y, np.broadcast_to(baseline, (len(y), len(baseline))), weight)
     return loss, baseline
@@ -126,8 +169,8 @@ def prepare_with_baseline(loss: Loss, y: Array, weight: Array, n_classes: int | 
 
 def check_values_of_some_rows(loss: Loss, y: Array, raw: Array, weight: Array) -> None:
     """Raise a ValueError unless values and responses of the first rows, and of their groups, are valid."""
-    watched = whole_groups(loss, y, np.arange(len(y))[:WATCHED_ROWS])
-    check_value_and_response(loss, y[watched], raw[watched], weight[watched])
+    rows = first_rows(loss, y, MAX_ROWS)
+    check_value_and_response(loss, y[rows], raw[rows], weight[rows], MAX_ROWS)
 
 
 def require_finite_target(loss: Loss, y: Array) -> None:
@@ -146,9 +189,9 @@ def require_multiclass(loss: Loss, n_classes: int) -> None:
 
 def require_numbers(loss: Loss, method: str, found: Array) -> None:
     """Raise a ValueError if a loss returns NaN or no real numbers at the baseline; infinity is allowed."""
-    kind = np.asarray(found).dtype
-    if kind.kind not in "fiu":
-        raise ValueError(f"loss {loss!r}: {method} must hold real numbers, got {kind}")
+    require_array(loss, method, found)
+    if found.dtype.kind not in "fiu":
+        raise ValueError(f"loss {loss!r}: {method} must hold real numbers, got {found.dtype}")
     lost = int(np.isnan(found).sum())
     if lost:
         raise ValueError(
@@ -222,10 +265,6 @@ def is_finite(values: Array) -> bool:
     return math.isfinite(np.add.reduce(values, axis=None)) or bool(np.isfinite(values).all())
 
 
-WATCHED_ROWS = 1_000
-"""Number of rows that are checked for changes in place."""
-
-
 def require_unchanged(what: str, part: Loss | Learner, call: Callable[[], V], **arrays: Array) -> V:
     """The result of a call, or a ValueError if it has changed one of `arrays` in place.
 
@@ -248,28 +287,14 @@ def describe_returned(found: object) -> str:
 
 def prepare_loss(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> Loss:
     """The loss to minimise, ``loss.prepared(y, weight, n_classes)``, checked."""
-    loss.n_scores(y, n_classes)
+    count_scores(loss, y, n_classes)
     require_accepted_target(loss, y)
     given = {"y": y, "weight": weight}
     prepared = require_unchanged("loss {!r}: prepared", loss, lambda: loss.prepared(y, weight, n_classes), **given)
     if not isinstance(prepared, Loss):
         raise TypeError(f"loss {loss!r}: prepared must return a Loss, got {describe_returned(prepared)}")
     require(type(prepared).__name__, "unit", prepared.unit, POSITIVE | POSITIVE_SEQUENCE)
-    require(type(prepared).__name__, "rows", prepared.rows, OneOf(ROWS))
     return prepared
-
-
-def scale_derivatives(loss: Loss, derivatives: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Derivatives times ``loss.unit``, with hessians for the loss's least hessian and its relative rates."""
-    gradient, hessian = derivatives
-    if not (isinstance(loss.unit, float) and loss.unit == 1.0):
-        unit = np.asarray(loss.unit, dtype=np.float64)
-        gradient, hessian = unit * gradient, unit * hessian
-    if loss.min_hessian > 0.0:
-        hessian = np.maximum(hessian, loss.min_hessian)
-    if not (isinstance(loss.relative_rates, float) and loss.relative_rates == 1.0):
-        hessian = hessian / np.asarray(loss.relative_rates)
-    return gradient, hessian
 
 
 def has_same_response(response: Callable[[Array], Array], loss: Loss, n_outputs: int, slope: float = 1.0) -> bool:

@@ -128,6 +128,19 @@ def decode_labels(probability: Array, classes: Array, multilabel: bool = False) 
     return (probability > 0.5).astype(np.int64) if multilabel else np.asarray(classes[probability.argmax(axis=1)])
 
 
+def decision_values(raw: Array, probability: Array, multilabel: bool = False) -> Array:
+    """What scikit-learn calls the decision function: (n,) for two classes, else (n, K), or (n, L) for labels.
+
+    These are the raw scores (n, C), unless a loss has another number of them, as for ordered classes: then the
+    log-odds of the second of two classes, or the logs of the probabilities (n, K).
+    """
+    n_classes = probability.shape[1]
+    if multilabel or raw.shape[1] == (1 if n_classes == 2 else n_classes):
+        return squeeze(raw)
+    logs = np.log(np.maximum(probability, np.finfo(np.float64).tiny))
+    return logs[:, 1] - logs[:, 0] if n_classes == 2 else logs
+
+
 def squeeze(values: Array) -> Array:
     """(n,) for one column, else (n, C)."""
     return values[:, 0] if values.shape[1] == 1 else values
@@ -292,13 +305,18 @@ class RealTargets(TargetEncoder):
         self.infinite = infinite
 
     def read(self, y: Any) -> Array:
-        return number_array(y)
+        return self._require_finite(number_array(y))
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         return self.transform(y), weight
 
     def transform(self, y: Any) -> Array:
-        targets = encode_targets(y)
-        if not self.infinite and np.isinf(targets).any():
-            raise ValueError(f"y must be finite, got {targets[np.isinf(targets)][0]}")
-        return targets
+        return self._require_finite(encode_targets(y))
+
+    def _require_finite(self, y: Array) -> Array:
+        if not self.infinite and np.isinf(y).any():
+            raise ValueError(
+                f"{self.owner}: y must be finite, got {y[np.isinf(y)][0]}: a loss of infinite targets, such as "
+                f"bounds, has the attribute 'infinite'"
+            )
+        return y

@@ -14,7 +14,7 @@ from ..learners.design import Design
 from ..learners.registry import LEARNERS
 from ..losses.coupling import derivatives_of_rows, losses_of_rows
 from ..losses.registry import LOSSES
-from ..losses.validation import scale_derivatives
+from ..losses.units import scale_derivatives
 from ..utils.typing import Array
 from .comparison import named_errors, require, require_close, require_shape
 from .terms import check_term

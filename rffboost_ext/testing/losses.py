@@ -59,7 +59,8 @@ def check_loss(loss: str | Loss, y: Any, n_classes: int | None = None) -> None:
     """
     with named_errors(f"loss {type(loss).__name__}: get_params"):
         repr(loss)
-    loss = LOSSES.create(loss)
+    with named_errors(f"loss {type(loss).__name__}: validate"):
+        loss = LOSSES.create(loss)
     for sample in samples(loss, np.asarray(y, dtype=np.float64), n_classes):
         for check in CHECKS:
             with named_errors(f"{sample.name}: {check.__name__}"):

@@ -166,7 +166,7 @@ class Function(Check):
     of: str
 
     def fits(self, value: object) -> bool:
-        return callable(value) and not isinstance(value, type) and accepts_one_argument(value)
+        return callable(value) and not isinstance(value, type) and accepts_arguments(value, 1)
 
     def accepts(self, value: object) -> bool:
         # Parts validate their own hyperparameters.
@@ -202,14 +202,14 @@ def python_value(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def accepts_one_argument(function: Callable[..., object]) -> bool:
-    """Whether a function can be called with one argument; True for compiled functions without a signature."""
+def accepts_arguments(function: Callable[..., object], count: int) -> bool:
+    """Whether a function can be called with `count` arguments; True for compiled ones without a signature."""
     try:
         signature = inspect.signature(function)
     except ValueError:
         return True
     try:
-        signature.bind(None)
+        signature.bind(*[None] * count)
     except TypeError:
         return False
     return True

@@ -8,11 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
-from sklearn.metrics import r2_score
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import cross_val_score
 
-from rffboost_ext import Loss, RFFBoostRegressor, boost
-from rffboost_ext.losses import IdentityLink
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext.losses import IdentityLink, MultinomialLogitLink, MultinomialLogLoss
+
+from ..coupled_losses import PairwiseLogistic, coupled_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 3))
@@ -57,6 +61,46 @@ class Ordered(Interval):
     def inverse_link(self, raw):
         above = expit(np.array([-1.0, 1.0]) - raw)
         return np.diff(above, axis=1, prepend=0.0, append=1.0)
+
+
+class OrderedClasses(Ordered):
+    """The same as a classification."""
+
+    task = "classification"
+    multiclass = True
+
+
+class TwoScores(MultinomialLogLoss):
+    """A score for each of two classes."""
+
+    link = MultinomialLogitLink()
+
+    def __init__(self):
+        super().__init__(2)
+
+    def prepared(self, y, weight, n_classes=None):
+        return self
+
+    def n_scores(self, y, n_classes=None):
+        return 2
+
+
+class Parts(Loss):
+    """The squared error of two columns, a target and a number beside it, which are no targets for a score."""
+
+    link = IdentityLink()
+
+    def n_scores(self, y, n_classes=None):
+        return 2
+
+    def value(self, y, raw):
+        return 0.5 * np.square(raw - y).sum(axis=1)
+
+    def derivatives(self, y, raw):
+        return raw - y, np.ones_like(raw)
+
+    def baseline(self, y, weight):
+        return np.average(y, axis=0, weights=weight)
 
 
 latent = 2.0 * X[:, 0] + RNG.logistic(size=240)
@@ -119,3 +163,30 @@ def test_a_score_is_minus_the_mean_loss_unless_the_response_predicts_the_target(
     assert several.score(X, X[:, :2], WEIGHT) == pytest.approx(expected, rel=1e-12)
     with pytest.raises(ValueError, match=r"y must have the columns of the fit"):
         several.score(X, X[:, 0])
+
+
+def test_columns_of_a_loss_and_coupled_rows_have_no_r2() -> None:
+    model = RFFBoostRegressor(Parts(), "tree", n_estimators=5).fit(X, X[:, :2])
+    value = Parts().value(X[:, :2], model.raw_scores(X))
+    assert model.score(X, X[:, :2]) == pytest.approx(-value.mean(), rel=1e-12)
+    rows, y, weight = coupled_rows(PairwiseLogistic)
+    ranker = RFFBoostRegressor(PairwiseLogistic(), "tree", n_estimators=5).fit(rows, y, weight)
+    value = PairwiseLogistic().value(y, ranker.raw_scores(rows), weight)
+    assert ranker.score(rows, y, weight) == pytest.approx(-np.average(value, weights=weight), rel=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "n_classes"), [(OrderedClasses(), 3), (TwoScores(), 2)], ids=["one", "two"])
+def test_the_decision_function_is_that_of_the_classes_for_any_number_of_scores(loss: Loss, n_classes: int) -> None:
+    y = np.minimum(CLASSES, n_classes - 1)
+    model = RFFBoostClassifier(loss, "tree", n_estimators=10, random_state=0).fit(X, y)
+    p, decision = model.predict_proba(X), model.decision_function(X)
+    logs = np.log(p)
+    np.testing.assert_allclose(decision, logs[:, 1] - logs[:, 0] if n_classes == 2 else logs, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(list(model.staged_decision_function(X))[-1], decision, rtol=1e-9)
+    plain = RFFBoostClassifier(learner="tree", n_estimators=10, random_state=0)
+    losses = [
+        log_loss(y[200:], CalibratedClassifierCV(one, cv=2).fit(X[:200], y[:200]).predict_proba(X[200:]))
+        for one in (clone(model), plain)
+    ]
+    assert losses[0] < 1.2 * losses[1]
+    model.set_params(eval_metric="roc_auc_ovr" if n_classes > 2 else "roc_auc").fit(X, y, eval_set=(X, y))

@@ -304,7 +304,7 @@ class Flat(SquaredError):
     """Its hessian is 0 for half of the rows."""
 
     def derivatives(self, y, raw):
-        return raw - y, np.arange(len(y), dtype=float)[:, None] % 2
+        return raw - y, (y > 0.0).astype(float)
 
 
 def test_hessians_are_positive():
@@ -313,7 +313,7 @@ def test_hessians_are_positive():
     with pytest.raises(ValueError, match=r"hessian must be positive, got -0.*in round 0"):
         rxgb.objective(Cauchy())(scores, matrix)
     _, hessian = rxgb.objective(Flat())(scores, matrix)
-    assert (hessian[::2] > 0.0).all()
+    assert (hessian > 0.0).all()
 
 
 @pytest.mark.parametrize("loss", ["huber", "squared_error"])

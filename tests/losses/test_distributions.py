@@ -21,7 +21,7 @@ from rffboost_ext.losses.distributions.special import (
     stirling_remainder,
 )
 from rffboost_ext.losses.distributions.zero_inflation import zero_inflated_poisson
-from rffboost_ext.losses.validation import scale_derivatives
+from rffboost_ext.losses.units import scale_derivatives
 
 from ..cases import DISTRIBUTION_CASES, SAMPLES
 

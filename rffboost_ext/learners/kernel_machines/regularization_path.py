@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Round
 from ...losses.coupling import derivatives_of_rows, is_coupled, losses_of_rows, whole_groups
-from ...losses.validation import scale_derivatives
+from ...losses.units import scale_derivatives
 from ...utils.linalg import cholesky, inverse_diagonal
 from ...utils.typing import Array
 

@@ -1,0 +1,157 @@
+"""What a fit refuses of a user's loss: results that depend on the place of a row or on other rows."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rffboost_ext import Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext.losses import IdentityLink, LogLoss, SquaredError
+
+N = 1_500
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 2))
+Y = X[:, 0] + RNG.normal(size=N)
+COST = np.where(Y > 1.0, 9.0, 1.0)
+PLAIN = {"learner": "tree", "n_estimators": 2, "random_state": 0}
+ADVICE = "further columns of y"
+
+
+class Costly(Loss):
+    """Half the squared error times a cost of each row, which a function of the number of rows returns."""
+
+    link = IdentityLink()
+
+    def __init__(self, cost=None, of="all"):
+        self.cost = cost
+        self.of = of
+
+    def factor(self, method, y):
+        return self.cost(len(y)) if self.of in ("all", method) else np.ones(len(y))
+
+    def value(self, y, raw):
+        return 0.5 * self.factor("value", y) * (raw[:, 0] - y[:, 0]) ** 2
+
+    def derivatives(self, y, raw):
+        factor = np.reshape(self.factor("derivatives", y), (-1, 1))
+        return factor * (raw - y), factor * np.ones_like(raw)
+
+    def baseline(self, y, weight):
+        return np.array([np.average(y[:, 0], weights=weight)])
+
+
+HELD = {
+    "all": lambda n: COST,
+    "as many": lambda n: COST[:n],
+    "nested": lambda n, held=({"cost": [COST]},): held[0]["cost"][0],
+    "series": lambda n: pd.Series(COST, index=np.arange(N)[::-1]).to_numpy(),
+    "sorted": lambda n: np.sort(COST)[:n],
+    "equal": lambda n: np.ones(N),
+}
+
+
+@pytest.mark.parametrize("of", ["all", "value", "derivatives"])
+@pytest.mark.parametrize("held", HELD)
+def test_arrays_by_position_are_refused(held, of):
+    loss, target = Costly(HELD[held], of), np.sort(Y) if held == "sorted" else Y
+    with pytest.raises(ValueError, match=rf"loss Costly\(.*{ADVICE}"):
+        RFFBoostRegressor(loss, early_stopping=False, **PLAIN).fit(X, target)
+    if held != "sorted":
+        with pytest.raises(ValueError, match=ADVICE):
+            boost(X[:300], Y[:300, None], loss=loss, learner="tree", n_estimators=1)
+
+
+def test_they_are_refused_of_few_rows_and_of_metrics():
+    with pytest.raises(ValueError, match=ADVICE):
+        RFFBoostRegressor(Costly(HELD["all"]), **PLAIN).fit(X, Y, sample_weight=COST - 1.0)
+    other = RFFBoostRegressor(eval_metric=Costly(lambda n: COST[:300]), **PLAIN)
+    with pytest.raises(ValueError, match=f"eval_metric: loss Costly.*{ADVICE}"):
+        other.fit(X[:300], Y[:300], eval_set=(X[300:400], Y[300:400]))
+    RFFBoostRegressor(Costly(np.ones), **PLAIN).fit(X, Y, sample_weight=COST - 1.0)
+
+
+def loss_with(base, **attributes):
+    """An instance of a class with other attributes."""
+    return type("Own", (base,), attributes)()
+
+
+def coupled_value(self, y, raw):
+    return 0.5 * (raw - raw.mean() - y)[:, 0] ** 2
+
+
+REFUSED = {
+    "value must be the same for a row without the other rows": {"rows": "independent", "value": coupled_value},
+    "inverse_link must be the same for a row without the other rows": {
+        "inverse_link": lambda self, raw: raw - raw.mean()
+    },
+    "inverse_link must return an array, got a list": {"inverse_link": lambda self, raw: raw.tolist()},
+    "rows must be 'set' or 'independent'": {"rows": "group"},
+    "value must accept the arguments y, raw, weight, as": {"rows": "groups", "value": SquaredError.value},
+    "derivatives must accept the arguments y, raw, as": {"derivatives": lambda self, y, raw, weight: None},
+    "n_scores must accept the arguments y, n_classes": {"n_scores": lambda self, y: 1},
+    "n_scores must return an integer >= 1, got 2.0": {"n_scores": lambda self, y, n_classes=None: 2.0},
+    "response_names must be None or have a name of its own": {"response_names": ("mean", "scale")},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_other_breaches_of_the_contract_are_named(message):
+    loss = loss_with(SquaredError, **REFUSED[message])
+    with pytest.raises((ValueError, TypeError), match=f"Own.*{re.escape(message)}"):
+        RFFBoostRegressor(loss, early_stopping=False, **PLAIN).fit(X[:100], Y[:100])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: 2.0 * p - 0.5, "probabilities from 0 to 1"),
+        (lambda p: 0.5 * p, "probabilities of sum 1, got 0.5"),
+        (lambda p: p[:, :1], "a column for each class"),
+    ],
+)
+def test_classes_have_probabilities(change, message):
+    loss = loss_with(LogLoss, inverse_link=lambda self, raw: change(LogLoss().inverse_link(raw)))
+    with pytest.raises(ValueError, match=f"loss Own.*{message}"):
+        RFFBoostClassifier(loss, **PLAIN).fit(X, Y > 1.5)
+
+
+class Weighted(SquaredError):
+    """The squared error with a table of weights, which is not used."""
+
+    def __init__(self, table=None):
+        super().__init__()
+        self.table = table
+
+
+@pytest.mark.parametrize("size", [12, 2_000])
+def test_models_of_other_tables_are_told_apart(size):
+    from rffboost_ext import average
+
+    tables = np.zeros((2, size))
+    tables[1, size // 2] = 1e-12
+    model, other = (RFFBoostRegressor(Weighted(table), warm_start=True, **PLAIN).fit(X, Y) for table in tables)
+    with pytest.raises(ValueError, match="losses of models must agree"):
+        average([model, other])
+    with pytest.raises(ValueError, match="loss must be that of the previous fit"):
+        model.set_params(loss=Weighted(tables[1])).fit(X, Y)
+    model.set_params(loss=Weighted(tables[0].copy())).fit(X, Y)
+    assert len(repr(model.loss)) < 200
+
+
+class Small(Costly):
+    """The loss times a small number."""
+
+    def __init__(self, unit=1.0):
+        super().__init__(lambda n: np.full(n, 1e-6))
+        self.unit = unit
+
+
+def test_a_loss_whose_penalties_would_leave_nothing_is_named():
+    with pytest.warns(UserWarning, match=r"loss Small\(\): hessians are at most 1e-06.* unit = 1e\+06"):
+        RFFBoostRegressor(Small(), early_stopping=False, **PLAIN).fit(X, Y)
+    losses = Small(1e6), Costly(np.ones)
+    scaled, plain = (RFFBoostRegressor(loss, early_stopping=False, **PLAIN).fit(X, Y) for loss in losses)
+    np.testing.assert_allclose(scaled.predict(X), plain.predict(X), rtol=1e-6)
