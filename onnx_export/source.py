@@ -29,6 +29,7 @@ from rffboost_ext import (
 from rffboost_ext.estimators.base import BaseRFFBoost
 from rffboost_ext.preprocessing.category_encoding import CategoryEncoding
 from rffboost_ext.preprocessing.tables import as_numbers, read_table
+from rffboost_ext.utils.estimator_names import one_of
 from rffboost_ext.utils.typing import Array
 
 from .input_names import RESERVED
@@ -195,8 +196,8 @@ def export_source(estimator: Any) -> ExportSource:
     elif isinstance(estimator, TransformedTargetRegressor):
         advice = "Export its regressor_, and apply transformer_.inverse_transform to what the file predicts"
     raise TypeError(
-        f"estimator must be a fitted RFFBoostClassifier or RFFBoostRegressor, a Pipeline that ends in one, or a "
-        f"tree model of XGBoost or LightGBM, got {estimator!r}. {advice}"
+        f"estimator must be a fitted {one_of('RFFBoostQuantileRegressor', 'ConformalRegressor')}, a Pipeline that "
+        f"ends in one, or a tree model of XGBoost or LightGBM, got {estimator!r}. {advice}"
     )
 
 

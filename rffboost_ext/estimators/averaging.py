@@ -15,12 +15,13 @@ from ..preprocessing.category_recoding import category_kinds, joint_encoding, re
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..terms.ensemble import mean_ensemble
 from ..terms.recoding import recode_ensemble, recode_one_hot
+from ..utils.estimator_names import one_of
 from .base import BaseRFFBoost
 from .composition import compose
 from .quantile import RFFBoostQuantileRegressor
 
 E = TypeVar("E", bound=BaseRFFBoost | RFFBoostQuantileRegressor)
-KINDS = "models must be RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor, all of one kind"
+KINDS = f"models must be fitted {one_of('RFFBoostQuantileRegressor')}, all of one kind"
 
 
 def average(models: Iterable[E]) -> E:
@@ -28,13 +29,14 @@ def average(models: Iterable[E]) -> E:
 
     Parameters
     ----------
-    models : iterable of fitted RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
-        Models of one kind, with the same classes, loss or quantiles, and features. Their categories may differ, as
-        between folds: a category that is unknown to a model counts as missing in it.
+    models : iterable of fitted estimators
+        Models of one kind other than ConformalRegressor, with the same classes, loss or quantiles, and features.
+        Their categories may differ, as between folds: a category that is unknown to a model counts as missing in
+        it.
 
     Returns
     -------
-    RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
+    estimator
         A new model with the parameters of the first; it predicts, is saved and is exported like any other.
 
     Raises

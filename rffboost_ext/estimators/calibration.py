@@ -27,6 +27,7 @@ Tibshirani, Barber, Candès and Ramdas, Conformal prediction under covariate shi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,8 @@ from ..utils.typing import Array
 
 # Tolerance for rounding errors of products such as 10 * 0.1.
 ROUNDING = 1e-9
+# Bound for 1 / alpha, which may be infinite.
+MAX_INVERSE_ALPHA = 1e18
 # Rounding errors between a score and the bounds of an interval, in rounding units.
 ROUNDING_UNITS = 4.0
 
@@ -77,6 +80,19 @@ def missing_entries(values: Array) -> Array:
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
     return np.array([is_missing(value) for value in values.ravel()]).reshape(values.shape)
+
+
+def calibration_size(owner: str, alpha: float, fraction: float, n_samples: int) -> int:
+    """The number of calibration rows; a ValueError unless there are more rows."""
+    # The least m with (m + 1) alpha >= 1.
+    least = math.ceil(min(1.0 / alpha, MAX_INVERSE_ALPHA) - ROUNDING) - 1
+    size = max(least, math.ceil(fraction * n_samples), 1)
+    if size >= n_samples:
+        raise ValueError(
+            f"{owner}: X must have more than the {size} rows that calibrate with alpha={alpha:g} and "
+            f"calibration_fraction={fraction:g}, got n_samples={n_samples}"
+        )
+    return size
 
 
 def calibration_split(missing: Array, size: int, random: np.random.RandomState) -> tuple[Array, Array]:

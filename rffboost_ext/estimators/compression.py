@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import Term
 from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode
 from ..terms.ensemble import Ensemble
+from ..utils.estimator_names import one_of
 from ..utils.matching_pursuit import matching_pursuit
 from ..utils.parallel import SINGLE_BLAS, use_threads
 from ..utils.param_validation import SEED, Integer, Real, require
@@ -41,7 +42,8 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
 
     Parameters
     ----------
-    model : fitted RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
+    model : fitted estimator
+        Any but ConformalRegressor.
     X : array-like of shape (n, d)
         Rows like those to predict, for example the training rows. Up to 4,000 are used; if there are fewer, rows
         between a row and its neighbour are added.
@@ -56,7 +58,7 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
 
     Returns
     -------
-    RFFBoostClassifier, RFFBoostRegressor or RFFBoostQuantileRegressor
+    estimator
         A new model with the parameters of the given one. Its rounds are merged, so that ``staged_predict`` has few
         stages.
 
@@ -78,10 +80,7 @@ def compress(model: E, X: Any, n_cosines: int = 256, tol: float = 1e-3, random_s
     True
     """
     if not isinstance(model, BaseRFFBoost | RFFBoostQuantileRegressor):
-        raise TypeError(
-            f"compress: model must be a fitted RFFBoostClassifier, RFFBoostRegressor or "
-            f"RFFBoostQuantileRegressor, got {model!r}"
-        )
+        raise TypeError(f"compress: model must be a fitted {one_of('RFFBoostQuantileRegressor')}, got {model!r}")
     given = {"n_cosines": n_cosines, "tol": tol, "random_state": random_state}
     for name, check in PARAMETERS.items():
         require("compress", name, given[name], check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ..utils.signatures import explain_unknown
 from ..utils.typing import Array
 from ..utils.warnings import warn_user
 from .calibration import (
-    ROUNDING,
+    calibration_size,
     check_predictions,
     conformity_scores,
     groups_of_target,
@@ -36,9 +36,6 @@ from .calibration import (
     split_rows,
 )
 from .regressor import RFFBoostRegressor
-
-# Bound for 1 / alpha, which may be infinite.
-MAX_INVERSE_ALPHA = 1e18
 
 
 class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin, ModelFileMixin, BaseEstimator):
@@ -181,7 +178,8 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         params = self._route(regressor, sample_weight, groups, fit_params)
         group = encode_groups(type(self).__name__, groups, X)
         group = groups_of_target(regressor, y) if group is None else group
-        *parts, weight = split_rows(values, y, weight, group, self._calibration_size, random)
+        size = partial(calibration_size, type(self).__name__, self.alpha, self.calibration_fraction)
+        *parts, weight = split_rows(values, y, weight, group, size, random)
         params = _check_method_params(X, params, indices=parts[0])
         (X, held), (y, target) = ([_safe_indexing(data, part) for part in parts] for data in indexable(X, y))
         self.estimator_ = regressor.fit(X, y, **params)
@@ -236,19 +234,6 @@ class ConformalRegressor(MigrationHintsMixin, MetaEstimatorMixin, RegressorMixin
         validate_data(self, native_table(X), skip_check_array=True)
         columns = [replace_missing(column_values(X, column)) for column in range(X.shape[1])]
         return check_X_y(np.column_stack(columns), y, estimator=self, **known)
-
-    def _calibration_size(self, n_samples: int) -> int:
-        """The number of calibration rows; a ValueError unless there are more rows."""
-        # The least m with (m + 1) alpha >= 1.
-        least = math.ceil(min(1.0 / self.alpha, MAX_INVERSE_ALPHA) - ROUNDING) - 1
-        size = max(least, math.ceil(self.calibration_fraction * n_samples), 1)
-        if size >= n_samples:
-            raise ValueError(
-                f"{type(self).__name__}: X must have more than the {size} rows that calibrate with "
-                f"alpha={self.alpha:g} and calibration_fraction={self.calibration_fraction:g}, got "
-                f"n_samples={n_samples}"
-            )
-        return size
 
     def _given(self) -> Any:
         """The regressor that is cloned."""

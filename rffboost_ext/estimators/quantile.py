@@ -165,6 +165,11 @@ class RFFBoostQuantileRegressor(MigrationHintsMixin, RegressorMixin, ModelFileMi
     def _booster(self) -> RFFBoostRegressor:
         """The unfitted booster of all levels, without its loss; with `random_state` all share one seed."""
         booster = RFFBoostRegressor() if self.estimator is None else clone(self.estimator)
+        if "loss" not in booster.get_params(deep=False):
+            raise TypeError(
+                f"{type(self).__name__}: estimator must be an RFFBoostRegressor, whose loss each level sets, got "
+                f"{booster!r}, which has no parameter loss; predict_dist(X).ppf has quantiles of a distribution"
+            )
         if not is_auto(booster.loss):
             raise ValueError(
                 f"{type(self).__name__}: the loss of estimator must be 'auto', since each level has its own "

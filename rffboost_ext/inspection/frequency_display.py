@@ -66,7 +66,7 @@ class FrequencyDisplay:
 
         Parameters
         ----------
-        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+        estimator : fitted booster, such as RFFBoostRegressor
             A model with cosines.
         features : pair of int or str, default=(0, 1)
             Indices or names of two numeric features.

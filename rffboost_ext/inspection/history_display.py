@@ -63,7 +63,7 @@ class HistoryDisplay:
 
         Parameters
         ----------
-        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+        estimator : fitted booster, such as RFFBoostRegressor
             Fitted with ``eval_set`` or early stopping.
         metric : str, optional
             A metric of ``evals_result_``; by default the last one, which early stopping monitors.

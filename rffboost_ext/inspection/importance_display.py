@@ -53,7 +53,7 @@ class ImportanceDisplay:
 
         Parameters
         ----------
-        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+        estimator : fitted booster, such as RFFBoostRegressor
             A fitted model.
         feature_names : sequence of str, optional
             Names; by default those of the columns in fit.

@@ -82,7 +82,7 @@ class LandmarkDisplay:
 
         Parameters
         ----------
-        estimator : fitted RFFBoostClassifier or RFFBoostRegressor
+        estimator : fitted booster, such as RFFBoostRegressor
             A model with landmarks, as of learner "rff_k" with at least as many components as features.
         X : array-like of shape (n, d)
             Rows for the range of the plane and the medians.

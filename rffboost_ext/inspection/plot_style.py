@@ -9,6 +9,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..utils.estimator_names import one_of
+
 # Two colours of Okabe and Ito, which are distinct under colour blindness, and a grey.
 MAIN, ACCENT, QUIET = "#0072B2", "#D55E00", "0.62"
 # Maximum number of characters of a label.
@@ -82,8 +84,8 @@ def check_booster(owner: str, estimator: Any) -> None:
     check_is_fitted(estimator)
     if not hasattr(estimator, "ensemble_"):
         raise TypeError(
-            f"{owner}: estimator must be an RFFBoostClassifier or RFFBoostRegressor, got a "
-            f"{type(estimator).__name__}{component_hint(estimator)}"
+            f"{owner}: estimator must be a fitted {one_of()}, got a {type(estimator).__name__}"
+            f"{component_hint(estimator)}"
         )
 
 

@@ -73,7 +73,7 @@ def save_model(model: ModelFileMixin | Ensemble, path: str | os.PathLike[str]) -
 
     Parameters
     ----------
-    model : RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
+    model : estimator of this package or Ensemble
         What to write: of an estimator its parameters and fitted state, including what a warm start needs.
         Parameters and arrays are stored exactly. Callbacks and functions in ``eval_metric``, which only observe a
         fit, are left out, with a warning.
@@ -124,7 +124,7 @@ def load_model(path: str | os.PathLike[str], cls: type | None = None) -> Any:
 
     Returns
     -------
-    RFFBoostClassifier, RFFBoostRegressor, RFFBoostQuantileRegressor, ConformalRegressor or Ensemble
+    estimator or Ensemble
 
     Raises
     ------

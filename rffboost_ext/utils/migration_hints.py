@@ -102,6 +102,10 @@ class Call:
         """Whether the owner may have trees; parts such as losses have no names of other libraries."""
         return not {"learner", "estimator", "trees", "max_depth"}.isdisjoint(self.own)
 
+    def can_have(self, row: Row) -> bool:
+        """Whether the owner, or an estimator like it, may have a parameter of a row: not if its class sets it."""
+        return self.has_trees and not isinstance(getattr(type(self.owner), row.here, None), str)
+
     @property
     def tree(self) -> str:
         """The tree that all of the unknown parameters describe."""
@@ -124,7 +128,7 @@ class Call:
     def lines(self, name: str, value: Any) -> Iterable[str]:
         """What to say of one parameter."""
         constructs = self.method in ("__init__", "set_params")
-        rows = tuple(row for row in rows_of(name, False) if row.here in self.known or self.has_trees)
+        rows = tuple(row for row in rows_of(name, False) if row.here in self.known or self.can_have(row))
         if len(rows) > 1:
             rows = tuple(row for row in rows if constructs != (row.place is Place.PREDICT)) or rows
         if not constructs and name in self.own:

@@ -114,7 +114,7 @@ def test_a_model_of_constant_features_has_nothing_to_compress(learner):
 
 
 def test_gaps_and_categories():
-    table = pd.DataFrame(X, columns=list("abc"))
+    table = pd.DataFrame(X.copy(), columns=list("abc"))
     table["d"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
     table.loc[::9, "a"] = np.nan
     model = clone(COSINES).fit(table, Y + (table["d"] == "y"))

@@ -14,8 +14,14 @@ from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rffboost_ext import ConformalRegressor, RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
-from rffboost_ext.estimators.calibration import margin_rank
+from rffboost_ext import (
+    ConformalRegressor,
+    RFFBoostClassifier,
+    RFFBoostDistribution,
+    RFFBoostQuantileRegressor,
+    RFFBoostRegressor,
+)
+from rffboost_ext.estimators.calibration import calibration_size, margin_rank
 
 CHEAP = RFFBoostRegressor(learner="rff_1", n_estimators=20, learning_rate=0.4, random_state=0)
 PAIR = RFFBoostQuantileRegressor((0.05, 0.95), RFFBoostRegressor(learner="rff_1", n_estimators=8, random_state=0))
@@ -55,7 +61,7 @@ def test_coverage_is_as_stated(estimator, make):
         model = ConformalRegressor(estimator, alpha=0.1, calibration_fraction=0.5, random_state=seed).fit(X, y)
         shares.append(covered(model.predict_interval(X_test), y_test).mean())
     # The number of rows covered is beta-binomial: the margin is an order statistic of the calibration scores.
-    m, n = model._calibration_size(len(y)), len(y_test)
+    m, n = calibration_size("", model.alpha, model.calibration_fraction, len(y)), len(y_test)
     rank, _ = margin_rank(0.1, np.ones(m))
     deviation = betabinom(n, rank, m + 1 - rank).std() / n / np.sqrt(SEEDS)
     assert model.coverage_ == rank / (m + 1)
@@ -73,7 +79,7 @@ def test_any_level_holds_for_a_regressor_that_knows_nothing(alpha):
         model = ConformalRegressor(DummyRegressor(strategy="median"), alpha, random_state=seed)
         model.fit(np.zeros((100, 1)), y[:100])
         shares.append(covered(model.predict_interval(np.zeros((200, 1))), y[100:]).mean())
-    m = model._calibration_size(100)
+    m = calibration_size("", alpha, model.calibration_fraction, 100)
     rank, _ = margin_rank(alpha, np.ones(m))
     deviation = betabinom(200, rank, m + 1 - rank).std() / 200 / np.sqrt(60)
     assert abs(np.mean(shares) - model.coverage_) < 4.0 * deviation
@@ -236,6 +242,7 @@ def test_one_level_is_a_column_and_a_seed_is_passed_on():
         ({"quantiles": 0.5}, TypeError, "quantiles must be an increasing sequence"),
         ({"quantiles": "ab"}, TypeError, "quantiles must be an increasing sequence"),
         ({"estimator": LinearRegression()}, TypeError, "estimator must be"),
+        ({"estimator": RFFBoostDistribution()}, TypeError, "RFFBoostDistribution.*has no parameter loss"),
         ({"estimator": RFFBoostRegressor(loss="huber")}, ValueError, "loss of estimator must be 'auto'"),
     ],
 )
