@@ -12,7 +12,7 @@ from ..core import Loss
 from ..core.spec import full_repr
 from ..losses.coupling import derivatives_of_rows, group_codes, is_coupled, losses_of_rows
 from ..losses.registry import LOSSES
-from ..losses.validation import scale_derivatives
+from ..losses.units import scale_derivatives
 from ..utils.typing import Array
 from .comparison import named_errors, require, require_close, require_shape, require_unchanged
 from .loss_sample import LossSample, samples
