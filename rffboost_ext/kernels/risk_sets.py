@@ -15,25 +15,26 @@ def sum_risk_sets(y, raw, weight, order, sums):  # type: ignore[no-untyped-def]
     (n, 6) are the time; a shift and the weighted sum of ``exp(raw - shift)`` at risk; number and weight of the
     events, and their share in the sum, by falling time.
     """
-    n_times, shift, total, i = 0, -1e300, 0.0, len(y) - 1
-    while i >= 0:
-        time, tied, n_events, event_weight = y[i, 1], 0.0, 0.0, 0.0
-        while i >= 0 and y[i, 1] == time:
-            if raw[i] > shift:
-                # Exponents are relative to the largest score so far.
-                total, tied = total * exp(shift - raw[i]), tied * exp(shift - raw[i])
-                shift = raw[i]
-            risk = weight[i] * exp(raw[i] - shift)
-            total += risk
-            if y[i, 0] > 0.0:
-                n_events, event_weight, tied = n_events + 1.0, event_weight + weight[i], tied + risk
-            i -= 1
-            if i >= 0 and (y[i, 1] > time or (y[i, 1] == time and order[i] > order[i + 1])):
-                return -1
-        if n_events > 0.0:
-            sums[n_times, 0], sums[n_times, 1], sums[n_times, 2] = time, shift, total
-            sums[n_times, 3], sums[n_times, 4], sums[n_times, 5] = n_events, event_weight, min(tied / total, 1.0)
-            n_times += 1
+    n_times, shift, total, tied, n_events, event_weight = 0, -1e300, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(y) - 1, -1, -1):
+        if raw[i] > shift:
+            # Exponents are relative to the largest score so far.
+            total, tied = total * exp(shift - raw[i]), tied * exp(shift - raw[i])
+            shift = raw[i]
+        risk = weight[i] * exp(raw[i] - shift)
+        total += risk
+        if y[i, 0] > 0.0:
+            n_events, event_weight, tied = n_events + 1.0, event_weight + weight[i], tied + risk
+        time, before = y[i, 1], y[i - 1, 1] if i > 0 else -1.0
+        if before > time or (before == time and order[i - 1] > order[i]):
+            return -1
+        if before < time:
+            if n_events > 0.0:
+                share = min(tied / total, 1.0)
+                sums[n_times, 0], sums[n_times, 1], sums[n_times, 2] = time, shift, total
+                sums[n_times, 3], sums[n_times, 4], sums[n_times, 5] = n_events, event_weight, share
+                n_times += 1
+            tied = n_events = event_weight = 0.0
     return n_times
 
 
