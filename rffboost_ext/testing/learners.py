@@ -46,7 +46,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     AssertionError
         If the learner breaks a law.
     ValueError
-        If the learner goes with none of the losses.
+        If the learner goes with none of the losses, or the loss takes targets of another kind.
 
     Examples
     --------
@@ -58,6 +58,7 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     learner = LEARNERS.create(learner)
     loss = LOSSES.create(suitable_loss(learner) if loss is None else loss)
     check_clone(learner)
+    require_suitable(loss, learner)
     with named_errors(f"learner {learner!r}: fit, in one of a few rounds,"):
         check_rounds(learner, loss)
 
@@ -68,6 +69,18 @@ def check_rounds(learner: Learner, loss: Loss) -> None:
         check_fit(learner, loss, n_targets)
         check_weights(learner, loss, n_targets)
     check_progress(learner, loss)
+
+
+def require_suitable(loss: Loss, learner: Learner) -> None:
+    """Raise a ValueError unless a loss takes the targets of the rounds, and the learner its number of scores."""
+    try:
+        n_outputs = sample_round(loss, 1).raw.shape[1]
+        check_composition(loss, learner, default_step(loss, learner), n_outputs)
+    except Exception as error:  # a loss of other targets may raise anything
+        raise ValueError(
+            f"check_learner: loss {loss!r} must take one column of labels or of real numbers, and go with the "
+            f"learner, got {type(error).__name__}: {error}"
+        ) from error
 
 
 def suitable_loss(learner: Learner) -> str:

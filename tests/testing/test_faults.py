@@ -262,3 +262,9 @@ def test_learners(law):
 def test_valid_parts_pass():
     check_learner(OneCosine())
     check_loss(broken(SquaredError, link=None, inverse_link=lambda self, raw: IdentityLink().inverse(raw)), REAL)
+
+
+@pytest.mark.parametrize(("learner", "loss"), [("tree", "cox"), ("tree", "beta"), ("rff_1", "normal")])
+def test_losses_that_a_learner_is_not_checked_with(learner, loss):
+    with pytest.raises(ValueError, match=r"loss \w+\(\) must take one column .* and go with the learner"):
+        check_learner(learner, loss)
