@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rffboost_ext import LOSSES, RFFIRLS, Loss, RFFBoostClassifier, RFFBoostRegressor, boost
+from rffboost_ext import LOSSES, RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, boost
 from rffboost_ext.boosting.early_stopping.mean_loss import MeanLoss, least_error
 from rffboost_ext.boosting.early_stopping.monitor import EarlyStopping
 from rffboost_ext.boosting.early_stopping.patience import Patience, improves
@@ -14,6 +14,7 @@ from rffboost_ext.losses.coupling import losses_of_rows
 from rffboost_ext.losses.wrapper import LossWrapper
 
 from ..cases import LOSS_CASES, LOSS_NAMED, OBSERVED, OWN_COLUMNS, real
+from ..interop.target_cases import Gaussian
 
 # Multiples of the loss of the baseline: of a constant, and of one by row.
 CONSTANTS = [(1e3, 300.0), (-30.0, 0.0)]
@@ -30,28 +31,6 @@ class Plus(LossWrapper):
         return super().value(y, raw, weight) + self.constant + self.of_row * np.sin(3.0 * target)
 
 
-class NormalLikelihood(Loss):
-    """A likelihood with mean and scale, which has no lower bound."""
-
-    def n_scores(self, y, n_classes=None):
-        return 2
-
-    def value(self, y, raw):
-        return 0.5 * np.square((y[:, 0] - raw[:, 0]) * np.exp(-raw[:, 1])) + raw[:, 1]
-
-    def derivatives(self, y, raw):
-        scale = np.exp(-raw[:, 1])
-        z = (y[:, 0] - raw[:, 0]) * scale
-        return np.column_stack([-z * scale, 1.0 - z**2]), np.column_stack([scale**2, np.full(len(raw), 2.0)])
-
-    def baseline(self, y, weight):
-        mean = np.average(y[:, 0], weights=weight)
-        return np.array([mean, 0.5 * np.log(np.average(np.square(y[:, 0] - mean), weights=weight))])
-
-    def inverse_link(self, raw):
-        return raw[:, :1]
-
-
 def first_loss(loss, y):
     """The mean loss of the baseline."""
     prepared, weight = loss.prepared(y, np.ones(len(y))), np.ones(len(y))
@@ -61,7 +40,8 @@ def first_loss(loss, y):
 
 CHOSEN = [*LOSSES.names(), "log_loss of 3 classes"]
 CASES = {case.name: (case.make, case.targets) for case in [*LOSS_CASES, *OWN_COLUMNS] if case.name in CHOSEN}
-CASES["normal likelihood"] = (NormalLikelihood, real)
+# It has no lower bound.
+CASES["normal likelihood"] = (Gaussian, real)
 FITS = [(name, {}) for name in CASES] + [
     ("log_loss", {"eval_metric": LOSS_NAMED["log_loss"].make()}),
     ("squared_error", {"learner": "tree", "n_folds": 2}),

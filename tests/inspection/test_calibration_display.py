@@ -7,7 +7,6 @@ import matplotlib
 matplotlib.use("Agg")
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from scipy import stats
 
 from rffboost_ext import RFFBoostDistribution, RFFBoostRegressor
@@ -15,12 +14,6 @@ from rffboost_ext.displays import CalibrationDisplay
 
 RNG = np.random.default_rng(0)
 CASES = [(stats.norm(2.0, 3.0), "normal"), (stats.poisson(3.0), "counts"), (stats.poisson(0.1), "rare counts")]
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize("frozen", [frozen for frozen, _ in CASES], ids=[name for _, name in CASES])

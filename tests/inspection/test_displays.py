@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_friedman1, make_moons
+from sklearn.datasets import make_moons
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostQuantileRegressor, RFFBoostRegressor
 
@@ -23,27 +23,13 @@ from rffboost_ext.displays import (  # noqa: E402
 from rffboost_ext.inspection.landmark_display import landmarks  # noqa: E402
 from rffboost_ext.inspection.plot_style import LONGEST, labels  # noqa: E402
 
-X, Y = make_friedman1(200, n_features=6, random_state=0)
-NAMES = list("abcdef")
-
-
-@pytest.fixture(scope="module")
-def model():
-    return RFFBoostRegressor(n_estimators=30, early_stopping=True, n_folds=1, random_state=0).fit(X, Y)
+from .display_cases import NAMES, X, Y  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def moons():
     X, y = make_moons(120, noise=0.2, random_state=0)
     return X, y, RFFBoostClassifier("exponential", "rff_k", n_estimators=8, random_state=0).fit(X, y)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")
 
 
 def every_display(model, ax=None):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
@@ -16,21 +15,7 @@ matplotlib.use("Agg")
 
 from rffboost_ext.displays import EffectDisplay  # noqa: E402
 
-X, Y = make_friedman1(200, n_features=6, random_state=0)
-NAMES = list("abcdef")
-
-
-@pytest.fixture(scope="module")
-def model():
-    return RFFBoostRegressor(n_estimators=30, early_stopping=True, n_folds=1, random_state=0).fit(X, Y)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")
+from .display_cases import NAMES, X, Y  # noqa: E402
 
 
 def test_an_effect_is_what_the_model_predicts(model):

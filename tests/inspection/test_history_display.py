@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_friedman1
 
 from rffboost_ext import RFFBoostRegressor
 
@@ -13,20 +12,7 @@ matplotlib.use("Agg")
 
 from rffboost_ext.displays import HistoryDisplay  # noqa: E402
 
-X, Y = make_friedman1(200, n_features=6, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return RFFBoostRegressor(n_estimators=30, early_stopping=True, n_folds=1, random_state=0).fit(X, Y)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")
+from .display_cases import X, Y  # noqa: E402
 
 
 def test_rounds_are_the_validation_scores(model):

@@ -17,14 +17,6 @@ from rffboost_ext.displays import FrequencyDisplay, LandmarkDisplay  # noqa: E40
 from rffboost_ext.inspection.landmark_display import landmarks  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")
-
-
 @pytest.mark.filterwarnings("error")
 def test_landmarks_are_drawn_whatever_the_scale_of_a_feature_or_a_score():
     X, y = make_moons(120, noise=0.2, random_state=0)

@@ -139,6 +139,11 @@ def scored(y, predictions, sample_weight=None):
     return metric(y, predictions, sample_weight=sample_weight)
 
 
+def response(model, X):
+    """The probabilities of all classes, or means, (n, K)."""
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X).reshape(len(X), -1)
+
+
 def shown(model, X):
     """What hosts show to metrics: means, (n, K) probabilities, or those of the second of two classes."""
     if not hasattr(model, "predict_proba"):

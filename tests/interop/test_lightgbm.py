@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 from onnx_export import to_onnx, verify_onnx
 from rffboost_ext import LOSSES, Tree
 
-from .interop_cases import BINARY, CLASSES, SIGNAL, TWO, WEIGHT, X, cases, mean_value, scored, shown
+from .interop_cases import BINARY, CLASSES, SIGNAL, TWO, WEIGHT, X, cases, mean_value, response, scored, shown
 
 lgb = pytest.importorskip("lightgbm")
 from rffboost_ext.interop import lightgbm as rlgb  # noqa: E402
@@ -28,10 +28,6 @@ def shell(loss, **params):
     return made(loss=loss, num_leaves=7, verbose=-1, n_jobs=1, **params)
 
 
-def link(model, X):
-    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X).reshape(len(X), -1)
-
-
 @cases
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
 def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
@@ -41,7 +37,7 @@ def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
     margin = start.predict(X, raw_score=True).reshape(len(X), -1)
     np.testing.assert_allclose(margin, np.tile(wanted, (len(X), 1)), rtol=1e-6, atol=1e-6)
     raw = model.predict(X, raw_score=True).reshape(len(X), -1)
-    np.testing.assert_allclose(link(model, X), loss.inverse_link(raw))
+    np.testing.assert_allclose(response(model, X), loss.inverse_link(raw))
     np.testing.assert_allclose(rlgb.to_ensemble(model).raw(X), raw, rtol=1e-12, atol=1e-9)
     assert mean_value(loss, y, raw, weight) < mean_value(loss, y, margin, weight)
 
@@ -49,9 +45,9 @@ def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
 @cases
 def test_estimators_survive_pickle_and_clone(case):
     model = shell(case.loss, n_estimators=4).fit(X, case.y)
-    np.testing.assert_array_equal(link(pickle.loads(pickle.dumps(model)), X), link(model, X))
+    np.testing.assert_array_equal(response(pickle.loads(pickle.dumps(model)), X), response(model, X))
     again = clone(model).fit(X, case.y)
-    np.testing.assert_array_equal(link(again, X), link(model, X))
+    np.testing.assert_array_equal(response(again, X), response(model, X))
     assert again.get_params()["num_leaves"] == 7
 
 

@@ -31,6 +31,7 @@ from .interop_cases import (
     X,
     cases_of_xgboost,
     mean_value,
+    response,
     scored,
     shown,
 )
@@ -39,10 +40,6 @@ from .interop_cases import (
 def shell(loss, **params):
     made = rxgb.XGBClassifier if loss.task == "classification" else rxgb.XGBRegressor
     return made(loss=loss, max_depth=3, n_jobs=1, **params)
-
-
-def link(model, X):
-    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X).reshape(len(X), -1)
 
 
 @cases_of_xgboost
@@ -56,7 +53,7 @@ def test_estimators_start_from_the_baseline_and_apply_the_link(case, weight):
     margin = start.predict(X, output_margin=True).reshape(len(X), -1)
     np.testing.assert_allclose(margin, np.tile(wanted, (len(X), 1)), rtol=1e-5, atol=1e-5)
     raw = model.predict(X, output_margin=True).reshape(len(X), -1)
-    np.testing.assert_allclose(link(model, X), loss.inverse_link(raw.astype(float)), rtol=1e-6)
+    np.testing.assert_allclose(response(model, X), loss.inverse_link(raw.astype(float)), rtol=1e-6)
     assert mean_value(loss, y, raw.astype(float), weight) < mean_value(loss, y, margin.astype(float), weight)
 
 
@@ -95,16 +92,16 @@ def shrunk(rate):
 def test_estimators_survive_pickle_clone_and_files(case, tmp_path):
     loss = case.loss
     model = shell(loss, n_estimators=4).fit(X, case.y)
-    wanted = link(model, X)
-    np.testing.assert_array_equal(link(pickle.loads(pickle.dumps(model)), X), wanted)
+    wanted = response(model, X)
+    np.testing.assert_array_equal(response(pickle.loads(pickle.dumps(model)), X), wanted)
     again = clone(model)
     assert again.get_params()["loss"] is not None
-    np.testing.assert_array_equal(link(again.fit(X, case.y), X), wanted)
+    np.testing.assert_array_equal(response(again.fit(X, case.y), X), wanted)
     for name in ("m.json", "m.ubj"):
         model.save_model(tmp_path / name)
         loaded = type(model)(loss=model.loss_)
         loaded.load_model(tmp_path / name)
-        np.testing.assert_array_equal(link(loaded, X), wanted)
+        np.testing.assert_array_equal(response(loaded, X), wanted)
 
 
 def test_a_file_tells_its_loss(tmp_path):
