@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from ..core import Learner, Loss, Step
 from ..data.dataset import Dataset
 from ..preprocessing.class_weight import ClassWeightCheck
 from ..preprocessing.feature_encoder import FeatureEncoder
-from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels
+from ..preprocessing.targets import TargetEncoder, class_targets, decision_values, decode_labels, first_labels
 from ..terms.ensemble import Ensemble
 from ..utils.atomic_fit import atomic_fit
 from ..utils.signatures import explain_unknown, parameters_of
 from ..utils.typing import Array
 from .base import BaseRFFBoost
-from .composition import Parts, accepts_labels, has_attribute
+from .composition import Parts, accepts_columns, accepts_labels, has_attribute
 from .docstrings import ATTRIBUTES, PARAMETERS, document_fit
 
 
@@ -110,8 +111,9 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         Parameters
         ----------
         {X}
-        y : array-like of shape (n,) or (n, L)
-            Class labels; or zeros and ones that say which of L labels a row has (multilabel).
+        y : array-like of shape (n,), (n, L) or (n, K)
+            Class labels; or zeros and ones that say which of L labels a row has (multilabel); or labels and the
+            columns of a loss that takes further ones, such as costs.
         {sample_weight}
         {init_model}
         {eval_set}
@@ -125,7 +127,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
 
         {raises}
         """
-        targets = class_targets(type(self).__name__, y, self.class_weight)
+        columns = partial(accepts_columns, self)
+        targets = class_targets(type(self).__name__, y, self.class_weight, columns)
         margins = base_margin, base_margin_eval_set
         self._fit(X, y, sample_weight, init_model, eval_set, groups, *margins, targets)
         assert targets.classes is not None
@@ -225,7 +228,8 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         """
         from sklearn.metrics import accuracy_score
 
-        return float(accuracy_score(y, self.predict(X, base_margin), sample_weight=sample_weight))
+        labels = y if self.loss_.multilabel else first_labels(y)
+        return float(accuracy_score(labels, self.predict(X, base_margin), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any, base_margin: Any = None) -> Iterator[Array]:
         """The decision function after 1, 2, ... rounds; those of several models take turns."""

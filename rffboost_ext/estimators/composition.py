@@ -15,6 +15,7 @@ from ..learners.composition import check_composition, multi_output_learners
 from ..learners.registry import LEARNERS
 from ..losses import LabelRegression
 from ..losses.registry import LOSSES
+from ..losses.target_statistics import has_own_columns
 from ..losses.units import warn_if_small
 from ..losses.validation import prepare_with_baseline, require_multiclass
 from ..utils.param_validation import is_auto, require_all
@@ -116,13 +117,23 @@ def has_attribute(estimator: Any, role: str, name: str) -> bool:
 
 def accepts_labels(estimator: Any) -> bool:
     """Whether the loss of a classifier accepts the indicators of several labels, for scikit-learn's tags."""
-    loss = LOSSES.make(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
-    if not isinstance(loss, Loss) or loss.task != "classification":
-        return False
+    loss = loss_of_classes(estimator)
     try:
-        return loss.n_scores(np.eye(2)) == 2
+        return loss is not None and loss.n_scores(np.eye(2), 3) == 2
     except ValueError:
         return False
+
+
+def accepts_columns(estimator: Any, n_columns: int) -> bool:
+    """Whether the loss of a classifier reads several columns as a label and numbers of its own."""
+    loss = loss_of_classes(estimator)
+    return loss is not None and has_own_columns(loss, n_columns)
+
+
+def loss_of_classes(estimator: Any) -> Loss | None:
+    """The loss of a classifier before a fit; None if it is none of classes."""
+    loss = LOSSES.make(estimator.default_loss if is_auto(estimator.loss) else estimator.loss)
+    return loss if isinstance(loss, Loss) and loss.task == "classification" else None
 
 
 def default_part(estimator: Any, role: str) -> Any:

@@ -16,7 +16,7 @@ from ..boosting.scorers import score_of_loss
 from ..core import Loss
 from ..data.sample_weight import check_sample_weight
 from ..losses.registry import LOSSES
-from ..losses.target_statistics import class_count
+from ..losses.target_statistics import class_count, has_own_columns
 from ..losses.validation import (
     check_class_indices,
     check_response_of_classes,
@@ -24,7 +24,7 @@ from ..losses.validation import (
     require_multiclass,
 )
 from ..metrics.registry import METRICS, find_metric
-from ..preprocessing.targets import encode_targets, squeeze, target_array
+from ..preprocessing.targets import encode_targets, first_labels, squeeze, target_array
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
@@ -98,7 +98,8 @@ class HostEstimatorMixin:
         check_objective_params(name, loss, self.objective_params, used)
         y = check_target_array(name, loss, y)
         loss.n_scores(y)
-        n_classes = class_count(loss, y) if self.task == "classification" and y.shape[1] == 1 else None
+        has_labels = self.task == "classification" and (y.shape[1] == 1 or has_own_columns(loss, y.shape[1]))
+        n_classes = class_count(loss, y[:, :1]) if has_labels else None
         if n_classes is not None:
             require_multiclass(loss, n_classes)
         weight = check_sample_weight(sample_weight, len(y))
@@ -137,7 +138,8 @@ class HostEstimatorMixin:
     def _score(self, X: Any, y: Any, sample_weight: Any, queries: Mapping[str, Any], **options: Any) -> float:
         """Accuracy, or the score of the loss; `options` are arguments of the host's ``predict``."""
         if self.task == "classification":
-            return float(accuracy_score(y, self.predict(X, **options), sample_weight=sample_weight))
+            labels = y if self.loss_.multilabel else first_labels(y)
+            return float(accuracy_score(labels, self.predict(X, **options), sample_weight=sample_weight))
         y, _ = add_queries(type(self).__name__, self.loss_, X, y, {"sample_weight": sample_weight, **queries})
         targets = self._read_target(y)
         weight = check_sample_weight(sample_weight, len(targets))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,8 +13,11 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from ..data.sample_weight import check_sample_weight
+from ..losses.registry import LOSSES
+from ..losses.target_statistics import has_own_columns
+from ..losses.validation import response_at
 from ..preprocessing.base_margin import check_base_margin
-from ..preprocessing.targets import encode_labels, label_array, squeeze, target_array
+from ..preprocessing.targets import encode_labels, first_labels, label_array, squeeze, target_array
 from ..utils.atomic_fit import atomic_fit
 from ..utils.typing import Array
 from .estimator_mixin import HostEstimatorMixin, routed
@@ -123,18 +127,21 @@ class LGBMEstimator(HostEstimatorMixin):
         several = metrics if isinstance(metrics, list | tuple) else [metrics]
         metrics = [LightGBMArrayMetric(one) if isinstance(one, ArrayMetric) else one for one in several]
         kwargs["callbacks"] = [keep_objective, *(kwargs.get("callbacks") or ())]
-        if self.task == "regression" or self.loss_.multilabel:
+        if self.task == "regression" or self._n_columns != 1:
             targets = TargetColumns(X, y, self._read_target)
             kwargs = targets.without_columns(kwargs)
             if any(map(self._needs_attached, targets.targets)):
                 y, kwargs["callbacks"] = targets.labels, [targets, *kwargs["callbacks"]]
-        fit = super().fit  # type: ignore[misc]
-        if self.loss_.multilabel:
-            # LightGBM's classifier encodes the labels of one column.
-            self._n_classes, self._classes = len(self.baseline_), np.arange(len(self.baseline_))
-            fit = partial(lightgbm.LGBMModel.fit, self)
-        fit(X, y, eval_metric=metrics, **kwargs)
+        self._host_fit()(X, y, eval_metric=metrics, **kwargs)
         return self
+
+    def _host_fit(self) -> Callable[..., Any]:
+        """LightGBM's own ``fit``; its classifier encodes the labels of one column."""
+        if self.task == "regression" or self._n_columns == 1:
+            return super().fit  # type: ignore[misc]
+        self._n_classes = response_at(self.loss_, self.baseline_[None]).shape[1]
+        self._classes = np.arange(self._n_classes)
+        return partial(lightgbm.LGBMModel.fit, self)
 
     def predict(self, X: Any, raw_score: bool = False, **kwargs: Any) -> Array:
         """Predict by the loss's own link.
@@ -185,7 +192,11 @@ class LGBMEstimator(HostEstimatorMixin):
             return sample_weight
         if self.task == "regression":
             raise ValueError(f"{type(self).__name__}: class_weight is for classifiers, got {given!r}")
-        return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, y)
+        if y.ndim == 2 and y.shape[1] > 1 and not has_own_columns(LOSSES.create(self.loss), y.shape[1]):
+            raise ValueError(
+                f"{type(self).__name__}: class_weight must be None for the indicators of labels, got {given!r}"
+            )
+        return check_sample_weight(sample_weight, len(y)) * compute_sample_weight(given, first_labels(y))
 
     def _check_metrics(self, parameter: str, metrics: Any) -> None:
         """Raise a ValueError for a metric of LightGBM's that would ignore the baseline and the link."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,7 +103,7 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         self.eval_metric = self._loss_metric() if metric is None else self._wrap_metrics(metric)
         self.callbacks = [SetObjective(self._host_objective_params()), *(callbacks or ())]
         try:
-            super().fit(X, y, **kwargs)  # type: ignore[misc]
+            self._host_fit()(X, y, **kwargs)
         finally:
             # Restore the user's parameters for clones and later fits.
             self.objective, self.eval_metric, self.callbacks = objective, metric, callbacks
@@ -109,6 +111,13 @@ class XGBEstimator(HostEstimatorMixin, DeferInterrupts):
         margin = {BASE_MARGIN: "true" if self.uses_base_margin_ else None}
         self.get_booster().set_attr(**{FITTED: loss_to_text(self.loss_), GIVEN: given} | margin)
         return self
+
+    def _host_fit(self) -> Callable[..., Any]:
+        """XGBoost's own ``fit``; its classifier takes all columns of y for labels."""
+        if self.task == "regression" or self.loss_.multilabel or self._n_columns == 1:
+            return super().fit  # type: ignore[misc]
+        self.n_classes_ = response_at(self.loss_, self.baseline_[None]).shape[1]
+        return partial(xgboost.XGBModel.fit, self)
 
     def predict(self, X: Any, *, output_margin: bool = False, **kwargs: Any) -> Array:
         """Predict by the loss's own link.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -242,6 +242,20 @@ class LabelEncoder(TargetEncoder):
         return weight
 
 
+class LabelAndColumnsEncoder(LabelEncoder):
+    """Class labels in the first column, as indices 0 .. K-1, and numbers of the loss's own in the others."""
+
+    multi_output = True
+
+    def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
+        codes, weight = super().fit_transform(first_labels(y), weight)
+        return np.hstack([codes, encode_targets(y[:, 1:])]), weight
+
+    def transform(self, y: Any) -> Array:
+        y = label_array(y)
+        return np.hstack([super().transform(first_labels(y)), encode_targets(y[:, 1:])])
+
+
 class IndicatorEncoder(TargetEncoder):
     """Whether a row has each of L labels, as zeros and ones, (n, L). The classes are 0 .. L-1."""
 
@@ -277,11 +291,22 @@ class IndicatorEncoder(TargetEncoder):
         return indicators
 
 
-def class_targets(owner: str, y: Any, class_weight: Any) -> TargetEncoder:
-    """The encoder for labels, (n,), or for the indicators of several labels, (n, L)."""
+def first_labels(y: Any) -> Array:
+    """The labels of the first column of a target, (n,), of any container."""
+    labels = label_array(y)
+    return labels if labels.ndim == 1 else label_array(labels[:, 0])
+
+
+def class_targets(owner: str, y: Any, class_weight: Any, has_own_columns: Callable[[int], bool]) -> TargetEncoder:
+    """The encoder for labels (n,), these and columns of the loss (n, K), or indicators of several labels (n, L).
+
+    `has_own_columns` says whether the loss takes a label and its own columns where there are several.
+    """
     labels = None if y is None else label_array(y)
     if labels is None or labels.ndim < 2 or labels.shape[1] == 1:
         return LabelEncoder(owner, class_weight)
+    if has_own_columns(labels.shape[1]):
+        return LabelAndColumnsEncoder(owner, class_weight)
     if class_weight is not None:
         raise ValueError(f"{owner}: class_weight must be None for the indicators of labels, got {class_weight!r}")
     return IndicatorEncoder(owner)

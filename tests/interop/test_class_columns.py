@@ -1,0 +1,99 @@
+"""Losses of classes with columns of their own: labels first, then numbers such as costs."""
+
+from __future__ import annotations
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from scipy.special import expit, softmax
+
+from onnx_export import OnnxPredictor, to_onnx
+from rffboost_ext import Loss, RFFBoostClassifier
+from rffboost_ext.interop import lightgbm as rlgb
+from rffboost_ext.interop import xgboost as rxgb
+from rffboost_ext.losses.links import BinaryLogitLink, MultinomialLogitLink
+
+from .interop_cases import BINARY, CLASSES, X
+
+COST = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
+
+
+class CostLogit(Loss):
+    """The logistic loss times a cost, the second column of y."""
+
+    task, link = "classification", BinaryLogitLink()
+
+    def n_scores(self, y, n_classes=None):
+        return 1
+
+    def value(self, y, raw):
+        return y[:, 1] * (np.logaddexp(0.0, raw) - y[:, :1] * raw)[:, 0]
+
+    def derivatives(self, y, raw):
+        p = expit(raw)
+        return y[:, 1:] * (p - y[:, :1]), y[:, 1:] * p * (1.0 - p)
+
+    def baseline(self, y, weight):
+        p = np.average(y[:, 0], weights=weight * y[:, 1])
+        return np.array([np.log(p / (1.0 - p))])
+
+
+class CostSoftmax(CostLogit):
+    """The same for any number of classes."""
+
+    link, multiclass = MultinomialLogitLink(), True
+
+    def n_scores(self, y, n_classes=None):
+        return int(y[:, 0].max()) + 1 if n_classes is None else n_classes
+
+    def value(self, y, raw):
+        return -y[:, 1] * np.log(softmax(raw, axis=1)[np.arange(len(y)), y[:, 0].astype(int)])
+
+    def derivatives(self, y, raw):
+        p = softmax(raw, axis=1)
+        return y[:, 1:] * (p - np.eye(raw.shape[1])[y[:, 0].astype(int)]), y[:, 1:] * 2.0 * p * (1.0 - p)
+
+    def baseline(self, y, weight):
+        return np.log(np.bincount(y[:, 0].astype(int), weight * y[:, 1]) / (weight * y[:, 1]).sum())
+
+
+FEW = {"n_estimators": 6, "n_jobs": 1}
+HOSTS = {
+    # The bins of its other methods are quantiles of weighted rows.
+    "xgboost": (xgb.XGBClassifier, rxgb.XGBClassifier, FEW | {"tree_method": "exact", "max_depth": 3}),
+    "lightgbm": (lgb.LGBMClassifier, rlgb.LGBMClassifier, FEW | {"verbose": -1}),
+}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_costs_are_weights_in_the_hosts(host):
+    own, ours, params = HOSTS[host]
+    y = np.column_stack([BINARY, COST])
+    wanted = own(**params).fit(X, BINARY, sample_weight=COST).predict_proba(X)
+    model = ours(loss=CostLogit(), **params).fit(X, y, eval_set=[(X[:50], y[:50])])
+    np.testing.assert_allclose(model.predict_proba(X), wanted, atol=1e-5)
+    assert model.score(X, y) == model.score(X, BINARY) == np.mean(wanted.argmax(axis=1) == BINARY)
+    found = OnnxPredictor(to_onnx(model)).predict_proba(X)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    several = ours(loss=CostSoftmax(), **params).fit(X, np.column_stack([CLASSES, COST]))
+    assert several.classes_.tolist() == [0, 1, 2]
+    assert several.predict_proba(X).shape == (len(X), 3)
+    with pytest.raises(ValueError, match="y must hold class indices"):
+        model.fit(X, y[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("loss", "codes"), [(CostLogit(), BINARY), (CostSoftmax(), CLASSES)], ids=["two", "three"]
+)
+def test_labels_with_costs_of_a_table(loss, codes):
+    labels = np.array(["no", "perhaps", "yes"])[codes]
+    y = pd.DataFrame({"label": labels, "cost": COST})
+    model = RFFBoostClassifier(loss, learner="tree", n_estimators=10, random_state=0)
+    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])])
+    assert model.classes_.tolist() == sorted(set(labels))
+    assert model.score(X, y) == model.score(X, labels) > 0.8
+    curve = next(iter(next(iter(model.evals_result_.values())).values()))
+    encoded = np.column_stack([codes, COST])[300:]
+    assert min(curve) == pytest.approx(loss.value(encoded, model.raw_scores(X[300:])).mean())
