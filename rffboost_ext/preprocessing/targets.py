@@ -249,11 +249,11 @@ class LabelAndColumnsEncoder(LabelEncoder):
 
     def fit_transform(self, y: Array, weight: Array) -> tuple[Array, Array]:
         codes, weight = super().fit_transform(first_labels(y), weight)
-        return np.hstack([codes, encode_targets(y[:, 1:])]), weight
+        return np.hstack([codes, *map(encode_targets, y.T[1:])]), weight
 
     def transform(self, y: Any) -> Array:
         y = label_array(y)
-        return np.hstack([super().transform(first_labels(y)), encode_targets(y[:, 1:])])
+        return np.hstack([super().transform(first_labels(y)), *map(encode_targets, y.T[1:])])
 
 
 class IndicatorEncoder(TargetEncoder):

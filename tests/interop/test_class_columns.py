@@ -84,6 +84,7 @@ def test_costs_are_weights_in_the_hosts(host):
         model.fit(X, y[:, ::-1])
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("loss", "codes"), [(CostLogit(), BINARY), (CostSoftmax(), CLASSES)], ids=["two", "three"]
 )
