@@ -118,7 +118,7 @@ def test_a_column_is_one_target(params):
         (TREE, np.array(["1.5", 2.0] * 25, dtype=object), "y must be real numbers, got '1.5' as entry 0"),
         (TREE, np.array([1.0 + 2.0j] * 50), "y must be real numbers|Complex data not supported"),
         (TREE, np.full((50, 2), np.nan), "y must be real numbers, got .*nan.* as entry 0: a missing value"),
-        (TREE, np.full((50, 2), np.inf), "Input y contains infinity"),
+        (TREE, np.full((50, 2), np.inf), "y must be finite, got inf"),
         (TREE | {"loss": "gamma"}, np.linspace(0.0, 1.0, 50), r"loss Gamma\(\): y must be positive, got 0"),
         (
             TREE | {"loss": "poisson"},
