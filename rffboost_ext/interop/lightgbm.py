@@ -204,7 +204,8 @@ def bind(booster: Booster, loss: str | Loss, baseline: Array, *, base_margin: bo
         The trained booster.
     loss : str or Loss
         The loss that it was trained with, which files do not record. A UserWarning is issued if the booster
-        records an objective of LightGBM's with another link.
+        records an objective of LightGBM's with another link. The log loss of several labels is
+        ``MultilabelLogLoss()``, as a booster does not say whether its scores are those of labels or of classes.
     baseline : ndarray of shape (C,)
         The result of :func:`intercept`, which files do not record; 0 for each output if it was not called.
     base_margin : bool, default=False

@@ -84,12 +84,16 @@ def wrong_number_of_scores(loss: Loss, needed: int, n_scores: int) -> ValueError
     )
 
 
-def prepare_for_outputs(loss: Loss, n_outputs: int) -> Loss:
-    """The loss whose link applies to a model of `n_outputs` scores if its targets are not available."""
-    y, weight = np.zeros((1, 1)), np.ones(1)
-    if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_outputs) != n_outputs:
+def prepare_for_outputs(loss: Loss, n_outputs: int, n_targets: int = 1) -> Loss:
+    """The loss whose link applies to a model of `n_outputs` scores if its targets are not available.
+
+    A classification of several targets, `n_targets`, is one of labels, which need not exclude one another.
+    """
+    y, weight = np.zeros((1, n_targets)), np.ones(1)
+    n_classes = n_outputs if n_targets == 1 else None
+    if loss.task == "regression" or n_outputs == 1 or loss.n_scores(y, n_classes) != n_outputs:
         return loss
-    return loss.prepared(y, weight, n_outputs)
+    return loss.prepared(y, weight, n_classes)
 
 
 def prepare_for_training(loss: Loss, y: Array, weight: Array, n_classes: int | None = None) -> tuple[Loss, Array]:

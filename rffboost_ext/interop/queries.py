@@ -53,9 +53,11 @@ def add_queries(
     target = with_queries(owner, name, y, given[name])
     require_groups_of_queries(loss, target)
     require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
-    sets = given.get(f"eval_{name}", ())
+    sets, n_sets = given.get(f"eval_{name}", ()), 0
 
     def replaced(number: int, X_of_set: Any, y_of_set: Any) -> Any:
+        nonlocal n_sets
+        n_sets += 1
         is_training = X_of_set is X and y_of_set is y
         queries = sets[number] if number < len(sets) else given[name] if is_training else None
         if queries is None:
@@ -63,7 +65,12 @@ def add_queries(
         same = is_training and np.array_equal(queries, given[name])
         return target if same else with_queries(owner, f"eval_{name}", y_of_set, queries)
 
-    return target, replace_eval_targets(others, replaced)
+    others = replace_eval_targets(others, replaced)
+    if len(sets) > n_sets:
+        raise ValueError(
+            f"{owner}: eval_{name} must have an entry for each of {n_sets} evaluation sets, got {len(sets)}"
+        )
+    return target, others
 
 
 def both(name: str) -> tuple[str, str]:

@@ -143,7 +143,8 @@ def bind(
     )
     if base_margin:
         ensemble = replace(ensemble, baseline=np.zeros(ensemble.n_outputs))
-    loss = prepare_for_outputs(LOSSES.create(loss), ensemble.n_outputs)
+    n_targets = int(parse_model(booster)["learner_model_param"]["num_target"])
+    loss = prepare_for_outputs(LOSSES.create(loss), ensemble.n_outputs, n_targets)
     objective = parse_model(booster)["objective"]["name"]
     # A booster trained with a callable names the default objective.
     if objective != "reg:squarederror":

@@ -143,6 +143,7 @@ def test_estimators_take_queries_as_the_hosts_rankers(host):
     ("options", "words"),
     [
         ({"qid": QUERY[A], "eval_qid": None}, "eval_qid must have an entry for each evaluation set, got 0"),
+        ({"qid": QUERY[A], "eval_qid": [QUERY[B]] * 2}, "eval_qid must have .* each of 1 evaluation sets, got 2"),
         ({"qid": QUERY[A], "group": SIZES[:16]}, "queries must be either qid or group.* got qid and group"),
         ({"qid": QUERY[A], "eval_group": [SIZES[16:]]}, "queries must be either .* got qid and eval_group"),
         ({"group": SIZES}, "group must hold sizes of queries that add up to 160 rows, got 240"),

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import xgboost as xgb
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
@@ -264,6 +265,11 @@ def test_several_labels_of_a_row_are_xgboosts_own(tmp_path):
     own, ours = (module.XGBClassifier(**OWN["xgboost"]).fit(X, Y) for module in (xgb, rxgb))
     np.testing.assert_allclose(ours.predict_proba(X), own.predict_proba(X), atol=1e-6)
     np.testing.assert_array_equal(ours.predict(X), own.predict(X))
+    matrix = xgb.DMatrix(X, Y)
+    native = xgb.train(rxgb.intercept("log_loss", matrix), matrix, 3, obj=rxgb.objective("log_loss"))
+    bound = rxgb.bind(native, "log_loss")
+    np.testing.assert_allclose(bound.predict_proba(X), expit(native.predict(matrix)), atol=1e-6)
+    np.testing.assert_array_equal(bound.predict(X), native.predict(matrix) > 0.0)
     ours.save_model(tmp_path / "m.json")
     for module in (xgb, rxgb):
         loaded = module.XGBClassifier()
