@@ -1,24 +1,34 @@
 """Sums over pairs of rows of a query, for losses of rankings.
 
-Rows are sorted by query and then by falling score; those of query q are ``start[q]`` to ``start[q + 1]``. The
-weight of a pair of rows i before j is, by `weighting`,
+Rows are sorted by query; those of query q are ``start[q]`` to ``start[q + 1]``. The weight of a pair of rows i
+before j is, by `weighting`,
 
 - ``BY_RANK``: \\|gain_i - gain_j\\| times the difference of their discounts, or times `tied[i]` if their scores
-  are equal. Discounts do not increase within a query; pairs whose discounts are both 0 have the weight 0.
+  are equal. Rows of a query are sorted by falling score; pairs whose discounts are both 0 have the weight 0.
 - ``BY_GAIN``: \\|gain_i - gain_j\\| times `discount[i]`.
 - ``EQUAL``: `discount[i]` if their gains differ, else 0.
 """
 
 from __future__ import annotations
 
-import math
-
+import numba
 import numpy as np
 
+from .compile_options import INLINED
 from .kernel import kernel
-from .vector_math import exp
+from .vector_math import exp, log1p
 
 BY_RANK, BY_GAIN, EQUAL = 0, 1, 2
+
+
+@numba.njit(fastmath=True, **INLINED)
+def pair_weight(weighting, above, lead, discount, next_discount, tied):  # type: ignore[no-untyped-def]
+    """The weight of a pair, by the differences of its gains and of its scores."""
+    if weighting == EQUAL:
+        return 0.0 if above == 0.0 else discount
+    if weighting == BY_GAIN:
+        return abs(above) * discount
+    return abs(above) * (discount - next_discount if lead > 0.0 else tied)
 
 
 @kernel("f8[1] f8[1] f8[1] f8[1] i8 i8[1] f8[1]* f8[1]*", fastmath=True)
@@ -34,16 +44,11 @@ def pair_derivatives(score, gain, discount, tied, weighting, start, gradient, he
             # No branches, so that the loop is vectorised.
             for j in range(i + 1, end):
                 above, lead = own_gain - gain[j], own_score - score[j]
-                if weighting == EQUAL:
-                    weight = 0.0 if above == 0.0 else own_discount
-                elif weighting == BY_GAIN:
-                    weight = abs(above) * own_discount
-                else:
-                    weight = abs(above) * (own_discount - discount[j] if lead > 0.0 else own_tied)
-                # lead >= 0, so that the exponential is at most 1.
-                tail = exp(-lead)
+                weight = pair_weight(weighting, above, lead, own_discount, discount[j], own_tied)
+                tail = exp(-abs(lead))
                 large = 1.0 / (1.0 + tail)
-                pull = weight * large * (-tail if above > 0.0 else 1.0)
+                pull = weight * large * (tail if (lead > 0.0) == (above > 0.0) else 1.0)
+                pull = -pull if above > 0.0 else pull
                 bend = weight * tail * large * large
                 slope += pull
                 curvature += bend
@@ -59,19 +64,18 @@ def pair_values(score, gain, discount, tied, weighting, start, value):  # type: 
     for q in range(len(start) - 1):
         end = start[q + 1]
         for i in range(start[q], end - 1):
-            if discount[i] == 0.0:
+            own_gain, own_score, own_discount, own_tied = gain[i], score[i], discount[i], tied[i]
+            if own_discount == 0.0:
                 break
+            total = 0.0
             for j in range(i + 1, end):
-                above, lead = gain[i] - gain[j], score[i] - score[j]
-                if above == 0.0:
-                    continue
-                change = discount[i]
-                if weighting == BY_RANK:
-                    change = change - discount[j] if lead > 0.0 else tied[i]
-                weight = change if weighting == EQUAL else abs(above) * change
-                half = 0.5 * weight * (math.log1p(math.exp(-lead)) + (0.0 if above > 0.0 else lead))
-                value[i] += half
+                above, lead = own_gain - gain[j], own_score - score[j]
+                weight = pair_weight(weighting, above, lead, own_discount, discount[j], own_tied)
+                size = abs(lead)
+                half = 0.5 * weight * (log1p(exp(-size)) + (0.0 if (lead > 0.0) == (above > 0.0) else size))
+                total += half
                 value[j] += half
+            value[i] += total
 
 
 @kernel("f8[1] i8[1] i8[1]*")

@@ -1,4 +1,4 @@
-"""Branchless sine, cosine and exponential, which LLVM vectorises.
+"""Branchless sine, cosine, exponential and logarithm, which LLVM vectorises.
 
 Arguments are reduced by Cody and Waite's method: a multiple k of pi / 2, pi or log 2 is subtracted in parts, so
 that only the last difference is rounded. Polynomials interpolate the functions at Chebyshev nodes, or are minimax
@@ -8,8 +8,8 @@ Beyond 2^51 in float64 and 2^22 in float32 the reduction fails: results are arbi
 value.
 
 Errors: sine and cosine at most 2 ulp in float64 for \\|z\\| <= 1e6, and 2e-7 in float32 for \\|z\\| <= 1e4;
-exponential at most 2 ulp. All constants have the precision of the argument, because one float64 constant would
-promote a float32 expression.
+exponential at most 2 ulp, logarithm at most 4 ulp. All constants have the precision of the argument, because one
+float64 constant would promote a float32 expression.
 """
 
 from __future__ import annotations
@@ -123,6 +123,18 @@ EF0, EF1, EF2, EF3 = (
     f32(0.008357204929019697165),
     f32(0.001391871966948309642),
 )
+# (2 atanh(z) / z - 2) / z^2 in powers of z^2, on [0, 1/3].
+L0, L1, L2, L3, L4, L5, L6, L7, L8 = (
+    0.6666666666666697,
+    0.39999999999560126,
+    0.2857142867666099,
+    0.22222212557929713,
+    0.18182261108419745,
+    0.15373274876358003,
+    0.135023424717571,
+    0.10322669270499082,
+    0.1687070066109721,
+)
 
 
 @numba.njit(fastmath=EXACT, **INLINED)
@@ -219,6 +231,17 @@ def _exp32(x):  # type: ignore[no-untyped-def]
     r = (x - k * LOG_2_FHIGH) - k * LOG_2_FLOW
     value = ONE_F + (r + r * r * (HALF_F + r * (EF0 + r * (EF1 + r * (EF2 + r * EF3)))))
     return times_power_of_two(value, shifted)
+
+
+@numba.njit(fastmath=EXACT, **INLINED)
+def log1p(x):  # type: ignore[no-untyped-def]
+    """Logarithm of 1 + x in float64, for x from 0 to 1."""
+    z = x / (2.0 + x)
+    u = z * z
+    v = u * u
+    low = (L0 + u * L1) + v * (L2 + u * L3)
+    high = (L4 + u * L5) + v * (L6 + u * L7) + v * v * L8
+    return z * (2.0 + u * (low + v * v * high))
 
 
 def sincos(z):  # type: ignore[no-untyped-def]

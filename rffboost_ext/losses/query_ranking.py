@@ -1,4 +1,4 @@
-"""Rankings of the rows of queries by their scores, in which tied rows share their ranks."""
+"""Rows of queries, and their rankings by scores, in which tied rows share their ranks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ MAX_RELEVANCE = 31.0
 
 
 @dataclass(frozen=True)
-class QueryRanking:
-    """Rows sorted by query and then by falling score; ranks count from 0 in each query.
-
-    Tied rows are in no order: what a ranking says of them is the expectation over all of their orders.
+class QueryRows:
+    """Rows sorted by query.
 
     Parameters
     ----------
@@ -26,25 +24,19 @@ class QueryRanking:
         The rows in their order.
     start : ndarray of shape (q + 1,)
         Where each query starts, then n.
-    tie : ndarray of shape (t,)
-        Where each run of rows of one query and one score starts.
     """
 
     order: Array
     start: Array
-    tie: Array
 
     @classmethod
-    def of(cls, code: Array, score: Array) -> QueryRanking:
-        """The ranking by codes of queries and scores, both (n,)."""
+    def of_codes(cls, code: Array) -> QueryRows:
+        """The rows of the queries of some codes (n,), each query in the order of its rows."""
         is_sorted = (code[1:] >= code[:-1]).all()
         order = np.arange(len(code)) if is_sorted else np.argsort(code, kind="stable")
         code = code[order]
         new_query = np.append(True, code[1:] != code[:-1])
-        start = np.append(np.flatnonzero(new_query), len(code))
-        compiled("ranking").sort_within_queries(score, start, order)
-        score = score[order]
-        return cls(order, start, np.flatnonzero(new_query | np.append(True, score[1:] != score[:-1])))
+        return QueryRows(order, np.append(np.flatnonzero(new_query), len(code)))
 
     @cached_property
     def size(self) -> Array:
@@ -53,8 +45,50 @@ class QueryRanking:
 
     @cached_property
     def rank(self) -> Array:
-        """The rank of each sorted row, (n,), if ties are broken by their order."""
+        """The place of each sorted row in its query, (n,)."""
         return np.arange(len(self.order)) - np.repeat(self.start[:-1], self.size)
+
+    def total(self, values: Array) -> Array:
+        """Sums over the sorted rows of each query, (q,), of values (n,)."""
+        return np.add.reduceat(values, self.start[:-1])
+
+    def of_rows(self, values: Array) -> Array:
+        """Values of queries (q,) for each sorted row, (n,)."""
+        return np.repeat(values, self.size)
+
+    def unsorted(self, values: Array) -> Array:
+        """Values of the sorted rows, (n,), in the order of the rows."""
+        found = np.empty_like(values)
+        found[self.order] = values
+        return found
+
+
+@dataclass(frozen=True)
+class QueryRanking(QueryRows):
+    """Rows sorted by query and then by falling score; ranks count from 0 in each query.
+
+    Tied rows are in no order: what a ranking says of them is the expectation over all of their orders.
+
+    Parameters
+    ----------
+    order, start : ndarray
+        As in :class:`QueryRows`.
+    tie : ndarray of shape (t,)
+        Where each run of rows of one query and one score starts.
+    """
+
+    tie: Array
+
+    @classmethod
+    def of(cls, code: Array, score: Array) -> QueryRanking:
+        """The ranking by codes of queries and scores, both (n,)."""
+        rows = QueryRows.of_codes(code)
+        order, start = rows.order, rows.start
+        compiled("ranking").sort_within_queries(score, start, order)
+        score = score[order]
+        is_tied = np.append(False, score[1:] == score[:-1])
+        is_tied[start[:-1]] = False
+        return cls(order, start, np.flatnonzero(~is_tied))
 
     @cached_property
     def tie_size(self) -> Array:
@@ -87,20 +121,6 @@ class QueryRanking:
         discount = 1.0 / np.log2(2.0 + np.arange(self.size.max()))
         discount[len(discount) if k is None else k :] = 0.0
         return discount[self.rank]
-
-    def total(self, values: Array) -> Array:
-        """Sums over the sorted rows of each query, (q,), of values (n,)."""
-        return np.add.reduceat(values, self.start[:-1])
-
-    def of_rows(self, values: Array) -> Array:
-        """Values of queries (q,) for each sorted row, (n,)."""
-        return np.repeat(values, self.size)
-
-    def unsorted(self, values: Array) -> Array:
-        """Values of the sorted rows, (n,), in the order of the rows."""
-        found = np.empty_like(values)
-        found[self.order] = values
-        return found
 
     def _of_runs(self, values: Array) -> Array:
         return np.repeat(values, self.tie_size)

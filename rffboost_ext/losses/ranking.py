@@ -12,7 +12,7 @@ from ..kernels import compiled
 from ..utils.param_validation import OPTIONAL, POSITIVE, Integer, OneOf
 from ..utils.typing import Array
 from .links import IdentityLink
-from .query_ranking import QueryRanking, ideal_dcg, require_constant_weight, require_relevance
+from .query_ranking import QueryRanking, QueryRows, ideal_dcg, require_constant_weight, require_relevance
 from .registry import LOSSES
 from .target_statistics import round_to_24_bits
 
@@ -56,8 +56,11 @@ class RankingLoss(Loss):
         return clone(self).set_params(unit=round_to_24_bits(float(1.0 / hessian)) if hessian > 0.0 else 1.0)
 
     @abstractmethod
-    def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
-        """What weights pairs, as in ``rffboost_ext.kernels.ranking``: gain, discount and that of ties, (n,)."""
+    def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
+        """Rows in their order, and what weights their pairs: gain, discount and that of ties, (n,) each.
+
+        As in ``rffboost_ext.kernels.ranking``; only weights by rank need rows in the order of scores (n,).
+        """
 
     def value(self, y: Array, raw: Array, weight: Array | None = None) -> Array:
         return self._sums("pair_values", 1, y, raw)[0][:, 0]
@@ -68,12 +71,10 @@ class RankingLoss(Loss):
 
     def _sums(self, kernel: str, number: int, y: Array, raw: Array) -> list[Array]:
         """Sums over the pairs of each row, a `number` of arrays (n, 1), by a kernel."""
-        ranking = QueryRanking.of(y[:, 1], raw[:, 0])
-        sums, score = np.zeros((number, len(y))), raw[ranking.order, 0]
-        getattr(compiled("ranking"), kernel)(
-            score, *self.pairs(y, ranking), WEIGHTINGS[self.weighting], ranking.start, *sums
-        )
-        return [ranking.unsorted(total)[:, None] for total in sums]
+        rows, *pairs = self.pairs(y, raw[:, 0])
+        sums, score = np.zeros((number, len(y))), raw[rows.order, 0]
+        getattr(compiled("ranking"), kernel)(score, *pairs, WEIGHTINGS[self.weighting], rows.start, *sums)
+        return [rows.unsorted(total)[:, None] for total in sums]
 
     def baseline(self, y: Array, weight: Array) -> Array:
         """0: a constant changes no ranking."""
@@ -112,11 +113,13 @@ class LambdaRank(RankingLoss):
         self.k = k
         self.unit = unit
 
-    def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
+    def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
+        ranking = QueryRanking.of(y[:, 1], score)
         gain = np.exp2(y[:, 0]) - 1.0
         best = ideal_dcg(gain, y[:, 1], self.k)
         share = ranking.of_rows(np.divide(1.0, best, out=np.zeros_like(best), where=best > 0.0))
-        return gain[ranking.order], share * ranking.discount(self.k), share * ranking.tied_difference(self.k)
+        tied = share * ranking.tied_difference(self.k)
+        return ranking, gain[ranking.order], share * ranking.discount(self.k), tied
 
 
 @LOSSES.register("pairwise")
@@ -147,6 +150,7 @@ class Pairwise(RankingLoss):
         self.weighting = weighting
         self.unit = unit
 
-    def pairs(self, y: Array, ranking: QueryRanking) -> tuple[Array, Array, Array]:
-        share = ranking.of_rows(1.0 / ranking.size)
-        return y[ranking.order, 0], share, share
+    def pairs(self, y: Array, score: Array) -> tuple[QueryRows, Array, Array, Array]:
+        rows = QueryRows.of_codes(y[:, 1])
+        share = rows.of_rows(1.0 / rows.size)
+        return rows, y[rows.order, 0], share, share

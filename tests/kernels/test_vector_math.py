@@ -1,4 +1,4 @@
-"""Sine, cosine and exponential against arithmetic of 200 bits."""
+"""Sine, cosine, exponential and logarithm against arithmetic of 200 bits."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def cosine_array(z, out):
 def cospi_array(z, out):
     for i in range(len(z)):
         out[i] = elementary.cospi(z[i])
+
+
+@kernel("f8[1] f8[1]*")
+def log1p_array(x, out):
+    for i in range(len(x)):
+        out[i] = elementary.log1p(x[i])
 
 
 def sincos(z: Array) -> tuple[Array, Array]:
@@ -140,6 +146,14 @@ def test_exponential_to_two_units_in_the_last_place(dtype):
     got = exp(x)
     assert got.dtype == dtype
     assert errors(got, mpmath.exp, x)[0] <= 2.0
+
+
+def test_logarithm_to_four_units_in_the_last_place():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-300, 0, 500), [1.0]])
+    got = np.empty_like(x)
+    log1p_array(x, got)
+    assert errors(got, mpmath.log1p, x)[0] <= 4.0
 
 
 @precisions
