@@ -190,7 +190,7 @@ class RawScoreClassifier(ClassifierMixin, RawScoreEstimator):
 
     def decision_function(self, X: Array) -> Array:
         """The decision function, (n,), (n, K) or (n, L)."""
-        return decision_values(X, self.predict_proba(X), self.decoder.loss.multilabel)
+        return decision_values(X, len(self.classes_), self.decoder.loss)
 
     def predict_proba(self, X: Array) -> Array:
         """Class probabilities, (n, K)."""

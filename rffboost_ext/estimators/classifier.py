@@ -174,7 +174,7 @@ class RFFBoostClassifier(ClassifierMixin, BaseRFFBoost):
         return self._decision_values(self.raw_scores(X, base_margin))
 
     def _decision_values(self, raw: Array) -> Array:
-        return decision_values(raw, self.loss_.inverse_link(raw), self.loss_.multilabel)
+        return decision_values(raw, len(self.classes_), self.loss_)
 
     @explain_unknown
     def predict_proba(self, X: Any, base_margin: Any = None) -> Array:

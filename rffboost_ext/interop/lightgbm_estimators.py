@@ -48,8 +48,7 @@ class LGBMClassifier(LGBMEstimator, lightgbm.LGBMClassifier):
 
     def decision_function(self, X: Any, **kwargs: Any) -> Array:
         """Raw scores: (n,) for two classes, else (n, K); logs of probabilities if the loss has other scores."""
-        raw = self._raw(X, **kwargs)
-        return decision_values(raw, self.loss_.inverse_link(raw), self.loss_.multilabel)
+        return decision_values(self._raw(X, **kwargs), len(self.classes_), self.loss_)
 
     def _response(self, raw: Array) -> Array:
         return decode_labels(self.loss_.inverse_link(raw), self.classes_, self.loss_.multilabel)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ..core import Loss
 from ..data.columns import column_array, exact_array, is_missing, real_numbers
 from ..data.sample_weight import require_precise
 from ..utils.typing import Array
@@ -19,6 +20,8 @@ from .tables import get_column, is_table, read_table
 
 # Integer labels within a range of this length are counted rather than sorted.
 MAX_COUNTED_RANGE = 1024
+# Larger integers are rounded in double precision.
+EXACT = 2**53
 # Sums of squares of larger numbers overflow; squares of numbers below the inverse underflow.
 MAX_MAGNITUDE = 1e150
 
@@ -86,7 +89,24 @@ def number_array(y: Any, name: str = "y") -> Array:
     if y.ndim not in (1, 2):
         return y
     columns = [real_numbers(column, f"{name} must be real numbers") for column in y.reshape(len(y), -1).T]
+    if len(columns) > 1:
+        for column in columns:
+            require_distinct(column, name)
     return np.stack(columns, axis=-1).reshape(y.shape) if columns else y
+
+
+def require_distinct(column: Array, name: str) -> None:
+    """Raise a ValueError if integers, such as codes of groups, become equal in double precision."""
+    if column.dtype.kind not in "iu" or (column.max() <= EXACT and column.min() >= -EXACT):
+        return
+    codes = np.unique(column)
+    rounded = codes.astype(np.float64)
+    if (rounded[1:] == rounded[:-1]).any():
+        place = int((rounded[1:] == rounded[:-1]).argmax())
+        raise ValueError(
+            f"{name} must hold integers that differ in double precision, got {codes[place]} and "
+            f"{codes[place + 1]}: number codes from 0, as np.unique(codes, return_inverse=True) does"
+        )
 
 
 def codes_of_labels(classes: Array, y: Array) -> Array:
@@ -128,16 +148,15 @@ def decode_labels(probability: Array, classes: Array, multilabel: bool = False) 
     return (probability > 0.5).astype(np.int64) if multilabel else np.asarray(classes[probability.argmax(axis=1)])
 
 
-def decision_values(raw: Array, probability: Array, multilabel: bool = False) -> Array:
+def decision_values(raw: Array, n_classes: int, loss: Loss) -> Array:
     """What scikit-learn calls the decision function: (n,) for two classes, else (n, K), or (n, L) for labels.
 
     These are the raw scores (n, C), unless a loss has another number of them, as for ordered classes: then the
     log-odds of the second of two classes, or the logs of the probabilities (n, K).
     """
-    n_classes = probability.shape[1]
-    if multilabel or raw.shape[1] == (1 if n_classes == 2 else n_classes):
+    if loss.multilabel or raw.shape[1] == (1 if n_classes == 2 else n_classes):
         return squeeze(raw)
-    logs = np.log(np.maximum(probability, np.finfo(np.float64).tiny))
+    logs = np.log(np.maximum(loss.inverse_link(raw), np.finfo(np.float64).tiny))
     return logs[:, 1] - logs[:, 0] if n_classes == 2 else logs
 
 

@@ -31,10 +31,9 @@ def default_n_folds(n_samples: int, stacks: bool, always: bool = False) -> int:
 def can_be_fitted(loss: Loss, y: Array, weight: Array) -> bool:
     """Whether a loss can be fitted to these targets alone."""
     try:
-        loss.prepared(y, weight)
+        return bool(np.isfinite(loss.prepared(y, weight).baseline(y, weight)).all())
     except ValueError:
         return False
-    return True
 
 
 @dataclass(frozen=True)
