@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,24 +54,40 @@ def add_queries(
     target = with_queries(owner, name, y, given[name])
     require_groups_of_queries(loss, target)
     require_weights_of_rows(owner, others.get("sample_weight"), target[:, [0, -1]])
-    sets, n_sets = given.get(f"eval_{name}", ()), 0
-
-    def replaced(number: int, X_of_set: Any, y_of_set: Any) -> Any:
-        nonlocal n_sets
-        n_sets += 1
-        is_training = X_of_set is X and y_of_set is y
-        queries = sets[number] if number < len(sets) else given[name] if is_training else None
-        if queries is None:
-            raise ValueError(f"{owner}: eval_{name} must have an entry for each evaluation set, got {len(sets)}")
-        same = is_training and np.array_equal(queries, given[name])
-        return target if same else with_queries(owner, f"eval_{name}", y_of_set, queries)
-
-    others = replace_eval_targets(others, replaced)
-    if len(sets) > n_sets:
+    sets = EvaluatedQueries(owner, name, (X, y, given[name]), target, given.get(f"eval_{name}", ()))
+    others = replace_eval_targets(others, sets.target_of)
+    if len(sets.queries) > sets.n_read:
         raise ValueError(
-            f"{owner}: eval_{name} must have an entry for each of {n_sets} evaluation sets, got {len(sets)}"
+            f"{owner}: eval_{name} must have an entry for each of {sets.n_read} evaluation sets, got "
+            f"{len(sets.queries)}"
         )
     return target, others
+
+
+@dataclass
+class EvaluatedQueries:
+    """The queries of evaluation sets, one entry each; `training` are X, y and queries of the training data."""
+
+    owner: str
+    name: str
+    training: tuple[Any, Any, Any]
+    target: Array
+    queries: Sequence[Any]
+    n_read: int = 0
+
+    def target_of(self, number: int, X: Any, y: Any) -> Array:
+        """The target of a set with the queries; that of the training data remains the same object."""
+        X_trained, y_trained, trained = self.training
+        self.n_read += 1
+        is_training = X is X_trained and y is y_trained
+        queries = self.queries[number] if number < len(self.queries) else trained if is_training else None
+        if queries is None:
+            raise ValueError(
+                f"{self.owner}: eval_{self.name} must have an entry for each evaluation set, got "
+                f"{len(self.queries)}"
+            )
+        same = is_training and np.array_equal(queries, trained)
+        return self.target if same else with_queries(self.owner, f"eval_{self.name}", y, queries)
 
 
 def both(name: str) -> tuple[str, str]:
