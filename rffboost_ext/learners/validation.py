@@ -8,9 +8,23 @@ from ..core import Learner, Round, Term
 from ..losses.validation import describe_returned, is_finite, require_unchanged
 from ..terms.validation import check_term
 from ..utils.typing import Array
+from .design import Design
 
+# Rows whose features are compared with those before a fit.
+N_ROWS = 100
 LOOP_ARRAYS = "y", "raw", "gradient", "hessian", "weight"
 """The arrays of a round that the loop uses after the fit."""
+
+
+def require_same_features(learner: Learner, round: Round) -> None:
+    """Raise a ValueError if a learner has changed the standardised features of some rows in place."""
+    design = round.design
+    if "X" not in vars(design):
+        return
+    columns = design.center, design.scale, design.n_jobs, design.precision, None, design.expansion, design.clipping
+    few = Design(design.original[:N_ROWS], *columns).X
+    if not np.allclose(design.X[:N_ROWS], few, atol=1e-6):
+        raise ValueError(f"learner {learner!r}: fit must not change design.X in place")
 
 
 def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
@@ -20,7 +34,9 @@ def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
     else:
         # One check is enough to detect learners that change their input.
         owned = {name: getattr(round, name) for name in LOOP_ARRAYS}
+        owned["design.original"] = round.design.original
         fitted = require_unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
+        require_same_features(learner, round)
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {describe_returned(fitted)}")
     design = round.design
