@@ -51,6 +51,7 @@ MODULES = (
     "report",
     "skl2onnx_converters",
     "survival",
+    "symmetric_trees",
     "tolerance",
     "uncertainty",
     "verify",

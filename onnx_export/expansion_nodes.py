@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rffboost_ext import Cosines, Trees
-from rffboost_ext.terms import Expanded, ImputeAndEncode
+from rffboost_ext.terms import Expanded, ImputeAndEncode, SymmetricTrees
 from rffboost_ext.utils.typing import Array
 
 from .conversion import center_and_bias, convert_in_scope, convert_term
 from .graph import BOOL, INT64, Graph
+
+AnyTrees = TypeVar("AnyTrees", Trees, SymmetricTrees)
 
 
 @convert_term.register
@@ -79,7 +81,7 @@ def where_else(graph: Graph, condition: str, value: str, other: float) -> str:
     return graph.node("Where", condition, value, graph.constant(float(other), "other", dtype), dtype=dtype)
 
 
-def without_category_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str]:
+def without_category_sets(term: AnyTrees, graph: Graph, x: str) -> tuple[AnyTrees, str]:
     """Trees without category sets, and their features with a further column for each set.
 
     The column is 1 for members of the set, 0 for others, and NaN for missing values. A threshold between 0 and 1
@@ -88,17 +90,17 @@ def without_category_sets(term: Trees, graph: Graph, x: str) -> tuple[Trees, str
     subset, members = term.subset, term.members
     if subset is None or members is None or not (subset >= 0).any():
         return replace(term, subset=None, members=None), x
-    asked = np.flatnonzero(subset >= 0)
+    asked = subset >= 0
     bits = np.unpackbits(members, axis=1, bitorder="little")
     place, parts, start = term.feature.copy(), [], 0
     for i, column in enumerate(np.unique(term.feature[asked])):
-        nodes = asked[term.feature[asked] == column]
-        sets, which = np.unique(bits[subset[nodes]], axis=0, return_inverse=True)
-        place[nodes] = start + which.ravel()
+        splits = asked & (term.feature == column)
+        sets, which = np.unique(bits[subset[splits]], axis=0, return_inverse=True)
+        place[splits] = start + which.ravel()
         start += len(sets)
         parts.append(memberships(sets, column, i, graph, x))
-    threshold = np.where(subset >= 0, 0.5, term.threshold).astype(term.threshold.dtype)
-    feature = np.where(subset >= 0, place, start + term.feature).astype(term.feature.dtype)
+    threshold = np.where(asked, 0.5, term.threshold).astype(term.threshold.dtype)
+    feature = np.where(asked, place, start + term.feature).astype(term.feature.dtype)
     trees = replace(term, feature=feature, threshold=threshold, subset=None, members=None)
     return trees, graph.node("Concat", *parts, x, axis=1)
 

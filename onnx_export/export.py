@@ -14,7 +14,7 @@ from onnx.defs import onnx_opset_version
 from rffboost_ext.utils.param_validation import Integer, OneOf, require
 from rffboost_ext.utils.typing import Array
 
-from . import expansion_nodes, linear_trees, trees  # noqa: F401  register terms with convert_term
+from . import expansion_nodes, linear_trees, symmetric_trees, trees  # noqa: F401  register terms with convert_term
 from .category_nodes import CategoryInputs
 from .conversion_check import convert_checked
 from .graph import FLOAT32, FLOAT64, INT64, Graph

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.checker import ValidationError, check_model
 
 from rffboost_ext import Cosines, Ensemble, Term, Trees
-from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardized
+from rffboost_ext.terms import ClipAndLog, Expanded, ImputeAndEncode, Standardized, SymmetricTrees
 from rffboost_ext.terms.projection import Projection
 from rffboost_ext.terms.tree_outputs import values_by_output
 from rffboost_ext.terms.validation import check_term, require_range, require_shape
@@ -22,6 +22,8 @@ from .metadata import Metadata, column_count, read_metadata
 from .model import load, name_of
 from .structure import require_unchanged
 from .trees import node_numbers
+
+AnyTrees = TypeVar("AnyTrees", Trees, SymmetricTrees)
 
 
 @dataclass(frozen=True)
@@ -191,16 +193,19 @@ def read_trees(parts: StoredTerm, n_outputs: int | None = None) -> Trees:
         return single_leaves(constant)
     n_outputs = len(parts.constants["baseline"]) if n_outputs is None else n_outputs
     trees = read_tree_nodes(node, parts.array("scale"), n_outputs)
-    trees = with_category_sets(trees, parts.arrays("of"), parts.arrays("sets"))
+    trees = with_category_sets(trees, trees.left >= 0, parts.arrays("of"), parts.arrays("sets"))
     return trees if constant is None else Trees.stack([trees, single_leaves(constant)])
 
 
-def with_category_sets(trees: Trees, columns: list[Array], tables: list[Array]) -> Trees:
-    """Trees with category sets in place of splits on membership columns: the inverse of ``without_sets``."""
+def with_category_sets(trees: AnyTrees, splits: Array, columns: list[Array], tables: list[Array]) -> AnyTrees:
+    """Trees with category sets in place of splits on membership columns: the inverse of ``without_category_sets``.
+
+    `splits` tells which entries of the fields of nodes or levels are splits.
+    """
     if not tables:
         return trees
     sizes = [table.shape[1] for table in tables]
-    asks = (trees.left >= 0) & (trees.feature < sum(sizes))
+    asks = splits & (trees.feature < sum(sizes))
     owner = np.repeat(columns, sizes)[np.where(asks, trees.feature, 0)]
     members = np.zeros((sum(sizes), max(map(len, tables))), dtype=bool)
     for table, stop in zip(tables, np.cumsum(sizes), strict=True):

@@ -16,7 +16,7 @@ from rffboost_ext import (
     RFFBoostSurvival,
 )
 
-from . import expansion_nodes, linear_trees, trees  # noqa: F401  register terms with convert_term
+from . import expansion_nodes, linear_trees, symmetric_trees, trees  # noqa: F401  register terms with convert_term
 from .conversion_check import convert_checked
 from .export import class_tensor, label
 from .graph import FLOAT32, FLOAT64, ML_OPSET, Graph

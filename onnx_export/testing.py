@@ -10,7 +10,7 @@ import onnx
 
 from rffboost_ext import Term
 
-from . import expansion_nodes, linear_trees, trees  # noqa: F401  register terms with convert_term
+from . import expansion_nodes, linear_trees, symmetric_trees, trees  # noqa: F401  register terms with convert_term
 from .conversion import convert_in_scope
 from .conversion_check import check_terms
 from .graph import ConversionError, Graph

@@ -31,6 +31,7 @@ from .learners import (
     RFFNewton,
     RFFRidge,
     Spectrum,
+    SymmetricTree,
     Tree,
     Weighting,
 )
@@ -42,7 +43,7 @@ from .losses.registry import LOSSES
 from .persistence.checkpoint import Checkpoint
 from .persistence.model_file import load_model, save_model
 from .persistence.values import storable
-from .terms import Cosines, Trees
+from .terms import Cosines, SymmetricTrees, Trees
 from .terms.ensemble import Ensemble
 from .utils.registry import Registry
 
@@ -87,6 +88,8 @@ __all__ = [
     "Shrunk",
     "Spectrum",
     "Step",
+    "SymmetricTree",
+    "SymmetricTrees",
     "Term",
     "Tree",
     "Trees",

@@ -28,6 +28,7 @@ from rffboost_ext import (
     RFFNewton,
     RFFRidge,
     Round,
+    SymmetricTree,
     Tree,
 )
 from rffboost_ext.boosting.steps import default_step
@@ -211,6 +212,7 @@ LEARNER_CASES = [
     LearnerCase("rff_ridge", lambda: RFFRidge(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("rff_irls", lambda: RFFIRLS(n_components=8), tol=1e-5, of_rows=True),
     LearnerCase("tree", lambda: Tree(max_depth=3), tol=1e-4, drift=1e-5),
+    LearnerCase("symmetric_tree", lambda: SymmetricTree(max_depth=3), tol=1e-5),
     LearnerCase(
         "mixture",
         lambda: Mixture(RFFNewton(n_candidates=8), Tree(max_depth=3)),
@@ -220,6 +222,7 @@ LEARNER_CASES = [
     ),
     LearnerCase("rff_k random uniform", lambda: RFFK(4, placement="random", weighting="uniform")),
     LearnerCase("rff_k gibbs", lambda: RFFK(4, weighting="gibbs", beta=3.0, fit_criterion="linear"), tol=1e-6),
+    LearnerCase("symmetric_tree linear", lambda: SymmetricTree(max_depth=3, leaf="linear"), tol=1e-5),
     LearnerCase("rff_1 phase only", lambda: RFF1(learn_frequency=False)),
 ]
 

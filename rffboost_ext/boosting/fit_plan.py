@@ -115,12 +115,15 @@ class FitPlan:
         Maximum number of rounds of a model, those of an initial one included.
     stopping : StoppingPlan, optional
         How early stopping is used; None to train all rounds.
+    keeps_best : bool, default=False
+        Whether the best of the members on the held-out rows is kept, instead of a stack of them.
     """
 
     members: Sequence[Member]
     learning_rate: float | Callable[[int], float]
     n_estimators: int
     stopping: StoppingPlan | None = None
+    keeps_best: bool = False
 
     def fit(
         self,
@@ -190,6 +193,9 @@ class EarlyStoppedFit:
         else:
             splits = [(ALL_ROWS, validation)]
         trainers, runs = self._train(trainer, splits)
+        if self.plan.keeps_best:
+            best = int(np.argmin([np.mean([one.scores.min() for one in row]) for row in runs]))
+            trainers, runs = [trainers[best]], [runs[best]]
         models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))
         by_score = weights_scores(trainer.loss, self.data.y, models)
         weight = stacking_weights(trainer.loss, models[0], raw, [rows for _, rows in splits], by_score)

@@ -38,6 +38,11 @@ class Learner(Spec, ABC):
         """
         return ()
 
+    @property
+    def alternatives(self) -> tuple[Learner, ...]:
+        """Learners of which estimators with early stopping keep the best on held-out rows; by default itself."""
+        return (self,)
+
     @abstractmethod
     def fit(self, round: Round) -> Term:
         """The term of this round."""

@@ -80,10 +80,13 @@ def plan_fit(
 
     if stops and stacks(estimator, init):
         trained = members(estimator, parts, row, shrink, len(data))
-    else:
-        is_limited = isinstance(parts.learner, RFFIRLS) and is_auto(estimator.n_iter_no_change)
-        trained = [Member(parts.learner, shrink(parts.step), IRLS_LIMIT if is_limited else None)]
-    return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init) if stops else None)
+        return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init))
+    is_limited = isinstance(parts.learner, RFFIRLS) and is_auto(estimator.n_iter_no_change)
+    limit, step = IRLS_LIMIT if is_limited else None, shrink(parts.step)
+    if not stops:
+        return FitPlan([Member(parts.learner, step, limit)], rate, n_estimators)
+    trained = [Member(learner, step, limit) for learner in parts.learner.alternatives]
+    return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init), keeps_best=True)
 
 
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:
@@ -112,7 +115,7 @@ def members(
 
     mixed, alone = (RFFNewton(relative_rate=rate, **row.cosines) for rate in row.relative_rates)
     first = Mixture(mixed) if is_auto(estimator.learner) else parts.learner
-    stack = [Member(first, shrink(parts.step))]
+    stack = [Member(learner, shrink(parts.step)) for learner in first.alternatives]
     if row.kernel is not None:
         stack.append(further(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core import Loss, Term
-from ..terms import Expanded, Standardized, Trees
+from ..terms import Expanded, Standardized, SymmetricTrees, Trees
 from ..terms.laws import innermost_term
 from ..utils.typing import Array
 from .total_effects import total_effects
@@ -70,6 +70,13 @@ def _(term: Trees, X: Array, weight: Array) -> Array:
     between = np.square(mean[left] - mean[right]).sum(axis=1)
     gains = cover[left] * cover[right] / cover[splits] * between
     return np.bincount(term.feature[splits], gains, minlength=X.shape[1])
+
+
+@variances.register
+def _(term: SymmetricTrees, X: Array, weight: Array) -> Array:
+    if term.slope is None:
+        return variances(term.as_trees(), X, weight)
+    return np.asarray(variances.dispatch(object)(term, X, weight))
 
 
 @variances.register

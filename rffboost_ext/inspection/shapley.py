@@ -32,7 +32,7 @@ from math import comb
 import numpy as np
 
 from ..core import Term
-from ..terms import Cosines, Expanded, Standardized, Trees
+from ..terms import Cosines, Expanded, Standardized, SymmetricTrees, Trees
 from ..terms.ensemble import Ensemble, check_matrix
 from ..terms.projection import BLOCK_ENTRIES
 from ..utils.arrays import require_columns
@@ -120,6 +120,13 @@ def _(term: Trees, X: Array, background: Array) -> Array:
     for roots, part in zip(parts, out, strict=True):
         add_paths(*rows, roots, *splits, term.value, shares, depth, part)
     return out.transpose(1, 0, 2, 3).reshape(len(X), term.n_outputs, X.shape[1]) / len(background)
+
+
+@shapley.register
+def _(term: SymmetricTrees, X: Array, background: Array) -> Array:
+    if term.slope is None:
+        return shapley(term.as_trees(), X, background)
+    return np.asarray(shapley.dispatch(object)(term, X, background))
 
 
 @shapley.register

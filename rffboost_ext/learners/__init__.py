@@ -11,6 +11,7 @@ from .kernel_machines.ridge import RFFRidge
 from .mixture import Mixture
 from .registry import LEARNERS
 from .trees.learner import Tree
+from .trees.symmetric.learner import SymmetricTree
 
 __all__ = [
     "FIT_CRITERIA",
@@ -27,6 +28,7 @@ __all__ = [
     "RFFNewton",
     "RFFRidge",
     "Spectrum",
+    "SymmetricTree",
     "Tree",
     "Weighting",
 ]

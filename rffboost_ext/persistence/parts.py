@@ -14,7 +14,16 @@ from ..core import Spec, Term
 from ..learners.fourier.sparse_supports import FeatureGains
 from ..losses import LabelRegression, MultilabelLogLoss, MultinomialLogLoss
 from ..preprocessing.category_encoding import CategoryEncoding
-from ..terms import ClipAndLog, Cosines, Expanded, ImputeAndEncode, LinearTrees, Standardized, Trees
+from ..terms import (
+    ClipAndLog,
+    Cosines,
+    Expanded,
+    ImputeAndEncode,
+    LinearTrees,
+    Standardized,
+    SymmetricTrees,
+    Trees,
+)
 from ..terms.ensemble import Ensemble
 from ..terms.projection import Projection
 from ..terms.tree_outputs import assign_outputs
@@ -23,6 +32,7 @@ from .values import params_from_stored, storable
 
 # Kinds of the dtypes of arrays, by their names in files; other arrays hold floats.
 KINDS = {"roots": "iu", "output": "iu", "left": "i", "right": "i", "feature": "i", "missing_left": "b"} | {
+    "missing_right": "b",
     "subset": "i",
     "members": "u",
     **dict.fromkeys(("numbers", "gaps", "coded"), "i"),
@@ -119,6 +129,15 @@ def build_linear_trees(state: dict[str, Any]) -> LinearTrees:
     return term
 
 
+def build_symmetric_trees(state: dict[str, Any]) -> SymmetricTrees:
+    """Symmetric trees with indices in range."""
+    term = SymmetricTrees(
+        **require_arrays(state, optional=("slope", "low", "high", "center", "subset", "members"))
+    )
+    check_term(term, int(term.feature.max(initial=-1)) + 1, np.shape(term.value)[-1])
+    return term
+
+
 def build_expansion(state: dict[str, Any]) -> ImputeAndEncode:
     """An expansion with consistent arrays."""
     require_arrays({name: state[name] for name in ("numbers", "fill", "gaps", "coded")})
@@ -203,6 +222,8 @@ def require_outputs(term: Term, n_outputs: int) -> None:
         require_shape("weight", term.weight, (len(term.weight), n_outputs))
     if isinstance(term, Trees):
         check_tree_outputs(term, n_outputs)
+    if isinstance(term, SymmetricTrees):
+        require_shape("value", term.value, (*np.shape(term.value)[:2], n_outputs))
     if isinstance(term, LinearTrees) and term.n_outputs != n_outputs:
         raise ValueError(f"trees with linear leaves must have {n_outputs} outputs, got {term.n_outputs}")
 
@@ -218,7 +239,7 @@ def require_features(term: Term, n_features: int) -> None:
         require_shape("omega", columns, (len(columns), n_features))
     if isinstance(term, LinearTrees) and term.n_features != n_features:
         raise ValueError(f"trees with linear leaves must have {n_features} features, got {term.n_features}")
-    if isinstance(term, Trees) and term.feature.max(initial=-1) >= n_features:
+    if isinstance(term, Trees | SymmetricTrees) and term.feature.max(initial=-1) >= n_features:
         raise ValueError(f"trees must split on {n_features} features, got feature {term.feature.max()}")
 
 
@@ -261,6 +282,7 @@ storable("Projection", build=lambda state: Projection.of(**require_arrays(state)
 storable("Extent", state_of(CLIPPING_FIELDS), build_clipping)(ClipAndLog)
 storable("Trees", trees_to_dict, build_trees)(Trees)
 storable("LinearTrees", build=build_linear_trees)(LinearTrees)
+storable("SymmetricTrees", build=build_symmetric_trees)(SymmetricTrees)
 storable("Standardized", build=build_standardized)(Standardized)
 storable("Expansion", state_of(EXPANSION_FIELDS), build_expansion)(ImputeAndEncode)
 storable("Expanded", build=build_expanded)(Expanded)

@@ -6,6 +6,7 @@ from .cosines import Cosines
 from .expanded import Expanded, ImputeAndEncode, expand
 from .linear_trees import LinearTrees
 from .standardized import Standardized, restore
+from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ImputeAndEncode",
     "LinearTrees",
     "Standardized",
+    "SymmetricTrees",
     "Trees",
     "clip",
     "expand",

@@ -13,6 +13,7 @@ from ..utils.arrays import arrays_equal
 from ..utils.typing import Array
 from .cosines import Cosines
 from .expanded import Expanded
+from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
 T = TypeVar("T", bound=Term)
@@ -81,12 +82,12 @@ def concatenate_outputs(terms: Sequence[Cosines]) -> Cosines:
     return first.with_cos_sin_weights(first.omega, weights)
 
 
-def tree_outputs(terms: Sequence[Trees], X: Array) -> Sequence[Array]:
+def tree_outputs(terms: Sequence[Any], X: Array) -> Sequence[Array]:
     """Outputs (n, C) of each of several terms, from one pass over the rows."""
     if len({term.family for term in terms}) > 1:
         return one_by_one(terms, X)
-    owner = np.repeat(np.arange(len(terms)), [len(term.roots) for term in terms])
-    return list(Trees.stack(terms).group_outputs(X, owner, len(terms)))
+    owner = np.repeat(np.arange(len(terms)), [term.n_trees for term in terms])
+    return list(type(terms[0]).stack(terms).group_outputs(X, owner, len(terms)))
 
 
 def expanded_outputs(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
@@ -102,5 +103,6 @@ def expanded_outputs(terms: Sequence[Expanded], X: Array) -> Sequence[Array]:
 BATCHED: dict[type, Callable[[Sequence[Any], Array], Sequence[Array]]] = {
     Cosines: cosine_outputs,
     Trees: tree_outputs,
+    SymmetricTrees: tree_outputs,
     Expanded: expanded_outputs,
 }

@@ -14,6 +14,7 @@ from ..utils.arrays import require_columns
 from ..utils.pickling import PickledByFields
 from ..utils.typing import Array
 from .cosines import Cosines
+from .symmetric_trees import SymmetricTrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,3 +189,9 @@ def expand(term: Term, expansion: ImputeAndEncode) -> Term:
 def _(term: Cosines, expansion: ImputeAndEncode) -> Term:
     imputes = term.clipping is not None and term.clipping.means is not None
     return term if imputes and expansion.only_imputes_means else Expanded(term, expansion)
+
+
+@expand.register
+def _(term: SymmetricTrees, expansion: ImputeAndEncode) -> Term:
+    # They handle missing values and codes themselves.
+    return term

@@ -13,6 +13,7 @@ from .cosines import Cosines
 from .expanded import Expanded
 from .linear_trees import LinearTrees
 from .standardized import Standardized
+from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
 # Entries of the intermediate array: few enough for the cache, enough for BLAS.
@@ -69,6 +70,21 @@ def _(term: Trees, X: Array) -> Array:
 def _(term: LinearTrees, X: Array) -> Array:
     slopes = term.slopes_and_constant(X)[0]
     return np.where(np.isnan(X[:, None, :]), 0.0, slopes)
+
+
+@gradient.register
+def _(term: SymmetricTrees, X: Array) -> Array:
+    out = np.zeros((len(X), term.n_outputs, X.shape[1]))
+    if term.slope is None:
+        return out
+    leaf = term.leaves(X)
+    for t, (slope, feature) in enumerate(zip(term.slope, term.feature, strict=True)):
+        x = X[:, feature]
+        # 0 beyond the range of training, and for missing values.
+        inside = (x > term.linear_parts[1][t]) & (x < term.linear_parts[2][t])
+        for level, column in enumerate(feature):
+            out[:, :, column] += inside[:, level, None] * slope[leaf[:, t], :, level]
+    return out
 
 
 @gradient.register

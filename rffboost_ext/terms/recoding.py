@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..utils.typing import Array
 from .ensemble import Ensemble
 from .expanded import Expanded, ImputeAndEncode
 from .linear_trees import LinearTrees
+from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
 
@@ -76,17 +78,31 @@ def recode_one_hot(expansion: ImputeAndEncode, recoding: Recoding) -> ImputeAndE
 def _(term: Trees, recoding: Recoding) -> Term:
     if term.subset is None or term.members is None:
         return term
-    nodes = np.flatnonzero(term.subset >= 0)
-    old = np.unpackbits(term.members, axis=1, bitorder="little")
-    new = np.zeros((len(nodes), max(recoding.sizes.values(), default=0)), dtype=bool)
-    for row, node in enumerate(nodes):
-        column = int(term.feature[node])
-        new[row, recoding.codes[column][np.flatnonzero(old[term.subset[node]])]] = True
-        # Additional categories go the way of missing values; members go right.
-        new[row, recoding.unknown(column)] = not term.missing_left[node]
-    subset = np.full_like(term.subset, -1)
-    subset[nodes] = np.arange(len(nodes))
-    return replace(term, subset=subset, members=np.packbits(new, axis=1, bitorder="little"))
+    return replace(term, **recoded_sets(term.feature, ~term.missing_left, term.subset, term.members, recoding))
+
+
+@recode.register
+def _(term: SymmetricTrees, recoding: Recoding) -> Term:
+    if term.subset is None or term.members is None:
+        return term
+    return replace(term, **recoded_sets(term.feature, term.missing_right, term.subset, term.members, recoding))
+
+
+def recoded_sets(
+    feature: Array, missing_right: Array, subset: Array, members: Array, recoding: Recoding
+) -> dict[str, Any]:
+    """``subset`` and ``members`` of splits, all of one shape, for the new codes; members go right."""
+    splits = np.flatnonzero(subset.ravel() >= 0)
+    old = np.unpackbits(members, axis=1, bitorder="little")
+    new = np.zeros((len(splits), max(recoding.sizes.values(), default=0)), dtype=bool)
+    for row, split in enumerate(splits):
+        column = int(feature.flat[split])
+        new[row, recoding.codes[column][np.flatnonzero(old[subset.flat[split]])]] = True
+        # Additional categories go the way of missing values.
+        new[row, recoding.unknown(column)] = missing_right.flat[split]
+    place = np.full_like(subset, -1)
+    place.flat[splits] = np.arange(len(splits))
+    return {"subset": place, "members": np.packbits(new, axis=1, bitorder="little")}
 
 
 @recode.register

@@ -10,6 +10,7 @@ from typing import final
 from ..core import Term
 from ..utils.typing import Array
 from .cosines import Cosines
+from .symmetric_trees import SymmetricTrees
 
 
 @final
@@ -77,3 +78,9 @@ def restore(term: Term, center: Array, scale: Array) -> Term:
 @restore.register
 def _(term: Cosines, center: Array, scale: Array) -> Term:
     return term.standardized(center, scale)
+
+
+@restore.register
+def _(term: SymmetricTrees, center: Array, scale: Array) -> Term:
+    # They are grown on the original features.
+    return term

@@ -162,6 +162,11 @@ class Trees(Term):
         return *nodes, *self.category_sets
 
     @property
+    def n_trees(self) -> int:
+        """Number of trees, T."""
+        return len(self.roots)
+
+    @property
     def category_sets(self) -> tuple[Array, Array]:
         """``subset`` and ``members``; -1 for each node and an empty table if there are none."""
         if self.subset is None or self.members is None:

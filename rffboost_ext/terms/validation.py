@@ -14,9 +14,12 @@ from .cosines import Cosines
 from .expanded import Expanded, ImputeAndEncode
 from .linear_trees import LinearTrees
 from .standardized import Standardized
+from .symmetric_trees import SymmetricTrees
 from .trees import Trees
 
 # Types of the arrays of trees, by NumPy's kind letters: integer thresholds would truncate X.
+MAX_DEPTH = 16
+"""The most levels of a symmetric tree."""
 KIND_NAMES = {"iu": "integers", "f": "floats", "b": "booleans"}
 TREE_KINDS = dict.fromkeys(("roots", "left", "right", "feature"), "iu")
 TREE_KINDS |= {"threshold": "f", "value": "f", "missing_left": "b"}
@@ -118,16 +121,9 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     require_range("feature ids", term.feature[inner], 0, n_features)
     if np.isnan(term.threshold[inner]).any():
         raise ValueError("thresholds must be numbers, got nan")
-    if (term.subset is None) != (term.members is None):
-        raise ValueError("trees must have both subset and members, or neither")
-    if term.subset is not None and term.members is not None:
-        require_shape("subset", term.subset, (n,))
-        require_kind("subset", term.subset, "iu")
-        if np.ndim(term.members) != 2 or term.members.dtype != np.uint8:
-            raise ValueError(f"members must be of type uint8 with two dimensions, got {term.members!r}")
-        require_range("subset", term.subset, -1, len(term.members))
-        if (term.subset[term.left < 0] >= 0).any():
-            raise ValueError("subset must be -1 at leaves, which have no set of categories")
+    check_category_sets(term.subset, term.members, (n,))
+    if term.subset is not None and (term.subset[term.left < 0] >= 0).any():
+        raise ValueError("subset must be -1 at leaves, which have no set of categories")
     if (term.right[term.left < 0] >= 0).any():
         raise ValueError("a node of trees must have two children or none, got a right child only")
     # Children come after their parent, so every path ends.
@@ -136,6 +132,42 @@ def _(term: Trees, n_features: int, n_outputs: int) -> None:
     parents = np.bincount(np.concatenate([term.roots, term.left[inner], term.right[inner]]), minlength=n)
     if (parents > 1).any():
         raise ValueError(f"each node of trees must have one parent, got several for node {parents.argmax()}")
+
+
+def check_category_sets(subset: Any, members: Any, shape: tuple[int, ...]) -> None:
+    """Raise a ValueError unless splits of some shape have sets of categories, or none has."""
+    if (subset is None) != (members is None):
+        raise ValueError("trees must have both subset and members, or neither")
+    if subset is None:
+        return
+    require_shape("subset", subset, shape)
+    require_kind("subset", subset, "iu")
+    if np.ndim(members) != 2 or members.dtype != np.uint8:
+        raise ValueError(f"members must be of type uint8 with two dimensions, got {members!r}")
+    require_range("subset", subset, -1, len(members))
+
+
+@check_term.register
+def _(term: SymmetricTrees, n_features: int, n_outputs: int) -> None:
+    for name, kind in {"feature": "iu", "threshold": "f", "missing_right": "b", "value": "f"}.items():
+        require_kind(name, getattr(term, name), kind)
+    shape = np.shape(term.feature)
+    if len(shape) != 2 or shape[1] > MAX_DEPTH:
+        raise ValueError(f"feature must have shape (T, D) with D up to {MAX_DEPTH}, got {shape}")
+    leaves = (shape[0], 2 ** shape[1], n_outputs)
+    for name in ("threshold", "missing_right"):
+        require_shape(name, getattr(term, name), shape)
+    require_shape("value", term.value, leaves)
+    require_range("feature ids", term.feature, 0, n_features)
+    if np.isnan(term.threshold).any():
+        raise ValueError("thresholds must be numbers, got nan")
+    check_category_sets(term.subset, term.members, shape)
+    linear = {name: getattr(term, name) for name in ("slope", "low", "high", "center")}
+    if all(array is None for array in linear.values()):
+        return
+    for name, array in linear.items():
+        require_shape(name, array, (*leaves, shape[1]) if name == "slope" else shape)
+        require_kind(name, array, "f")
 
 
 @check_term.register

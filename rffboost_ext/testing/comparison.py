@@ -58,5 +58,6 @@ def require_unchanged(what: str, call: Any, **arrays: Array) -> Any:
     with named_errors(what):
         found = call()
     for name, values in arrays.items():
-        require(np.array_equal(values, before[name]), f"{what} must not change {name} in place")
+        same = np.array_equal(values, before[name], equal_nan=True)
+        require(same, f"{what} must not change {name} in place")
     return found

@@ -54,7 +54,7 @@ def test_a_pickle_gives_the_same_bits(loss, learner):
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
 
 
-@pytest.mark.parametrize(("loss", "learner"), [p for p in PAIRS if p[1].name != "tree"], ids=str)
+@pytest.mark.parametrize(("loss", "learner"), [p for p in PAIRS if "tree" not in p[1].name], ids=str)
 def test_the_seed_matters(loss, learner):
     X, y = make_data(loss)
     one, two = (make_estimator(loss, learner, random_state=seed).fit(X, y) for seed in (1, 2))

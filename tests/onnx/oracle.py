@@ -12,7 +12,7 @@ from onnx.defs import onnx_opset_version
 from onnx_export.describe import RUNTIMES
 from onnx_export.export import HIGHEST_OPSET
 from onnx_export.tolerance import EPS
-from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, Term, Trees
+from rffboost_ext import Cosines, Ensemble, RFFBoostClassifier, RFFBoostRegressor, SymmetricTrees, Term, Trees
 from rffboost_ext.losses import LogLoss, SquaredError
 from rffboost_ext.preprocessing.feature_encoder import FeatureEncoder
 from rffboost_ext.terms import Standardized
@@ -94,6 +94,23 @@ def random_tree(rng: np.random.Generator, d: int, n_outputs: int, depth: int) ->
     )
 
 
+def random_symmetric_trees(
+    seed: int, n_trees: int, d: int, n_outputs: int = 1, depth: int = 4, linear: bool = False
+) -> SymmetricTrees:
+    """Symmetric trees with random splits and leaves."""
+    rng = np.random.default_rng(seed)
+    shape, leaves = (n_trees, depth), (n_trees, 2**depth, n_outputs)
+    low, center, high = np.sort(rng.standard_normal((3, *shape)), axis=0)
+    parts = {"slope": rng.standard_normal((*leaves, depth)), "low": low, "high": high, "center": center}
+    return SymmetricTrees(
+        feature=rng.integers(0, d, shape).astype(np.int32),
+        threshold=rng.standard_normal(shape),
+        missing_right=rng.integers(0, 2, shape).astype(bool),
+        value=rng.standard_normal(leaves),
+        **(parts if linear else {}),
+    )
+
+
 def exact(ensemble: Ensemble, X: Array) -> Array:
     """Raw scores (n, C) term by term, in extended precision and by walking each tree row by row."""
     total = np.tile(ensemble.baseline.astype(np.longdouble), (len(X), 1))
@@ -111,6 +128,8 @@ def exact_term(term: Term, X: Array) -> Array:
         for t, root in enumerate(term.roots):
             out[:, slice(None) if term.output is None else term.output[[t]]] += [walked(term, root, x) for x in X]
         return out
+    if isinstance(term, SymmetricTrees):
+        return np.array([sum(value_at(term, t, x) for t in range(term.n_trees)) for x in X])
     if term.clipping is not None:
         X = np.minimum(np.maximum(X, term.clipping.low), term.clipping.high)
     wide = [np.asarray(a, dtype=np.longdouble) for a in (X, term.omega, term.phase, term.weight)]
@@ -126,6 +145,19 @@ def walked(trees: Trees, node: int, row: Array) -> Array:
         left = trees.missing_left[node] if np.isnan(x) else x < trees.threshold[node]
         node = trees.left[node] if left else trees.right[node]
     return trees.value[node].astype(np.longdouble)
+
+
+def value_at(trees: SymmetricTrees, t: int, row: Array) -> Array:
+    """The value of the leaf of tree t in which one row without categories ends, with its linear part."""
+    x = row[trees.feature[t]]
+    right = [trees.missing_right[t, k] if np.isnan(v) else v >= trees.threshold[t, k] for k, v in enumerate(x)]
+    leaf = sum(2**k for k, goes in enumerate(right) if goes)
+    value = trees.value[t, leaf].astype(np.longdouble)
+    if trees.slope is None:
+        return value
+    slope, low, high, center = trees.slope[t, leaf], trees.low[t], trees.high[t], trees.center[t]
+    inside = np.where(np.isnan(x), center, np.minimum(np.maximum(x, low), high)).astype(np.longdouble)
+    return value + slope.astype(np.longdouble) @ (inside - center)
 
 
 def published_tolerance(term: Cosines, baseline: float, X: Array, eps: float = EPS["float32"]) -> float:

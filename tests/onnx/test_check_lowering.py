@@ -12,10 +12,10 @@ import pytest
 from onnx_export import Graph, OutputProjection, convert_term
 from onnx_export.export import LOWEST_OPSET, OPSET
 from onnx_export.testing import check_lowering
-from rffboost_ext import Cosines, RFFBoostRegressor, Term, Trees
+from rffboost_ext import Cosines, RFFBoostRegressor, SymmetricTrees, Term, Trees
 from rffboost_ext.terms import Expanded, LinearTrees, Standardized
 
-from .oracle import NEWEST_OPSET, random_cosines, random_trees
+from .oracle import NEWEST_OPSET, random_cosines, random_symmetric_trees, random_trees
 from .test_conversion_check import WRONG, Line, right, table
 
 RNG = np.random.default_rng(0)
@@ -34,6 +34,10 @@ def expanded() -> tuple[Term, np.ndarray]:
 TERMS: dict[type, Callable[[], list[tuple[Term, np.ndarray]]]] = {
     Cosines: lambda: [(random_cosines(0, 20, 3, 2, center=CENTER * 0.0), X / SCALE)],
     Trees: lambda: [(random_trees(0, 10, 3), X - CENTER), (random_trees(1, 10, 3, n_outputs=3), X - CENTER)],
+    SymmetricTrees: lambda: [
+        (random_symmetric_trees(5, 70, 3), X - CENTER),
+        (random_symmetric_trees(6, 10, 3, n_outputs=3, linear=True), X - CENTER),
+    ],
     LinearTrees: lambda: [(LinearTrees(random_trees(4, 10, 3, n_outputs=4 * c), c), X - CENTER) for c in (1, 2)],
     Standardized: lambda: [
         (Standardized(inner, CENTER, SCALE), X) for inner in (random_cosines(1, 5, 3), random_trees(2, 5, 3))

@@ -10,11 +10,11 @@ SIGNS = SequenceOf(Integer(-1, 1), "-1, 0 and 1, one per feature")
 GROUPS = SequenceOf(SequenceOf(Integer(0), "indices"), "groups of features, each a sequence of indices from 0")
 
 
-def require_signs(signs: Sequence[int], n_features: int) -> None:
+def require_signs(owner: str, signs: Sequence[int], n_features: int) -> None:
     """Raise a ValueError unless there is one sign per feature."""
     if len(signs) != n_features:
         raise ValueError(
-            f"Tree: monotone_constraints must have one entry for each of the {n_features} features, "
+            f"{owner}: monotone_constraints must have one entry for each of the {n_features} features, "
             f"got {len(signs)}"
         )
 

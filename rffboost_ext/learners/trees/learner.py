@@ -158,7 +158,7 @@ class Tree(Learner):
         params: dict[str, Any] = {name: getattr(self, name) for name in Tree.constraints}
         signs, groups = params.pop("monotone_constraints"), params.pop("interaction_constraints")
         if signs is not None:
-            require_signs(signs, n_features)
+            require_signs("Tree", signs, n_features)
             params["monotone_constraints"] = f"({','.join(str(int(sign)) for sign in signs)})"
         if groups is not None:
             require_groups(groups, n_features)

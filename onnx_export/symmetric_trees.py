@@ -1,0 +1,127 @@
+"""Symmetric trees as comparisons, a weighted sum of bits and a look-up of leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rffboost_ext.terms import SymmetricTrees
+from rffboost_ext.utils.typing import Array
+
+from .conversion import convert_term, where_missing
+from .expansion_nodes import without_category_sets
+from .graph import BOOL, FLOAT32, INT64, Graph
+from .reading import READERS, StoredTerm, with_category_sets
+from .tolerance import rounding_error
+from .trees import rounded_up
+
+# Trees that are computed at once: an array of the graph has as many times the depth entries per row.
+TREES_AT_ONCE = 64
+
+
+@convert_term.register
+def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
+    term, x = without_category_sets(term, graph, x)
+    total = ""
+    for i, start in enumerate(range(0, term.n_trees, TREES_AT_ONCE)):
+        out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, x, i)
+        total = graph.node("Add", total, out) if total else out
+    return total
+
+
+def add_trees(term: SymmetricTrees, graph: Graph, x: str, i: int) -> str:
+    """The sum of some trees, (n, C); their constants have the number i."""
+    (n_trees, depth), n_outputs = term.feature.shape, term.n_outputs
+    picked = graph.node("Gather", x, graph.constant(term.feature.ravel(), f"feature{i}"), axis=1)
+    bits = graph.cast(right_of(term, graph, picked, i), FLOAT32)
+    bits = graph.node("Reshape", bits, graph.constant([-1, n_trees, depth], "by_tree"))
+    leaf = graph.node("MatMul", bits, graph.constant(np.exp2(np.arange(depth))[:, None], "power", FLOAT32))
+    leaf = graph.node("Reshape", graph.cast(leaf, INT64), graph.constant([-1, n_trees], "one_leaf"))
+    leaf = graph.node("Add", leaf, graph.constant(2**depth * np.arange(n_trees), "first_leaf"))
+    value = graph.constant(term.value.reshape(-1, n_outputs), f"value{i}")
+    out = sum_over_trees(graph, graph.node("Gather", value, leaf, axis=0), n_trees, n_outputs)
+    if term.slope is None:
+        return out
+    slope = graph.constant(term.slope.reshape(-1, n_outputs * depth), f"slope{i}")
+    slopes = graph.node("Gather", slope, leaf, axis=0)
+    slopes = graph.node("Reshape", slopes, graph.constant([-1, n_outputs, depth], "by_output"))
+    factors = centered(term, graph, picked, i)
+    factors = graph.node("Reshape", factors, graph.constant([-1, depth, 1], "by_level"))
+    linear = sum_over_trees(graph, graph.node("MatMul", slopes, factors), n_trees, n_outputs)
+    return graph.node("Add", out, linear)
+
+
+def sum_over_trees(graph: Graph, values: str, n_trees: int, n_outputs: int) -> str:
+    """Sums over trees of values with n x T x C entries: (n, C).
+
+    A product of matrices for each row: sums over an axis are written in another way before operator set 13.
+    """
+    by_row = graph.node("Reshape", values, graph.constant([-1, n_trees, n_outputs], "by_row"))
+    sums = graph.node("MatMul", graph.constant(np.ones((1, n_trees)), "ones"), by_row)
+    return graph.node("Reshape", sums, graph.constant([-1, n_outputs], "outputs"))
+
+
+def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
+    """Whether the value of each level goes right, (n, T D)."""
+    threshold = term.threshold.ravel()
+    if graph.types[picked] == FLOAT32:
+        threshold = rounded_up(threshold)
+    # The operator GreaterOrEqual is more recent than the oldest version that is supported.
+    below = np.nextafter(threshold, -np.inf, dtype=threshold.dtype)
+    right = graph.node("Greater", picked, graph.constant(below, f"below{i}"), dtype=BOOL)
+    if not term.missing_right.any():
+        return right
+    missing = graph.node("IsNaN", picked, dtype=BOOL)
+    goes_right = graph.cast(graph.constant(term.missing_right.ravel(), f"missing_right{i}"), BOOL)
+    return graph.node("Or", right, graph.node("And", missing, goes_right))
+
+
+def centered(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
+    """The values of all levels, (n, T D), in the range of training and less their center."""
+    low, high, center = (part.ravel() for part in term.linear_parts[1:])
+    middle = graph.constant(center, f"center{i}")
+    x = graph.node("Sub", where_missing(graph, picked, middle), middle)
+    x = graph.node("Max", x, graph.constant(low - center, f"low{i}"))
+    return graph.node("Min", x, graph.constant(high - center, f"high{i}"))
+
+
+def read_symmetric_trees(parts: StoredTerm) -> SymmetricTrees:
+    """The inverse of the conversion of :class:`SymmetricTrees`."""
+    depth = len(parts.array("power"))
+    features = parts.arrays("feature")
+    trees = SymmetricTrees.stack([read_trees_at_once(parts, i, depth) for i in range(len(features))])
+    return with_category_sets(trees, trees.threshold < np.inf, parts.arrays("of"), parts.arrays("sets"))
+
+
+def read_trees_at_once(parts: StoredTerm, i: int, depth: int) -> SymmetricTrees:
+    """The inverse of :func:`add_trees`."""
+    fields = {name: parts.array(f"{name}{i}") for name in ("feature", "missing_right", "center", "low", "high")}
+    below = parts.constants[f"{parts.scope}.below{i}"]
+    fields["threshold"] = np.nextafter(below, np.inf, dtype=below.dtype).astype(np.float64)
+    n_trees = len(below) // depth
+    if fields["missing_right"] is None:
+        fields["missing_right"] = np.zeros(len(below))
+    fields = {name: part.reshape(n_trees, depth) for name, part in fields.items() if part is not None}
+    fields["feature"] = fields["feature"].astype(np.int32)
+    fields["missing_right"] = fields["missing_right"] == 1
+    for name in {"low", "high"} & set(fields):
+        fields[name] = fields[name] + fields["center"]
+    value, slope = parts.array(f"value{i}"), parts.array(f"slope{i}")
+    shape = n_trees, 2**depth, value.shape[1]
+    if slope is not None:
+        fields["slope"] = slope.reshape(*shape, depth)
+    return SymmetricTrees(**fields, value=value.reshape(shape))
+
+
+READERS["SymmetricTrees"] = read_symmetric_trees
+
+
+@rounding_error.register
+def _(term: SymmetricTrees, X: Array, eps: float) -> float:
+    # Independent rounding errors of T partial sums, each bounded by the sum of the sizes of its summands.
+    sizes = replace(term, value=np.abs(term.value), slope=None)(X)
+    if term.slope is not None:
+        reach = np.maximum(term.linear_parts[2] - term.linear_parts[1], np.abs(term.linear_parts[3]))
+        sizes += np.abs(term.slope * reach[:, None, None, :]).sum(axis=3).max(axis=1).sum(axis=0)
+    return eps * float(np.sqrt(term.n_trees * max(1, term.depth))) * float(sizes.max(initial=0.0))

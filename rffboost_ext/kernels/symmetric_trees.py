@@ -1,0 +1,205 @@
+"""Histograms, splits and leaves of symmetric trees.
+
+Rows are kept in the order of the leaves of the current level, those of leaf l being ``start[l]`` to ``stop[l]``.
+Derivatives are multiples of one number, so that their sums are exact: they do not depend on an order, and a
+histogram of a leaf is that of its parent less that of its sibling.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .compile_options import INNER
+from .kernel import kernel
+
+
+@numba.njit(**INNER)
+def add_rows(codes, rows, sums, histogram):  # type: ignore[no-untyped-def]
+    """Add the derivatives (m, s) of some rows to a histogram (bins, s), by the code of each row."""
+    if sums.shape[1] == 2:
+        for i in range(len(rows)):
+            b = codes[rows[i]]
+            histogram[b, 0] += sums[i, 0]
+            histogram[b, 1] += sums[i, 1]
+        return
+    for i in range(len(rows)):
+        b = codes[rows[i]]
+        for s in range(sums.shape[1]):
+            histogram[b, s] += sums[i, s]
+
+
+@numba.njit(**INNER)
+def split_histograms(codes, rows, sums, start, stop, n_parents, histogram):  # type: ignore[no-untyped-def]
+    """Turn histograms (leaves, bins, s) of parents into those of their children, l and ``l + n_parents``."""
+    for parent in range(n_parents):
+        other = parent + n_parents
+        is_left_small = stop[parent] - start[parent] <= stop[other] - start[other]
+        small = parent if is_left_small else other
+        here, there = histogram[parent], histogram[other]
+        there[:] = 0.0
+        span = slice(start[small], stop[small])
+        add_rows(codes, rows[span], sums[span], there)
+        for b in range(here.shape[0]):
+            for s in range(here.shape[1]):
+                counted = there[b, s]
+                rest = here[b, s] - counted
+                here[b, s] = counted if is_left_small else rest
+                there[b, s] = rest if is_left_small else counted
+
+
+@numba.njit(**INNER)
+def sum_below(histogram, left):  # type: ignore[no-untyped-def]
+    """Sums (s, bins) over the codes up to each one, of a histogram (bins, s)."""
+    for s in range(left.shape[0]):
+        left[s, 0] = histogram[0, s]
+    for b in range(1, left.shape[1]):
+        for s in range(left.shape[0]):
+            left[s, b] = left[s, b - 1] + histogram[b, s]
+
+
+@numba.njit(fastmath=True, **INNER)
+def add_gains(left, total, penalty, least, low, high, gain):  # type: ignore[no-untyped-def]
+    """Add the gain of each split of a leaf to `gain` (bins,).
+
+    `left` (s, bins) are the sums of the rows that go left, `total` (s,) those of the leaf, the last of each being
+    the hessian. A split with a child of a hessian below `least` gains nothing. `low` and `high` (bins,) are
+    scratch memory.
+    """
+    last = len(total) - 1
+    weight, before = total[last], 0.0
+    low[:] = 0.0
+    high[:] = 0.0
+    for s in range(last):
+        whole, part = total[s], left[s]
+        before += whole * whole
+        for b in range(len(gain)):
+            low[b] += part[b] * part[b]
+            high[b] += (whole - part[b]) * (whole - part[b])
+    before /= weight + penalty
+    part = left[last]
+    for b in range(len(gain)):
+        here, there = part[b], weight - part[b]
+        change = low[b] / (here + penalty) + high[b] / (there + penalty) - before
+        gain[b] += change if (here >= least) & (there >= least) else 0.0
+
+
+@numba.njit(**INNER)
+def others(histogram, left):  # type: ignore[no-untyped-def]
+    """Sums (s, bins) over all codes but each one, of a histogram (bins, s)."""
+    for s in range(left.shape[0]):
+        whole = 0.0
+        for b in range(left.shape[1]):
+            whole += histogram[b, s]
+        for b in range(left.shape[1]):
+            left[s, b] = whole - histogram[b, s]
+
+
+@kernel("u1[2] u4[1] f8[2] i8[1] i8[1] i8 i8[1] i8[1] b1[1] f8 f8 f8[4]* f8[3]* i8 i8")
+def find_gains(  # type: ignore[no-untyped-def]
+    codes,
+    rows,
+    sums,
+    start,
+    stop,
+    n_leaves,
+    columns,
+    n_codes,
+    one_hot,
+    penalty,
+    least,
+    histograms,
+    gains,
+    first,
+    last,
+):
+    """Gains (columns, 2, bins) of the splits of a level, columns first .. last-1.
+
+    ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too.
+    If codes are singled out, ``gains[j, 0, b]`` is the gain if code b goes right. Splits that do not exist have
+    gain 0. Histograms (columns, leaves, bins, s) are those of the level before; for the first level they are
+    empty.
+    """
+    n_sums, most = sums.shape[1], histograms.shape[2]
+    memory, total, low, high = np.empty(n_sums * most), np.empty(n_sums), np.empty(most), np.empty(most)
+    for j in range(first, last):
+        column, bins = codes[columns[j]], n_codes[j]
+        histogram, left = histograms[j], memory[: n_sums * bins].reshape(n_sums, bins)
+        if n_leaves == 1:
+            histogram[0] = 0.0
+            add_rows(column, rows, sums, histogram[0])
+        else:
+            split_histograms(column, rows, sums, start, stop, n_leaves // 2, histogram[:, :bins])
+        gains[j] = 0.0
+        for leaf in range(n_leaves):
+            if stop[leaf] - start[leaf] < 2:
+                continue
+            for s in range(n_sums):
+                total[s] = histogram[leaf, :bins, s].sum()
+            if one_hot[j]:
+                others(histogram[leaf, :bins], left)
+                add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 0, :bins])
+                continue
+            sum_below(histogram[leaf, :bins], left)
+            add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 0, :bins])
+            for s in range(n_sums):
+                left[s] -= histogram[leaf, 0, s]
+            add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 1, :bins])
+
+
+@kernel("u1[1] u1[1] u4[1] f8[2] i8[1]* i8[1]* i8 u4[1]* f8[2]*")
+def partition_rows(column, table, rows, sums, start, stop, n_leaves, new_rows, new_sums):  # type: ignore[no-untyped-def]
+    """Split each leaf, in the order of its rows: those that go right by `table` are leaf ``l + n_leaves``."""
+    for leaf in range(n_leaves):
+        begin, end = start[leaf], stop[leaf]
+        middle = end
+        for i in range(begin, end):
+            middle -= np.int64(table[column[rows[i]]])
+        left, right = begin, middle
+        for i in range(begin, end):
+            goes_right = table[column[rows[i]]]
+            at = right if goes_right else left
+            left += 1 - np.int64(goes_right)
+            right += np.int64(goes_right)
+            new_rows[at] = rows[i]
+            for s in range(sums.shape[1]):
+                new_sums[at, s] = sums[i, s]
+        stop[leaf], start[leaf + n_leaves], stop[leaf + n_leaves] = middle, middle, end
+
+
+@kernel("u1[1] u1[1] i8 i4[1]*")
+def add_level(column, table, level, leaf):  # type: ignore[no-untyped-def]
+    """Set the bit of a level in the leaves of rows, (n,), if their code goes right by `table`."""
+    for i in range(len(leaf)):
+        leaf[i] |= np.int32(table[column[i]]) << np.int32(level)
+
+
+@kernel("i4[1] f8[2] f8[2] f8[3]*")
+def add_leaf_sums(leaf, gradient, hessian, sums):  # type: ignore[no-untyped-def]
+    """Add weighted gradients and hessians, (n, C) each, to the sums (leaves, C, 2) of the leaves of the rows."""
+    for i in range(len(leaf)):
+        k = leaf[i]
+        for c in range(gradient.shape[1]):
+            sums[k, c, 0] += gradient[i, c]
+            sums[k, c, 1] += hessian[i, c]
+
+
+@kernel("i4[1] f8[2] f8[2] f8[2] f8[4]* f8[3]*")
+def add_normal_equations(leaf, gradient, hessian, Z, matrix, right):  # type: ignore[no-untyped-def]
+    """Add the rows of Z (n, p) to the weighted least squares of each leaf and output.
+
+    `matrix` (leaves, C, p, p), of which the lower triangle is written, are sums of ``h z z^T``, `right`
+    (leaves, C, p) sums of ``-g z``; the derivatives, (n, C) each, contain the weights.
+    """
+    size = Z.shape[1]
+    for i in range(len(leaf)):
+        k = leaf[i]
+        for c in range(gradient.shape[1]):
+            g, h = gradient[i, c], hessian[i, c]
+            if h == 0.0:
+                continue
+            for a in range(size):
+                right[k, c, a] -= g * Z[i, a]
+                scaled = h * Z[i, a]
+                for b in range(a + 1):
+                    matrix[k, c, a, b] += scaled * Z[i, b]

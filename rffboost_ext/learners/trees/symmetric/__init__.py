@@ -1,0 +1,1 @@
+"""Symmetric (oblivious) trees as a learner: bins, growth, leaves."""

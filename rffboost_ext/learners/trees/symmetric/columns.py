@@ -1,0 +1,168 @@
+"""Columns of features as codes of one byte, and what their splits are.
+
+Code 0 is a missing value. The other codes of a column are ordered, or single levels of a category; a split sends
+some of the codes to the right.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ....utils.typing import Array
+
+N_CODES = 256
+MAX_BINS = N_CODES - 1
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What goes right at a split.
+
+    Parameters
+    ----------
+    threshold : float
+        The least number that goes right; infinity for a category.
+    missing_right : bool
+        Whether missing values go right.
+    levels : ndarray of shape (K,), bool, optional
+        Whether each level of a category goes right.
+    """
+
+    threshold: float
+    missing_right: bool
+    levels: Array | None = None
+
+
+class Column(ABC):
+    """One feature of n rows."""
+
+    one_hot: ClassVar[bool] = False
+    """Whether splits single out a code, instead of dividing the order of the codes."""
+    is_number: ClassVar[bool] = False
+    """Whether its values are numbers, for which slopes make sense."""
+    n_codes: int
+
+    @abstractmethod
+    def condition(self, code: int, missing_right: bool) -> Condition:
+        """The split that sends codes above `code` to the right, or this code alone if they are singled out."""
+
+    def table(self, code: int, missing_right: bool) -> Array:
+        """Whether each code goes right, (256,), uint8."""
+        codes = np.arange(N_CODES)
+        right = codes == code if self.one_hot else codes > code
+        if not self.one_hot:
+            right[0] = missing_right
+        return right.astype(np.uint8)
+
+
+class Numbers(Column):
+    """Numbers in bins of about equal weight.
+
+    Parameters
+    ----------
+    values, weight : ndarray of shape (n,)
+        The numbers, and the weights of the rows.
+    max_bin : int
+        The largest number of bins.
+    codes : ndarray of shape (n,), uint8
+        Where the codes are written.
+    """
+
+    is_number = True
+
+    def __init__(self, values: Array, weight: Array, max_bin: int, codes: Array) -> None:
+        used = weight > 0.0
+        self.edges = bin_edges(values[used], weight[used], max_bin)
+        self.n_codes = len(self.edges) + 2
+        codes[:] = np.searchsorted(self.edges, values, side="right") + 1
+        codes[np.isnan(values)] = 0
+
+    def condition(self, code: int, missing_right: bool) -> Condition:
+        """The split at an edge; that of code 0 divides missing values from numbers."""
+        return Condition(-np.inf if code == 0 else float(self.edges[code - 1]), missing_right)
+
+
+class FewLevels(Column):
+    """A category of few levels, which splits single out.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n,), int32
+        The level of each row; -1 for a missing one.
+    n_levels : int
+    codes : ndarray of shape (n,), uint8
+        Where the codes are written.
+    """
+
+    one_hot = True
+
+    def __init__(self, levels: Array, n_levels: int, codes: Array) -> None:
+        self.n_levels, self.n_codes = n_levels, n_levels + 1
+        codes[:] = levels + 1
+
+    def condition(self, code: int, missing_right: bool) -> Condition:
+        """The split that sends one level, or the missing values, to the right."""
+        return Condition(np.inf, code == 0, np.arange(1, self.n_levels + 1) == code)
+
+
+class ManyLevels(Column):
+    r"""A category of many levels, ordered anew for each tree.
+
+    The order is by :math:`\sum_i g_i / (\sum_i h_i + a)` over the rows of a level that the tree is not fitted to,
+    so that no row has an influence on the place of its own level. With more levels than codes, neighbours share
+    one.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n,), int32
+        The level of each row; -1 for a missing one.
+    n_levels : int
+    codes : ndarray of shape (n,), uint8
+        Where the codes are written.
+    """
+
+    def __init__(self, levels: Array, n_levels: int, codes: Array) -> None:
+        self.levels, self.n_levels, self.codes = levels, n_levels, codes
+        self.n_codes = min(n_levels, MAX_BINS) + 1
+        self.code_of_level = np.zeros(n_levels, dtype=np.uint8)
+
+    def reorder(self, gradient: Array, hessian: Array, smoothing: float) -> None:
+        """Order the levels by weighted derivatives, (n,) each, which are 0 for rows that the tree is fitted to."""
+        place = self.levels + 1
+        sums, bends = (np.bincount(place, part, self.n_levels + 1)[1:] for part in (gradient, hessian))
+        # Levels of no such rows have the mean of all.
+        mean = gradient.sum() / max(hessian.sum(), np.finfo(np.float64).tiny)
+        rank = np.empty(self.n_levels, dtype=np.int64)
+        rank[np.argsort((sums + smoothing * mean) / (bends + smoothing), kind="stable")] = np.arange(self.n_levels)
+        self.code_of_level = (1 + rank * (self.n_codes - 1) // self.n_levels).astype(np.uint8)
+        self.codes[:] = np.append(0, self.code_of_level)[place]
+
+    def condition(self, code: int, missing_right: bool) -> Condition:
+        """The split that divides the order of the levels."""
+        return Condition(np.inf, missing_right, self.code_of_level > code)
+
+
+def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
+    """The edges between at most `max_bin` bins, midway between adjacent values, so that bins are of equal weight.
+
+    With few distinct values each has its own bin. A row of weight 2 counts as two rows.
+    """
+    order = np.argsort(values)
+    ordered = values[order].astype(np.float64)
+    # Missing values come last.
+    ordered = ordered[: len(ordered) - np.count_nonzero(np.isnan(ordered))]
+    upper = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1
+    if len(upper) >= max_bin:
+        below = np.cumsum(weight[order])
+        shares = below[len(ordered) - 1] * np.arange(1, max_bin) / max_bin
+        upper = upper[np.unique(np.searchsorted(below[upper - 1], shares).clip(max=len(upper) - 1))]
+    return 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
+
+
+def level_codes(values: Array) -> Array:
+    """Codes of categories as integers, (n,), -1 for missing ones."""
+    return np.where(np.isnan(values), -1, values).astype(np.int32)

@@ -1,0 +1,61 @@
+"""The features of a fit in codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....utils.typing import Array, DesignLike
+from .columns import Column, FewLevels, ManyLevels, Numbers, level_codes
+
+# Up to this number of levels splits single out one of them.
+MAX_ONE_HOT = 4
+
+
+@dataclass(frozen=True)
+class BinnedFeatures:
+    """The features of n rows.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (d, n), uint8
+        The code of each value.
+    columns : list of Column
+    """
+
+    codes: Array
+    columns: list[Column]
+
+    @classmethod
+    def of(cls, design: DesignLike, weight: Array, max_bin: int) -> BinnedFeatures:
+        """The original features of a design, binned by the weights of the rows, (n,)."""
+        X = design.original
+        coded = set() if design.expansion is None else set(design.expansion.categorical.tolist())
+        codes = np.zeros(X.T.shape, dtype=np.uint8)
+        columns = [
+            category(X[:, j], codes[j]) if j in coded else Numbers(X[:, j], weight, max_bin, codes[j])
+            for j in range(X.shape[1])
+        ]
+        return cls(codes, columns)
+
+    def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
+        """Raise a ValueError if outputs are to be monotone in a category."""
+        for j, sign in enumerate(signs or ()):
+            if sign and not self.columns[j].is_number:
+                raise ValueError(
+                    f"{owner}: monotone_constraints must be 0 for categories, got {sign} for column {j}"
+                )
+
+    @property
+    def many_levels(self) -> list[ManyLevels]:
+        """The categories that are ordered anew for each tree."""
+        return [column for column in self.columns if isinstance(column, ManyLevels)]
+
+
+def category(values: Array, codes: Array) -> Column:
+    """A column of category codes, (n,)."""
+    levels = level_codes(values)
+    n_levels = int(levels.max(initial=0)) + 1
+    return (FewLevels if n_levels <= MAX_ONE_HOT else ManyLevels)(levels, n_levels, codes)

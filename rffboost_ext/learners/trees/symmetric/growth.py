@@ -1,0 +1,148 @@
+"""The structure of a symmetric tree: one split per level, of largest gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....kernels import compiled
+from ....utils.parallel import run_over_tiles
+from ....utils.typing import Array
+from .columns import Condition
+from .features import BinnedFeatures
+
+# Gains below this share of the largest that is possible are rounding errors.
+LEAST_GAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The splits of a tree, from the root on.
+
+    Parameters
+    ----------
+    feature : ndarray of shape (D,), int32
+        The feature of each level.
+    conditions : list of Condition
+        What goes right at each level.
+    leaf : ndarray of shape (n,), int32
+        The leaf of each row: bit l is 1 if it goes right at level l.
+    """
+
+    feature: Array
+    conditions: list[Condition]
+    leaf: Array
+
+    @property
+    def depth(self) -> int:
+        """The number of levels, D."""
+        return len(self.feature)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The splits as fields of :class:`SymmetricTrees`, with one tree."""
+        found = {
+            "feature": self.feature,
+            "threshold": np.array([one.threshold for one in self.conditions], dtype=np.float64),
+            "missing_right": np.array([one.missing_right for one in self.conditions], dtype=np.bool_),
+        }
+        sets = [one.levels for one in self.conditions if one.levels is not None]
+        if not sets:
+            return {name: part[None] for name, part in found.items()}
+        is_set = np.array([one.levels is not None for one in self.conditions])
+        found["subset"] = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)
+        member = np.zeros((len(sets), max(map(len, sets))), dtype=np.bool_)
+        for row, levels in zip(member, sets, strict=True):
+            row[: len(levels)] = levels
+        members = np.packbits(member, axis=1, bitorder="little")
+        return {name: part[None] for name, part in found.items()} | {"members": members}
+
+
+class Histograms:
+    """Memory for the histograms and gains of the trees of a fit.
+
+    Parameters
+    ----------
+    features : BinnedFeatures
+    max_depth : int
+    n_sums : int
+        Number of derivatives per row.
+    n_jobs : int
+        Number of threads, of which no result depends.
+    """
+
+    def __init__(self, features: BinnedFeatures, max_depth: int, n_sums: int, n_jobs: int) -> None:
+        self.features, self.max_depth, self.n_jobs = features, max_depth, n_jobs
+        self.n_codes = np.array([column.n_codes for column in features.columns])
+        self.one_hot = np.array([column.one_hot for column in features.columns])
+        n_features, most = len(self.n_codes), int(self.n_codes.max())
+        self.sums = np.zeros((n_features, 2 ** (max_depth - 1), most, n_sums))
+        self.gains = np.empty((n_features, 2, most))
+
+    def grow(
+        self,
+        derivatives: Sequence[Array],
+        columns: Array,
+        penalty: float,
+        least: float,
+        adjust: Callable[[Array], Array],
+    ) -> Structure:
+        """The splits of largest gain, level by level.
+
+        Parameters
+        ----------
+        derivatives : sequence of s ndarrays of shape (n,)
+            Weighted gradients, then the weighted hessian, whose sums are exact; rows of hessian 0 are left out.
+        columns : ndarray of shape (c,)
+            The columns that may be split.
+        penalty : float
+            Added to the hessian of a leaf.
+        least : float
+            The least hessian of a child.
+        adjust : callable
+            From the gains of a level, (c, 2, bins), to those by which the split is chosen.
+        """
+        rows = np.flatnonzero(derivatives[-1] > 0.0).astype(np.uint32)
+        sums = np.stack([part[rows] for part in derivatives], axis=1)
+        least_gain = LEAST_GAIN * largest_gain(sums)
+        start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
+        stop[0] = len(rows)
+        spare = np.empty_like(rows), np.empty_like(sums)
+        kernels, options = (
+            compiled("symmetric_trees"),
+            (self.n_codes[columns], self.one_hot[columns], penalty, least),
+        )
+        memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
+        splits: list[tuple[int, int, bool]] = []
+        while len(splits) < self.max_depth:
+            leaves = rows, sums, start, stop, 2 ** len(splits)
+            arguments = self.features.codes, *leaves, columns, *options, memory, gains
+            run_over_tiles(kernels.find_gains, len(columns), self.n_jobs, *arguments)
+            column, missing_right, code = np.unravel_index(int(adjust(gains).argmax()), gains.shape)
+            if not gains[column, missing_right, code] > least_gain:
+                break
+            splits.append((int(columns[column]), int(code), bool(missing_right)))
+            kernels.partition_rows(*self._routed(*splits[-1]), *leaves, *spare)
+            (rows, sums), spare = spare, (rows, sums)
+        return self._structure(splits)
+
+    def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
+        """The codes of a column, (n,), and whether each code goes right, (256,)."""
+        return self.features.codes[column], self.features.columns[column].table(code, missing_right)
+
+    def _structure(self, splits: Sequence[tuple[int, int, bool]]) -> Structure:
+        feature = np.array([split[0] for split in splits], dtype=np.int32)
+        conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
+        leaf = np.zeros(self.features.codes.shape[1], dtype=np.int32)
+        for level, split in enumerate(splits):
+            compiled("symmetric_trees").add_level(*self._routed(*split), level, leaf)
+        return Structure(feature, conditions, leaf)
+
+
+def largest_gain(sums: Array) -> float:
+    """A bound on the gain of a split, from the derivatives (n, s)."""
+    size = np.abs(sums).sum(axis=0)
+    return float(np.square(size[:-1]).sum() / size[-1]) if len(sums) and size[-1] > 0.0 else 0.0

@@ -1,0 +1,262 @@
+"""Symmetric trees as a weak learner: one tree per round on features that are binned once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.base import clone
+
+from ....core import Learner, Round, Term
+from ....terms import SymmetricTrees
+from ....utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
+from ....utils.signatures import explain_unknown
+from ....utils.typing import Array
+from ...registry import LEARNERS
+from ...subsampling import sample_rows
+from ..constraints import SIGNS, require_signs
+from .columns import MAX_BINS
+from .derivatives import exact_derivatives, sampled_columns, split_derivatives
+from .features import BinnedFeatures
+from .growth import Histograms, Structure
+from .leaves import column_ranges, constant_leaves, leaf_sums, linear_leaves
+from .monotone import monotone_leaves
+
+# Share of the rows that a tree is fitted to, if the others order the levels of categories.
+CATEGORICAL_SUBSAMPLE = 0.5
+
+
+@LEARNERS.register("symmetric_tree")
+class SymmetricTree(Learner):
+    r"""One symmetric (oblivious) regression tree: all nodes of a level have the same split.
+
+    A tree of depth D is D comparisons and a table of :math:`2^D` leaves: fast, small and hard to overfit. The
+    split of a level is the one of largest gain,
+
+    .. math:: \sum_k \left(\frac{G_{kL}^2}{H_{kL} + \lambda} + \frac{G_{kR}^2}{H_{kR} + \lambda}
+              - \frac{G_k^2}{H_k + \lambda}\right),
+
+    summed over all leaves k of the levels before. G and H are sums of gradients and hessians over the rows of a
+    leaf that go left and right. Features are binned once per fit. Sums are exact, so that the tree depends neither
+    on the order of the rows nor on the number of threads.
+
+    Parameters
+    ----------
+    max_depth : int, default=6
+        Maximum number of levels, from 1 to 10.
+    leaf : {"auto", "constant", "linear"}, default="auto"
+        What leaves are: a constant, or a ridge regression on the features of the levels. With "auto" an estimator
+        with early stopping tries both and keeps the one of smaller error on the held-out rows; leaves are constant
+        without early stopping, and with monotone constraints.
+    min_child_weight : float, default=1.0
+        Minimum sum of hessians in a leaf. A leaf that a level would divide into smaller ones gains nothing by it;
+        a leaf that is smaller has the value of its parent.
+    reg_lambda : float, default=1.0
+        L2 penalty on leaf values, :math:`\lambda`.
+    linear_lambda : float, default=1.0
+        L2 penalty on the slopes of linear leaves, for standardised features.
+    subsample : float, default=1.0
+        Sampled share of the rows of a tree. With categories of more than four levels it is at most 0.5: the other
+        rows order the levels.
+    colsample_bytree, colsample_bylevel : float, default=1.0
+        Sampled shares of the columns of a tree and of a level.
+    max_bin : int, default=254
+        Bins per feature, at most 255. Missing values have a bin of their own.
+    random_strength : float, default=0.0
+        Standard deviation of normal noise that is added to gains, in units of the gain of a useless split of one
+        leaf. In round t it is divided by :math:`1 + \nu t`, where :math:`\nu` is the learning rate.
+    cat_smooth : float, default=10.0
+        Number of average rows that is added to each level of a category when levels are ordered.
+    n_projections : int, default=5
+        With more outputs than this, splits are found for this number of random projections of the gradients.
+    monotone_constraints : sequence of -1, 0 and 1, optional
+        For each feature, whether outputs decrease with it, are unconstrained, or increase with it. Categories must
+        have 0. Leaves must be constant.
+
+    Raises
+    ------
+    ValueError
+        In fit, if constraints do not match the features.
+
+    Notes
+    -----
+    Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
+    level against the others. The levels of other categories are ordered for each tree by their gradients, on rows
+    that the tree is not fitted to, so that the target of a row has no influence on the place of its own level.
+    Several outputs share the splits of one tree, whose leaves have a value for each.
+
+    References
+    ----------
+    Prokhorenkova et al., CatBoost: unbiased boosting with categorical features, NeurIPS 2018. Shi, Li and Li,
+    Gradient boosting with piece-wise linear regression trees, IJCAI 2019. Iosipoi and Vakhrushev, SketchBoost:
+    fast gradient boosted decision tree for multioutput problems, NeurIPS 2022.
+    """
+
+    step = "unit"
+    multi_output = True
+    stops_early = True
+    constraints = {
+        "max_depth": Integer(1, 10),
+        "leaf": OneOf(("auto", "constant", "linear")),
+        "min_child_weight": NON_NEGATIVE,
+        "reg_lambda": NON_NEGATIVE,
+        "linear_lambda": POSITIVE,
+        "subsample": POSITIVE_FRACTION,
+        "colsample_bytree": POSITIVE_FRACTION,
+        "colsample_bylevel": POSITIVE_FRACTION,
+        "max_bin": Integer(2, MAX_BINS),
+        "random_strength": NON_NEGATIVE,
+        "cat_smooth": POSITIVE,
+        "n_projections": Integer(1),
+        "monotone_constraints": SIGNS | OPTIONAL,
+    }
+
+    @explain_unknown
+    def __init__(
+        self,
+        max_depth: int = 6,
+        leaf: str = "auto",
+        min_child_weight: float = 1.0,
+        reg_lambda: float = 1.0,
+        linear_lambda: float = 1.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        max_bin: int = 254,
+        random_strength: float = 0.0,
+        cat_smooth: float = 10.0,
+        n_projections: int = 5,
+        monotone_constraints: Sequence[int] | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.leaf = leaf
+        self.min_child_weight = min_child_weight
+        self.reg_lambda = reg_lambda
+        self.linear_lambda = linear_lambda
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.max_bin = max_bin
+        self.random_strength = random_strength
+        self.cat_smooth = cat_smooth
+        self.n_projections = n_projections
+        self.monotone_constraints = monotone_constraints
+
+    def validate(self) -> None:
+        """Raise a ValueError also if leaves are linear and outputs are to be monotone."""
+        super().validate()
+        if self.leaf == "linear" and self.active_constraints:
+            raise ValueError(
+                "SymmetricTree: leaf must be 'auto' or 'constant' with monotone_constraints, got 'linear'"
+            )
+
+    @property
+    def active_constraints(self) -> tuple[str, ...]:
+        """The constraints that are set."""
+        is_set = self.monotone_constraints is not None and any(self.monotone_constraints)
+        return ("monotone_constraints",) if is_set else ()
+
+    @property
+    def alternatives(self) -> tuple[Learner, ...]:
+        """With ``leaf="auto"`` the learners with constant and with linear leaves."""
+        if self.leaf != "auto" or self.active_constraints:
+            return (self,)
+        return tuple(clone(self).set_params(leaf=leaf) for leaf in ("constant", "linear"))
+
+    def merges_rows(self, n_samples: int) -> bool:
+        """Whether leaves may be linear; sums for constant ones are exact."""
+        return self.leaf != "constant"
+
+    def fit(self, round: Round) -> Term:
+        """The tree of this round."""
+        # The key holds values: a learner that is recreated in each round uses the memory of an equal one.
+        grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: SymmetricGrower(self, round))
+        return grower.grow(round)
+
+
+class SymmetricGrower:
+    """Grows the trees of a fit, on features in bins."""
+
+    def __init__(self, learner: SymmetricTree, round: Round) -> None:
+        self.learner, design = learner, round.design
+        if learner.monotone_constraints is not None:
+            require_signs(type(learner).__name__, learner.monotone_constraints, design.original.shape[1])
+        bins = SymmetricGrower, learner.max_bin
+        self.features = design.cache(bins, lambda: BinnedFeatures.of(design, round.loss_weight, learner.max_bin))
+        self.features.require_numbers(type(learner).__name__, learner.monotone_constraints)
+        size = learner.max_depth, min(round.raw.shape[1], learner.n_projections) + 1
+        self.histograms = design.cache((*bins, size), lambda: Histograms(self.features, *size, design.n_jobs))
+
+    def grow(self, round: Round) -> Term:
+        """The tree of a round; its output on the training rows is cached in the design."""
+        learner = self.learner
+        sample = self._sampled(round)
+        derivatives = exact_derivatives(sample)
+        structure = self.histograms.grow(
+            split_derivatives(*derivatives, learner.n_projections, round.rng),
+            sampled_columns(round.rng, len(self.features.columns), learner.colsample_bytree),
+            learner.reg_lambda,
+            learner.min_child_weight,
+            lambda gains: self._adjusted(sample, gains),
+        )
+        leaf, sums = structure.leaf, leaf_sums(structure.leaf, structure.depth, *derivatives)
+        value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
+        if learner.leaf == "linear" and structure.depth:
+            return self._linear_tree(sample, structure, derivatives, value)
+        if learner.monotone_constraints is not None:
+            signs = np.asarray(learner.monotone_constraints)[structure.feature]
+            value = monotone_leaves(value, sums[:, :, 1], structure, signs)
+        term = SymmetricTrees(**structure.fields, value=value[None])
+        round.design.cache_output(term, value[leaf])
+        return term
+
+    def _sampled(self, round: Round) -> Round:
+        """The round on the rows that the tree is fitted to; the others order the levels of categories."""
+        categories = self.features.many_levels
+        share = min(self.learner.subsample, CATEGORICAL_SUBSAMPLE if categories else 1.0)
+        if share == 1.0:
+            return round
+        sample, left_out = sample_rows(round, share)
+        gradient = round.gradient @ round.rng.standard_normal(round.gradient.shape[1])
+        hessian = round.hessian.mean(axis=1)
+        smoothing = self.learner.cat_smooth * float(round.mean(hessian))
+        for column in categories:
+            column.reorder(left_out * gradient, left_out * hessian, smoothing)
+        return sample
+
+    def _adjusted(self, round: Round, gains: Array) -> Array:
+        """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
+        learner, rng = self.learner, round.rng
+        if learner.random_strength > 0.0:
+            useless = round.inner(round.gradient, round.gradient) / round.inner(round.hessian)
+            noise = learner.random_strength * useless / (1.0 + round.index * round.shrinkage)
+            gains = np.where(gains > 0.0, gains + noise * rng.standard_normal(gains.shape), gains)
+        if learner.colsample_bylevel < 1.0:
+            sampled = np.zeros((len(gains), 1, 1), dtype=np.bool_)
+            sampled[sampled_columns(rng, len(gains), learner.colsample_bylevel)] = True
+            gains = np.where(sampled, gains, -np.inf)
+        return gains
+
+    def _linear_tree(
+        self, round: Round, structure: Structure, derivatives: tuple[Array, Array], constant: Array
+    ) -> Term:
+        """The tree with a ridge regression in each leaf."""
+        design, learner, feature = round.design, self.learner, structure.feature
+        ranges = design.cache(
+            (SymmetricGrower, "ranges"), lambda: column_ranges(design.original, round.loss_weight)
+        )
+        low, high, center, scale = ranges[:, feature]
+        Z = (design.original[:, feature] - center) / scale
+        # A feature of several levels has one slope.
+        first = [f not in feature[:level] for level, f in enumerate(feature)]
+        has_slope = np.array([self.features.columns[f].is_number for f in feature]) & first
+        Z = np.where(np.isnan(Z) | ~has_slope, 0.0, Z)
+        penalties = learner.reg_lambda, learner.linear_lambda
+        value, slope = linear_leaves(structure.leaf, derivatives, round.weight, Z, constant, *penalties)
+        parts = {"slope": slope / scale, "low": low, "high": high, "center": center}
+        term = SymmetricTrees(
+            **structure.fields, value=value[None], **{name: part[None] for name, part in parts.items()}
+        )
+        design.cache_output(term, value[structure.leaf] + np.einsum("ncl,nl->nc", slope[structure.leaf], Z))
+        return term

@@ -1,0 +1,99 @@
+"""Values of the leaves of symmetric trees: constants, and ridge regressions on the features of the levels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....kernels import compiled
+from ....utils.typing import Array
+
+# Leaves of a smaller weight than this, for each coefficient, are constant.
+ROWS_PER_COEFFICIENT = 3
+
+
+def leaf_sums(leaf: Array, depth: int, gradient: Array, hessian: Array) -> Array:
+    """Sums of weighted gradients and hessians, (n, C) each, in each leaf: (2**D, C, 2)."""
+    sums = np.zeros((2**depth, gradient.shape[1], 2))
+    compiled("symmetric_trees").add_leaf_sums(leaf, gradient, hessian, sums)
+    return sums
+
+
+def constant_leaves(sums: Array, penalty: float, least: float) -> Array:
+    r"""The Newton step of each leaf and output, (2**D, C): :math:`-G / (H + \lambda)`.
+
+    A leaf whose hessian, on average over outputs, is below `least` has the value of its parent, or of the nearest
+    ancestor with enough.
+    """
+    values, enough = newton_step(sums, penalty), sums[:, :, 1].mean(axis=1) >= least
+    merged = sums
+    while not enough.all() and len(merged) > 1:
+        merged = merged[: len(merged) // 2] + merged[len(merged) // 2 :]
+        copies = len(sums) // len(merged)
+        values[~enough] = np.tile(newton_step(merged, penalty), (copies, 1))[~enough]
+        enough |= np.tile(merged[:, :, 1].mean(axis=1) >= least, copies)
+    return values
+
+
+def newton_step(sums: Array, penalty: float) -> Array:
+    """The step of sums of gradients and hessians, (..., 2)."""
+    bend = sums[..., 1] + penalty
+    return np.divide(-sums[..., 0], bend, out=np.zeros_like(bend), where=bend > 0.0)
+
+
+def linear_leaves(
+    leaf: Array,
+    derivatives: tuple[Array, Array],
+    weight: Array,
+    Z: Array,
+    constant: Array,
+    penalty: float,
+    ridge: float,
+) -> tuple[Array, Array]:
+    r"""A ridge regression in each leaf: values (2**D, C) and slopes (2**D, C, D).
+
+    It minimises :math:`\sum_i (g_i f_i + \tfrac12 h_i f_i^2) + \tfrac12 \lambda v^2 + \tfrac12 \mu |s|^2` for
+    :math:`f_i = v + s \cdot z_i`, as in Shi, Li and Li, Gradient boosting with piece-wise linear regression trees,
+    IJCAI 2019. Leaves of few rows are constant.
+
+    Parameters
+    ----------
+    leaf : ndarray of shape (n,)
+        The leaf of each row.
+    derivatives : pair of ndarray of shape (n, C)
+        Weighted gradients and hessians.
+    weight : ndarray of shape (n,)
+        The weights of the rows.
+    Z : ndarray of shape (n, D)
+        Standardised features of the levels; 0 for those without a slope.
+    constant : ndarray of shape (2**D, C)
+        The values of constant leaves.
+    penalty, ridge : float
+        The penalties of values and of slopes.
+    """
+    factors = np.ones((len(Z), Z.shape[1] + 1))
+    factors[:, :-1] = Z
+    size, shape = factors.shape[1], constant.shape
+    matrix, right = np.zeros((*shape, size, size)), np.zeros((*shape, size))
+    compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, factors, matrix, right)
+    matrix += np.tril(matrix, -1).swapaxes(-1, -2)
+    matrix[..., range(size), range(size)] += np.append(np.full(size - 1, ridge), penalty)
+    many = np.bincount(leaf, weight, len(constant)) >= ROWS_PER_COEFFICIENT * size
+    found = np.zeros((*shape, size))
+    found[..., -1] = constant
+    found[many] = np.linalg.solve(matrix[many], right[many, :, :, None])[..., 0]
+    return found[..., -1], found[..., :-1]
+
+
+def column_ranges(X: Array, weight: Array) -> Array:
+    """Least and largest value, weighted mean and standard deviation of each column, (4, d).
+
+    Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
+    """
+    X, weight = X[weight > 0.0], weight[weight > 0.0]
+    known = ~np.isnan(X)
+    total = weight @ known
+    total[total == 0.0] = 1.0
+    center = weight @ np.where(known, X, 0.0) / total
+    deviation = np.sqrt(weight @ np.square(np.where(known, X - center, 0.0)) / total)
+    deviation[deviation == 0.0] = 1.0
+    return np.nan_to_num([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0), center, deviation])

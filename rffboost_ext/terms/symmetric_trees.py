@@ -1,0 +1,203 @@
+"""Sums of symmetric trees."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from ..core import Term
+from ..utils.parallel import N_JOBS, run_over_tiles
+from ..utils.typing import Array
+from .trees import Trees, stack_sets
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SymmetricTrees(Term):
+    r"""The sum of T symmetric (oblivious) trees of depth D, whose nodes of one level have the same split.
+
+    Bit l of the number of a row's leaf is 1, which is called right, if ``x[feature[l]] >= threshold[l]``, or if
+    that value is missing (NaN) and ``missing_right[l]``. A level may instead test whether the code x = 0, 1, ...
+    is a member of a set of categories, whose members go right. The output of tree t in leaf k is
+
+    .. math:: v_{tk} + \sum_{l} s_{tkl} \left(\min(\max(x_{f(t,l)}, a_{tl}), b_{tl}) - m_{tl}\right),
+
+    the second part only with `slope`; missing values count as the center m.
+
+    Parameters
+    ----------
+    feature : ndarray of shape (T, D), int32
+        The feature of each level.
+    threshold : ndarray of shape (T, D), float64
+        Split values; infinity for a level that splits nothing, and for sets.
+    missing_right : ndarray of shape (T, D), bool
+        Where missing values go.
+    value : ndarray of shape (T, 2**D, C), float64
+        The values of the leaves, v.
+    slope : ndarray of shape (T, 2**D, C, D), float64, optional
+        The slopes of the features of the levels in each leaf, s; by default leaves are constant.
+    low, high, center : ndarray of shape (T, D), float64, optional
+        The range of each feature in training and its center, a, b and m; required with `slope`.
+    subset : ndarray of shape (T, D), int32, optional
+        The row of `members` with the set that a level tests; -1 for a threshold. By default all are thresholds.
+    members : ndarray of shape (S, B), uint8, optional
+        The sets, as bits: category c is a member of set s if bit ``c % 8`` of ``members[s, c // 8]`` is 1.
+    """
+
+    feature: Array
+    threshold: Array
+    missing_right: Array
+    value: Array
+    slope: Array | None = None
+    low: Array | None = None
+    high: Array | None = None
+    center: Array | None = None
+    subset: Array | None = None
+    members: Array | None = None
+
+    def __call__(self, X: Array) -> Array:
+        return self.group_outputs(X, np.zeros(len(self.feature), dtype=np.int64), 1)[0]
+
+    def group_outputs(self, X: Array, group: Array, n_groups: int) -> Array:
+        """Sums over the trees of each group at X (n, d): (n_groups, n, C); tree t is in ``group[t]``."""
+        from ..kernels.symmetric_tree_evaluation import BLOCK, add_symmetric_trees
+
+        needed = int(self.feature.max(initial=-1)) + 1
+        if X.ndim != 2 or X.shape[1] < needed:
+            raise ValueError(f"X must have shape (n, d) with d >= {needed}, got {X.shape}")
+        X = np.ascontiguousarray(X, dtype=None if X.dtype == np.float32 else np.float64)
+        out = np.zeros((n_groups, len(X), self.n_outputs))
+        arrays = (
+            self.feature,
+            self.threshold,
+            self.missing_right,
+            *self.category_sets,
+            self.value,
+            *self.linear_parts,
+        )
+        run_over_tiles(add_symmetric_trees, -(-len(X) // BLOCK), N_JOBS.get(), X, *arrays, group, out)
+        return out
+
+    def leaves(self, X: Array) -> Array:
+        """The leaf of each row of X (n, d) in each tree: (n, T)."""
+        subset, members = self.category_sets
+        leaf = np.zeros((len(X), self.n_trees), dtype=np.int64)
+        bits = np.unpackbits(members, axis=1, bitorder="little").astype(np.bool_)
+        for level in range(self.depth):
+            x = X[:, self.feature[:, level]]
+            sets = subset[:, level]
+            right = x >= self.threshold[:, level]
+            coded = np.flatnonzero(sets >= 0)
+            code = np.where((x[:, coded] >= 0) & (x[:, coded] < bits.shape[1]), x[:, coded], -1).astype(np.int64)
+            right[:, coded] = (code >= 0) & bits[sets[coded], code]
+            leaf |= np.where(np.isnan(x), self.missing_right[:, level], right).astype(np.int64) << level
+        return leaf
+
+    def as_trees(self) -> Trees:
+        """The same function as binary trees, whose nodes of one level are equal; leaves must be constant."""
+        if self.slope is not None:
+            raise ValueError("as_trees: leaves must be constant, got linear ones")
+        depth, n_trees, n_leaves = self.depth, self.n_trees, 2**self.depth
+        size, n_inner = 2 * n_leaves - 1, n_leaves - 1
+        # Node k of a tree has the children 2 k + 1 and 2 k + 2; the bits of a path are those of the leaf reversed.
+        level = np.floor(np.log2(np.arange(1, n_leaves))).astype(np.int64)
+        child = np.append(2 * np.arange(n_inner) + 1, np.full(n_leaves, -1))
+        place = (np.arange(n_trees) * size)[:, None]
+        left, right = (np.where(child < 0, -1, child + side + place).astype(np.int32) for side in (0, 1))
+        order = [int(f"{leaf:0{depth}b}"[::-1], 2) if depth else 0 for leaf in range(n_leaves)]
+        value = np.zeros((n_trees, size, self.n_outputs))
+        value[:, n_inner:] = self.value[:, order]
+
+        def of_nodes(array: Array, leaf: float) -> Array:
+            return np.hstack([array[:, level], np.full((n_trees, n_leaves), leaf, array.dtype)]).ravel()
+
+        nodes = of_nodes(self.feature, 0), of_nodes(self.threshold, 0), of_nodes(~self.missing_right, 0)
+        subset = None if self.subset is None else of_nodes(self.subset, -1)
+        children, values = (left.ravel(), right.ravel()), value.reshape(-1, self.n_outputs)
+        return Trees(place.ravel(), *children, *nodes, values, subset, self.members)
+
+    @property
+    def linear_parts(self) -> tuple[Array, Array, Array, Array]:
+        """Slopes, ranges and centers; empty where leaves are constant."""
+        if self.slope is None or self.low is None or self.high is None or self.center is None:
+            return np.zeros((0, 0, 0, 0)), *np.zeros((3, 0, 0))
+        return self.slope, self.low, self.high, self.center
+
+    @property
+    def category_sets(self) -> tuple[Array, Array]:
+        """``subset`` and ``members``; -1 for each level and an empty table if there are none."""
+        if self.subset is None or self.members is None:
+            return np.full(self.feature.shape, -1, dtype=np.int32), np.zeros((0, 1), dtype=np.uint8)
+        return self.subset, self.members
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees, T."""
+        return len(self.feature)
+
+    @property
+    def depth(self) -> int:
+        """Number of levels, D."""
+        return int(self.feature.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs, C."""
+        return int(self.value.shape[2])
+
+    @property
+    def family(self) -> Hashable:
+        """Trees with constant and with linear leaves are not stacked."""
+        return SymmetricTrees, self.slope is None
+
+    def scaled(self, factor: float | Array) -> SymmetricTrees:
+        """The same function times a number, or a number for each output (C,)."""
+        scale = np.asarray(factor, dtype=np.float64)
+        slope = None if self.slope is None else np.multiply(self.slope, scale[..., None])
+        return replace(self, value=scale * self.value, slope=slope)
+
+    @classmethod
+    def stack(cls, terms: Sequence[SymmetricTrees]) -> SymmetricTrees:
+        depth = max(term.depth for term in terms)
+        deep = [term.deepened(depth) for term in terms]
+        joined = {
+            name: np.concatenate([getattr(term, name) for term in deep])
+            for name in (*BY_LEVEL, "value", "slope")
+            if name != "subset" and getattr(deep[0], name) is not None
+        }
+        if any(term.subset is not None for term in terms):
+            joined |= dict(zip(("subset", "members"), stack_sets([t.category_sets for t in deep]), strict=True))
+        return cls(**joined)
+
+    def deepened(self, depth: int) -> SymmetricTrees:
+        """The same function with more levels, which split nothing."""
+        added, leaves = depth - self.depth, 2**depth - 2**self.depth
+        if not added:
+            return self
+        sizes: dict[str, tuple[int, ...]] = dict.fromkeys(BY_LEVEL, (added,)) | {"value": (leaves,)}
+        sizes["slope"] = leaves, 0, added
+        present = {name: size for name, size in sizes.items() if getattr(self, name) is not None}
+        longer = {
+            name: lengthened(getattr(self, name), size, EMPTY.get(name, 0)) for name, size in present.items()
+        }
+        return replace(self, **longer)
+
+    def trees(self, chosen: slice) -> SymmetricTrees:
+        """The term of consecutive trees."""
+        names = *BY_LEVEL, "value", "slope"
+        return replace(self, **{n: getattr(self, n)[chosen] for n in names if getattr(self, n) is not None})
+
+
+BY_LEVEL = "feature", "threshold", "missing_right", "subset", "low", "high", "center"
+"""Fields with an entry for each level of each tree."""
+EMPTY = {"threshold": np.inf, "subset": -1}
+"""Entries of levels that split nothing, by field; those of other fields are 0."""
+
+
+def lengthened(array: Array, sizes: tuple[int, ...], value: float) -> Array:
+    """An array with further entries at the ends of the axes from the second on."""
+    widths = [(0, 0), *((0, size) for size in sizes)]
+    return np.pad(array, widths + [(0, 0)] * (array.ndim - len(widths)), constant_values=value)

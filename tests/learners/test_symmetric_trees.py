@@ -1,0 +1,194 @@
+"""Symmetric trees: their splits and leaves beside plain NumPy, categories, constraints and several outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
+from rffboost_ext.terms import outputs_of_each
+
+RNG = np.random.default_rng(0)
+N = 400
+X = RNG.standard_normal((N, 4)).round(1)
+X[RNG.random((N, 4)) < 0.1] = np.nan
+Y = np.where(np.isnan(X[:, 0]), 2.0, np.sin(X[:, 0])) + np.nan_to_num(X[:, 1]) + 0.1 * RNG.standard_normal(N)
+ONE_ROUND = {"n_estimators": 1, "learning_rate": 1.0, "early_stopping": False, "random_state": 0}
+
+
+def trees_of(model: Any) -> SymmetricTrees:
+    """All trees of a fitted model as one term."""
+    (term,) = model.ensemble_.compact().terms
+    assert isinstance(term, SymmetricTrees)
+    return term
+
+
+def candidates(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows that go right, for every split of one feature with any direction of missing values."""
+    for x in rows.T:
+        values = np.unique(x[~np.isnan(x)])
+        for threshold in [-np.inf, *(values[1:] + values[:-1]) / 2]:
+            for missing_right in (False, True):
+                yield np.where(np.isnan(x), missing_right, x >= threshold)
+
+
+def gain(right: np.ndarray, leaf: np.ndarray, residual: np.ndarray, penalty: float) -> float:
+    """The gain of one split of all leaves, by its definition, for the squared error."""
+
+    def score(rows: np.ndarray) -> float:
+        return residual[rows].sum() ** 2 / (rows.sum() + penalty)
+
+    leaves = [leaf == k for k in np.unique(leaf)]
+    parts = [(rows & right, rows & ~right, rows) for rows in leaves]
+    return sum(score(a) + score(b) - score(c) for a, b, c in parts if a.any() and b.any())
+
+
+@pytest.mark.parametrize("penalty", [0.0, 3.0])
+def test_each_level_has_the_split_of_largest_gain(penalty):
+    rows, y = X[:100], Y[:100]
+    learner = SymmetricTree(max_depth=3, leaf="constant", reg_lambda=penalty)
+    model = RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(rows, y)
+    tree, residual = trees_of(model), y - y.mean()
+    leaf = np.zeros(len(y), dtype=int)
+    for level in range(3):
+        x = rows[:, tree.feature[0, level]]
+        chosen = np.where(np.isnan(x), tree.missing_right[0, level], x >= tree.threshold[0, level])
+        best = max(gain(right, leaf, residual, penalty) for right in candidates(rows))
+        assert gain(chosen, leaf, residual, penalty) == pytest.approx(best, rel=1e-9)
+        leaf |= chosen.astype(int) << level
+    found = np.array([residual[leaf == k].sum() / ((leaf == k).sum() + penalty) for k in leaf])
+    np.testing.assert_allclose(model.predict(rows) - y.mean(), found, atol=1e-9)
+
+
+def test_linear_leaves_solve_the_ridge_regression():
+    rows = np.nan_to_num(X)
+    learner = SymmetricTree(max_depth=1, leaf="linear", reg_lambda=0.5, linear_lambda=2.0)
+    model = RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(rows, Y)
+    tree, x = trees_of(model), rows[:, trees_of(model).feature[0, 0]]
+    z = (x - x.mean()) / x.std()
+    expected = np.empty(N)
+    for side in (x < tree.threshold[0, 0], x >= tree.threshold[0, 0]):
+        A = np.column_stack([z[side], np.ones(side.sum())])
+        coefficients = np.linalg.solve(A.T @ A + np.diag([2.0, 0.5]), A.T @ (Y - Y.mean())[side])
+        expected[side] = A @ coefficients
+    np.testing.assert_allclose(model.predict(rows) - Y.mean(), expected, atol=1e-9)
+    far = np.full((1, 4), 1e6)
+    np.testing.assert_allclose(model.predict(far), model.predict(rows.max(axis=0, keepdims=True)), atol=1e-9)
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_neither_threads_nor_the_order_of_rows_matter(leaf):
+    learner, wide = SymmetricTree(leaf=leaf), np.hstack([X, -X, X**2])
+    one, two = (RFFBoostRegressor(learner=learner, n_estimators=20, n_jobs=n).fit(wide, Y) for n in (1, 2))
+    np.testing.assert_array_equal(one.predict(wide), two.predict(wide))
+    if leaf == "constant":
+        order = RNG.permutation(N)
+        model = RFFBoostRegressor(learner=learner, n_estimators=20, early_stopping=False)
+        forth, back = model.fit(X, Y).predict(X), model.fit(X[order], Y[order]).predict(X)
+        np.testing.assert_allclose(forth, back, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_they_are_binary_trees(depth):
+    model = RFFBoostRegressor(learner=SymmetricTree(depth, "constant"), n_estimators=10, early_stopping=False)
+    term = trees_of(model.fit(X, Y))
+    np.testing.assert_array_equal(term.as_trees()(X), term(X))
+    np.testing.assert_array_equal(term.deepened(depth + 2)(X), term(X))
+    parts = [term.trees(slice(k, k + 1)) for k in range(term.n_trees)]
+    np.testing.assert_array_equal(sum(outputs_of_each(parts, X)), term(X))
+
+
+def table(n_levels: int, n: int = 600) -> tuple[pd.DataFrame, np.ndarray]:
+    """A category, whose levels have an effect of their own, and a number."""
+    rng = np.random.default_rng(n_levels)
+    level = rng.integers(0, n_levels, n)
+    effect = rng.standard_normal(n_levels)
+    frame = pd.DataFrame({"c": pd.Categorical([f"v{k}" for k in level]), "x": rng.standard_normal(n)})
+    return frame, effect[level] + 0.1 * frame.x + 0.05 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("n_levels", [3, 30])
+def test_categories_are_learned(n_levels):
+    frame, y = table(n_levels)
+    model = RFFBoostRegressor(learner="symmetric_tree", n_estimators=100, early_stopping=False, random_state=0)
+    assert model.fit(frame, y).score(frame, y) > 0.9
+    # Unknown and missing categories go one way.
+    other = frame.assign(c=["unknown"] * len(frame))
+    gap = frame.assign(c=pd.Categorical([None] * len(frame), frame.c.cat.categories))
+    with pytest.warns(UserWarning, match="unknown"):
+        np.testing.assert_array_equal(model.predict(other), model.predict(gap))
+
+
+def test_levels_without_an_effect_are_not_learned_by_heart():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 700, 1_500).astype(str)), "x": rng.random(1_500)})
+    y = frame.x + rng.standard_normal(1_500)
+    model = RFFBoostRegressor(learner="symmetric_tree", n_estimators=50, early_stopping=False, random_state=0)
+    shuffled = frame.assign(c=frame.c.sample(frac=1.0, random_state=0).to_numpy())
+    model.fit(frame, y)
+    assert model.score(frame, y) - model.score(shuffled, y) < 0.2
+
+
+@pytest.mark.parametrize("signs", [(1, 0, 0, 0), (-1, 1, 0, 0), (1, 1, -1, 1)])
+def test_constraints_hold(signs):
+    rows = np.nan_to_num(X)
+    learner = SymmetricTree(monotone_constraints=signs)
+    model = RFFBoostRegressor(learner=learner, n_estimators=30, early_stopping=False).fit(rows, Y)
+    grid = np.linspace(-4.0, 4.0, 60)
+    for column, sign in enumerate(signs):
+        moved = np.repeat(rows[:30, None], len(grid), axis=1)
+        moved[:, :, column] = grid
+        change = np.diff(model.predict(moved.reshape(-1, 4)).reshape(30, -1), axis=1)
+        assert (sign * change >= -1e-12).all()
+    assert model.score(rows, Y) > 0.3 or signs[1] < 0
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"monotone_constraints": (1, 0)}, "monotone_constraints must have one entry for each of the 4 features"),
+        ({"monotone_constraints": (1, 0, 0, 0), "leaf": "linear"}, "leaf must be 'auto' or 'constant'"),
+        ({"max_depth": 0}, "max_depth"),
+        ({"max_bin": 256}, "max_bin"),
+    ],
+)
+def test_wrong_parameters_are_named(params, words):
+    with pytest.raises(ValueError, match=words):
+        RFFBoostRegressor(learner=SymmetricTree(**params), **ONE_ROUND).fit(X, Y)
+
+
+def test_many_outputs_share_the_splits_of_one_tree():
+    rng = np.random.default_rng(2)
+    rows = rng.standard_normal((900, 3))
+    classes = np.digitize(rows[:, 0] + 0.1 * rng.standard_normal(900), np.linspace(-1.5, 1.5, 11))
+    model = RFFBoostClassifier(learner="symmetric_tree", n_estimators=60, early_stopping=False, random_state=0)
+    tree = trees_of(model.fit(rows, classes))
+    assert tree.value.shape == (60, 64, 12)
+    assert model.score(rows, classes) > 0.8
+
+
+def test_the_better_kind_of_leaf_is_kept():
+    for target in (np.nan_to_num(X) @ [1.0, 2.0, 0.0, 0.0], np.round(np.nan_to_num(X[:, 0])) + RNG.random(N)):
+        auto, *both = (
+            RFFBoostRegressor(learner=SymmetricTree(leaf=leaf), random_state=0, n_folds=1).fit(X, target)
+            for leaf in ("auto", "constant", "linear")
+        )
+        best = both[int(both[1].validation_scores_.min() < both[0].validation_scores_.min())]
+        np.testing.assert_array_equal(auto.predict(X), best.predict(X))
+
+
+@pytest.mark.parametrize("params", [{"random_strength": 1.0}, {"colsample_bylevel": 0.5}, {"subsample": 0.5}])
+def test_random_numbers_are_of_the_seed(params):
+    learner = SymmetricTree(leaf="constant", **params)
+    fits = [
+        RFFBoostRegressor(learner=learner, n_estimators=5, early_stopping=False, random_state=seed)
+        .fit(X, Y)
+        .predict(X)
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(fits[0], fits[1])
+    assert np.abs(fits[0] - fits[2]).max() > 1e-3
