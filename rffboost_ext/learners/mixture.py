@@ -14,6 +14,7 @@ from .base import SecondOrderLearner
 from .registry import LEARNERS
 from .subsampling import relative_gain, sample_rows, update_average
 from .trees.learner import Tree
+from .trees.symmetric.learner import SymmetricTree
 
 # From this number of features on, fits on fewer than 3,000 rows take shorter steps and coarser trees.
 MANY_FEATURES = 100
@@ -21,6 +22,9 @@ MANY_FEATURES = 100
 VERY_MANY_FEATURES = 1_000
 # Leaves of the larger trees with many rows; the most useful number is drawn twice as often.
 LEAVES = 32, 64, 64
+# Gradients of a ranking sum to 0 in each query, so that features of queries gain only by interactions with others,
+# which symmetric trees look for in all nodes of a level at once.
+GROUPED = (SymmetricTree(leaf="linear", max_bin=64),)
 
 
 @LEARNERS.register("mixture")
@@ -45,7 +49,8 @@ class Mixture(SecondOrderLearner):
         rows it has depth 4 and samples 0.6 of the features or all (always 0.6 in classification of fewer than
         1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8. Up to
         four features are never sampled. With fewer than 3,000 rows and at least 100 features there are 64 bins
-        (32 from 1,000 features on), and leaves of regression trees have at least ten rows.
+        (32 from 1,000 features on), and leaves of regression trees have at least ten rows. If the loss couples the
+        rows of groups, as in rankings, it is a :class:`SymmetricTree` with linear leaves and 64 bins.
     subsample : float, default=0.9
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
@@ -137,7 +142,7 @@ class Mixture(SecondOrderLearner):
 
     def _draw_tree(self, round: Round) -> Learner:
         if is_auto(self.trees):
-            trees: tuple[Tree, ...] = round.design.cache((Mixture, "trees"), lambda: default_trees(round))
+            trees: tuple[Learner, ...] = round.design.cache((Mixture, "trees"), lambda: default_trees(round))
             return trees[0] if len(trees) == 1 else trees[int(round.rng.integers(len(trees)))]
         return LEARNERS.make(self.trees)
 
@@ -150,8 +155,10 @@ def describe_part(part: Any) -> str:
     return f"{type(part).__qualname__}({', '.join(params)})"
 
 
-def default_trees(round: Round) -> tuple[Tree, ...]:
+def default_trees(round: Round) -> tuple[Learner, ...]:
     """The trees that "auto" draws from in this fit."""
+    if round.loss.rows == "groups":
+        return GROUPED
     n, d = round.design.original.shape
     hessian = np.average(round.hessian.mean(axis=1), weights=round.weight)
     return tree_variants(n, d, round.loss.task, float(hessian))

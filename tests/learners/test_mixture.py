@@ -12,8 +12,10 @@ from rffboost_ext import (
     Cosines,
     Mixture,
     RFFBoostClassifier,
+    RFFBoostRanker,
     RFFBoostRegressor,
     RFFNewton,
+    SymmetricTrees,
     Tree,
     Trees,
     boost,
@@ -93,6 +95,12 @@ def test_fast_oscillations_of_one_feature_are_found() -> None:
     y = np.sin(time / 30.0)
     model = RFFBoostRegressor(random_state=0).fit(time[:3_500, None], y[:3_500])
     assert model.score(time[3_500:, None], y[3_500:]) > 0.93
+
+
+def test_trees_of_rankings_are_symmetric() -> None:
+    X, qid = grid(), np.repeat(np.arange(60), 10)
+    model = RFFBoostRanker(learner="mixture", n_estimators=2, early_stopping=False, random_state=0)
+    assert kinds(model.fit(X, (X[:, 0] > 0).astype(float), qid=qid).ensemble_) == [Cosines, SymmetricTrees]
 
 
 def test_moving_averages_remember_their_share() -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
+from rffboost_ext.learners.trees.symmetric.columns import Numbers
 from rffboost_ext.terms import outputs_of_each
 
 RNG = np.random.default_rng(0)
@@ -192,3 +193,13 @@ def test_random_numbers_are_of_the_seed(params):
     ]
     np.testing.assert_array_equal(fits[0], fits[1])
     assert np.abs(fits[0] - fits[2]).max() > 1e-3
+
+
+@pytest.mark.parametrize("missing_right", [False, True])
+def test_conditions_divide_rows_as_codes_do(missing_right: bool) -> None:
+    values, codes = np.append(np.arange(20.0), np.nan), np.empty(21, dtype=np.uint8)
+    column = Numbers(values, np.ones(21), 4, codes)
+    for code in range(column.n_codes):
+        condition = column.condition(code, missing_right)
+        right = np.where(np.isnan(values), condition.missing_right, values >= condition.threshold)
+        np.testing.assert_array_equal(right, (codes > code) | ((codes == 0) & missing_right))

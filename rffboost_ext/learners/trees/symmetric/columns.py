@@ -82,8 +82,8 @@ class Numbers(Column):
         codes[np.isnan(values)] = 0
 
     def condition(self, code: int, missing_right: bool) -> Condition:
-        """The split at an edge; that of code 0 divides missing values from numbers."""
-        return Condition(-np.inf if code == 0 else float(self.edges[code - 1]), missing_right)
+        """The split at an edge; those of the first and the last code divide missing values from numbers."""
+        return Condition(float(np.concatenate([[-np.inf], self.edges, [np.inf]])[code]), missing_right)
 
 
 class FewLevels(Column):
