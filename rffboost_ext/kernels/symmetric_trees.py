@@ -116,9 +116,9 @@ def find_gains(  # type: ignore[no-untyped-def]
     """Gains (columns, 2, bins) of the splits of a level, columns first .. last-1.
 
     ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too.
-    If codes are singled out, ``gains[j, 0, b]`` is the gain if code b goes right. Splits that do not exist have
-    gain 0. Histograms (columns, leaves, bins, s) are those of the level before; for the first level they are
-    empty.
+    If codes are singled out, ``gains[j, 0, b]`` is the gain if code b goes right. Splits that do not exist, or
+    that are another one because no row has code 0, have gain 0. Histograms (columns, leaves, bins, s) are those
+    of the level before; for the first level they are empty.
     """
     n_sums, most = sums.shape[1], histograms.shape[2]
     memory, total, low, high = np.empty(n_sums * most), np.empty(n_sums), np.empty(most), np.empty(most)
@@ -131,6 +131,7 @@ def find_gains(  # type: ignore[no-untyped-def]
         else:
             split_histograms(column, rows, sums, start, stop, n_leaves // 2, histogram[:, :bins])
         gains[j] = 0.0
+        has_missing = histogram[:n_leaves, 0].any()
         for leaf in range(n_leaves):
             if stop[leaf] - start[leaf] < 2:
                 continue
@@ -142,6 +143,8 @@ def find_gains(  # type: ignore[no-untyped-def]
                 continue
             sum_below(histogram[leaf, :bins], left)
             add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 0, :bins])
+            if not has_missing:
+                continue
             for s in range(n_sums):
                 left[s] -= histogram[leaf, 0, s]
             add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 1, :bins])
