@@ -49,13 +49,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def export(
-    estimator: Path, model: Path, data: Path | None = None, dtype: str = "float32", opset: int = OPSET
+    estimator: Path,
+    model: Path,
+    data: Path | None = None,
+    dtype: str = "float32",
+    opset: int = OPSET,
+    tree_operators: bool | None = None,
 ) -> None:
     """Export the fitted ESTIMATOR (a file of save_model, joblib or pickle) into the ONNX file MODEL."""
     check_outputs({"MODEL": model}, [estimator] if data is None else [estimator, data])
-    save_onnx(
-        load_estimator(estimator), model, None if data is None else read_table(data), dtype=dtype, opset=opset
-    )
+    rows = None if data is None else read_table(data)
+    fitted = load_estimator(estimator)
+    save_onnx(fitted, model, rows, dtype=dtype, opset=opset, tree_operators=tree_operators)
     print(describe_onnx(model))
 
 

@@ -33,7 +33,14 @@ ROWS = 100
 OPSET, LOWEST_OPSET, HIGHEST_OPSET = 13, 9, 26
 
 
-def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int = OPSET) -> ModelProto:
+def to_onnx(
+    estimator: Any,
+    X: Any = None,
+    *,
+    dtype: str = "float32",
+    opset: int = OPSET,
+    tree_operators: bool | None = None,
+) -> ModelProto:
     """Export a fitted estimator as an ONNX model.
 
     The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d), in which NaN is
@@ -58,6 +65,9 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
         Type of numbers; "mixed" is float32 at the inputs and outputs and float64 inside.
     opset : int, default=13
         Version of the operator set, 9 to 26. Every ONNX Runtime from 1.15 on loads the default.
+    tree_operators : bool, optional
+        True computes all trees by the tree operator of ai.onnx.ml, False by tensor operators, which more runtimes
+        have. By default symmetric trees become tensor operators, and all others the tree operator.
 
     Returns
     -------
@@ -67,9 +77,10 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     ------
     TypeError
         If the estimator is of a kind that cannot be exported, or holds a term or loss without an ONNX form;
-        the message says how to register one.
+        the message says how to register one. Symmetric trees with linear leaves have none for
+        ``tree_operators=True``.
     ValueError
-        If `dtype` or `opset` is out of range, or the estimator is not fitted.
+        If `dtype`, `opset` or `tree_operators` is out of range, or the estimator is not fitted.
 
     Examples
     --------
@@ -83,6 +94,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
     """
     require("to_onnx", "dtype", dtype, OneOf(DTYPES))
     require("to_onnx", "opset", opset, Integer(LOWEST_OPSET))
+    require("to_onnx", "tree_operators", tree_operators, OneOf((None, True, False)))
     newest = min(HIGHEST_OPSET, onnx_opset_version())
     if opset > newest:
         raise ValueError(
@@ -90,7 +102,7 @@ def to_onnx(estimator: Any, X: Any = None, *, dtype: str = "float32", opset: int
             f"has, got {opset}"
         )
     source = export_source(estimator).with_scaling(dtype)
-    model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset), X)
+    model = build(source, dtype, opset, preprocessing_of(source, X, dtype, opset), X, tree_operators)
     onnx.checker.check_model(model, full_check=True)
     if X is not None and source.steps is not None:
         require_running(model, X)
@@ -114,7 +126,13 @@ def require_running(model: ModelProto, X: Any) -> None:
 
 
 def save_onnx(
-    estimator: Any, path: str | os.PathLike[str], X: Any = None, *, dtype: str = "float32", opset: int = OPSET
+    estimator: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    *,
+    dtype: str = "float32",
+    opset: int = OPSET,
+    tree_operators: bool | None = None,
 ) -> ModelProto:
     """Export a fitted estimator into a file.
 
@@ -122,7 +140,7 @@ def save_onnx(
 
     Parameters
     ----------
-    estimator, X, dtype, opset
+    estimator, X, dtype, opset, tree_operators
         As in :func:`to_onnx`.
     path : path-like
         Where to write.
@@ -140,7 +158,7 @@ def save_onnx(
         If there is no such folder, the path is a folder, or it cannot be written; the error names the path.
     """
     check_target_path(path)
-    model = to_onnx(estimator, X, dtype=dtype, opset=opset)
+    model = to_onnx(estimator, X, dtype=dtype, opset=opset, tree_operators=tree_operators)
     save(model, path)
     return model
 
@@ -162,10 +180,12 @@ def build(
     opset: int,
     before: PreprocessingSteps | CategoryInputs | None = None,
     X: Any = None,
+    tree_operators: bool | None = None,
 ) -> ModelProto:
     """The model of a source, after the nodes of `before` if there are any; its terms are compared on rows of X."""
     outer = FLOAT64 if dtype == "float64" else FLOAT32
-    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, opset if before is None else before.opset(opset))
+    version = opset if before is None else before.opset(opset)
+    graph = Graph(FLOAT32 if dtype == "float32" else FLOAT64, version, tree_operators=tree_operators)
     graph.reserve([*RESERVED, *(extra.name for extra in source.extras)])
     if before is None:
         inputs, x = [value_info("X", outer, ["N", source.n_features])], graph.input("X", outer)

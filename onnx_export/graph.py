@@ -42,6 +42,9 @@ class Graph:
         Version of the operators of the domain ai.onnx.
     prefix : str, default=""
         Prefix of every name.
+    tree_operators : bool, optional
+        Whether trees become the tree operator, or tensor operators; by default the choice is that of each type of
+        term.
 
     Attributes
     ----------
@@ -56,10 +59,11 @@ class Graph:
         The terms that were converted, each with the names of its features and of its outputs.
     """
 
-    def __init__(self, dtype: DTypeLike, opset: int, prefix: str = "") -> None:
+    def __init__(self, dtype: DTypeLike, opset: int, prefix: str = "", tree_operators: bool | None = None) -> None:
         self.dtype = np.dtype(dtype)
         self.opset = opset
         self.prefix = prefix
+        self.tree_operators = tree_operators
         self.nodes: list[NodeProto] = []
         self.constants: dict[str, TensorProto] = {}
         self.functions: list[FunctionProto] = []
@@ -302,8 +306,8 @@ class Graph:
     def rows_of(self, x: str, value: Array) -> str:
         """The row `value` (C,) repeated for each row of `x`: (n, C), whatever the entries of `x`."""
         first = self.node("Gather", x, self.constant([0], "first"), axis=1)
-        # No number is greater than itself, NaN and infinity included, so this is a column of zeros.
-        zero = self.cast(self.node("Greater", first, first, dtype=BOOL), self.dtype)
+        # No number is less than itself, NaN and infinity included, so this is a column of zeros.
+        zero = self.cast(self.node("Less", first, first, dtype=BOOL), self.dtype)
         spread = self.node("MatMul", zero, self.constant(np.zeros((1, len(value))), "zero"))
         return self.node("Add", spread, self.constant(value, "constant"))
 

@@ -117,7 +117,7 @@ def metadata_for(source: ExportSource, dtype: str, terms: dict[str, str], steps:
         n_outputs=source.ensemble.n_outputs,
         n_cosines=sum(array_length(term, "omega") for term in blocks),
         n_offsets=source.n_offsets,
-        n_trees=sum(array_length(term, "roots") for term in blocks),
+        n_trees=sum(array_length(term, name) for term in blocks for name in ("roots", "missing_right")),
         terms=terms,
         standalone=source.steps is None,
         steps=steps,

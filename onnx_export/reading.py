@@ -189,12 +189,34 @@ def read_trees(parts: StoredTerm, n_outputs: int | None = None) -> Trees:
     """The inverse of the conversion of :class:`Trees`, by default with the outputs of the ensemble."""
     node = parts.nodes.get(f"{parts.scope}.trees")
     constant = parts.array("constant")
+    if parts.array("left") is not None:
+        return read_tree_lookups(parts)
     if node is None:
         return single_leaves(constant)
     n_outputs = len(parts.constants["baseline"]) if n_outputs is None else n_outputs
     trees = read_tree_nodes(node, parts.array("scale"), n_outputs)
     trees = with_category_sets(trees, trees.left >= 0, parts.arrays("of"), parts.arrays("sets"))
     return trees if constant is None else Trees.stack([trees, single_leaves(constant)])
+
+
+def read_tree_lookups(parts: StoredTerm) -> Trees:
+    """The inverse of ``add_tree_lookups``."""
+    left, right = parts.array("left"), parts.array("right")
+    is_leaf = left == np.arange(len(left))
+    outputs: dict[str, Any] = {}
+    if found := parts.arrays("output"):
+        outputs = {"output": np.concatenate(found).argmax(axis=1), "n_outputs": found[0].shape[1]}
+    trees = Trees(
+        roots=np.concatenate(parts.arrays("roots")),
+        left=np.where(is_leaf, -1, left).astype(np.int32),
+        right=np.where(is_leaf, -1, right).astype(np.int32),
+        feature=parts.array("feature").astype(np.int32),
+        threshold=parts.constants[f"{parts.scope}.threshold"],
+        missing_left=parts.array("missing_left", np.zeros(len(left))) == 1,
+        value=parts.array("value"),
+        **outputs,
+    )
+    return with_category_sets(trees, ~is_leaf, parts.arrays("of"), parts.arrays("sets"))
 
 
 def with_category_sets(trees: AnyTrees, splits: Array, columns: list[Array], tables: list[Array]) -> AnyTrees:

@@ -6,23 +6,30 @@ from dataclasses import replace
 
 import numpy as np
 
+from rffboost_ext import Trees
 from rffboost_ext.terms import SymmetricTrees
 from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_term, where_missing
 from .expansion_nodes import without_category_sets
-from .graph import BOOL, FLOAT32, INT64, Graph
-from .reading import READERS, StoredTerm, with_category_sets
+from .graph import BOOL, FLOAT32, INT64, ConversionError, Graph
+from .reading import READERS, StoredTerm, read_trees, with_category_sets
 from .tolerance import rounding_error
+from .tree_lookups import TREES_AT_ONCE, sum_over_trees
 from .trees import rounded_up
-
-# Trees that are computed at once: an array of the graph has as many times the depth entries per row.
-TREES_AT_ONCE = 64
 
 
 @convert_term.register
 def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
-    term, x = without_category_sets(term, graph, x)
+    if graph.tree_operators:
+        if term.slope is not None:
+            raise ConversionError(
+                "tree_operators must be None or False for symmetric trees with linear leaves, which the tree "
+                "operator does not have, got True; leaf='constant' of SymmetricTree has none"
+            )
+        return convert_term(term.as_trees(), graph, x)
+    # Arrays without entries confuse runtimes.
+    term, x = without_category_sets(term.deepened(max(1, term.depth)), graph, x)
     total = ""
     for i, start in enumerate(range(0, term.n_trees, TREES_AT_ONCE)):
         out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, x, i)
@@ -52,24 +59,14 @@ def add_trees(term: SymmetricTrees, graph: Graph, x: str, i: int) -> str:
     return graph.node("Add", out, linear)
 
 
-def sum_over_trees(graph: Graph, values: str, n_trees: int, n_outputs: int) -> str:
-    """Sums over trees of values with n x T x C entries: (n, C).
-
-    A product of matrices for each row: sums over an axis are written in another way before operator set 13.
-    """
-    by_row = graph.node("Reshape", values, graph.constant([-1, n_trees, n_outputs], "by_row"))
-    sums = graph.node("MatMul", graph.constant(np.ones((1, n_trees)), "ones"), by_row)
-    return graph.node("Reshape", sums, graph.constant([-1, n_outputs], "outputs"))
-
-
 def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
     """Whether the value of each level goes right, (n, T D)."""
     threshold = term.threshold.ravel()
     if graph.types[picked] == FLOAT32:
         threshold = rounded_up(threshold)
-    # The operator GreaterOrEqual is more recent than the oldest version that is supported.
+    # GreaterOrEqual is more recent than the oldest operator set, and Greater is true of NaN in OpenVINO.
     below = np.nextafter(threshold, -np.inf, dtype=threshold.dtype)
-    right = graph.node("Greater", picked, graph.constant(below, f"below{i}"), dtype=BOOL)
+    right = graph.node("Less", graph.constant(below, f"below{i}"), picked, dtype=BOOL)
     if not term.missing_right.any():
         return right
     missing = graph.node("IsNaN", picked, dtype=BOOL)
@@ -86,9 +83,12 @@ def centered(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
     return graph.node("Min", x, graph.constant(high - center, f"high{i}"))
 
 
-def read_symmetric_trees(parts: StoredTerm) -> SymmetricTrees:
-    """The inverse of the conversion of :class:`SymmetricTrees`."""
-    depth = len(parts.array("power"))
+def read_symmetric_trees(parts: StoredTerm) -> SymmetricTrees | Trees:
+    """The inverse of the conversion of :class:`SymmetricTrees`; of files with the tree operator, binary trees."""
+    power = parts.array("power")
+    if power is None:
+        return read_trees(parts)
+    depth = len(power)
     features = parts.arrays("feature")
     trees = SymmetricTrees.stack([read_trees_at_once(parts, i, depth) for i in range(len(features))])
     return with_category_sets(trees, trees.threshold < np.inf, parts.arrays("of"), parts.arrays("sets"))
@@ -98,7 +98,8 @@ def read_trees_at_once(parts: StoredTerm, i: int, depth: int) -> SymmetricTrees:
     """The inverse of :func:`add_trees`."""
     fields = {name: parts.array(f"{name}{i}") for name in ("feature", "missing_right", "center", "low", "high")}
     below = parts.constants[f"{parts.scope}.below{i}"]
-    fields["threshold"] = np.nextafter(below, np.inf, dtype=below.dtype).astype(np.float64)
+    with np.errstate(over="ignore"):  # the threshold of a level that splits nothing is infinite
+        fields["threshold"] = np.nextafter(below, np.inf, dtype=below.dtype).astype(np.float64)
     n_trees = len(below) // depth
     if fields["missing_right"] is None:
         fields["missing_right"] = np.zeros(len(below))

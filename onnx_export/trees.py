@@ -1,4 +1,4 @@
-"""Trees as one TreeEnsembleRegressor, exact in float64 too."""
+"""Trees as one TreeEnsembleRegressor, exact in float64 too, or as look-ups."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rffboost_ext.utils.typing import Array
 from .conversion import convert_term
 from .expansion_nodes import without_category_sets
 from .graph import FLOAT32, FLOAT64, ML, Graph, tensor
+from .tree_lookups import add_tree_lookups
 
 MANTISSA = 24
 """Integers up to 2 to this power are exact in float32."""
@@ -28,6 +29,8 @@ def _(term: Trees, graph: Graph, x: str) -> str:
     constant = single_leaves(term, ~grown)
     if not grown.any():
         return graph.rows_of(x, constant)
+    if graph.tree_operators is False:
+        return add_tree_lookups(term, graph, *comparison_operands(term, graph, x))
     kept = grown[tree]
     nodes, tree = nodes[kept], np.unique(tree[kept], return_inverse=True)[1]
     leaf, columns = term.left[nodes] < 0, output_columns(term)[grown]

@@ -1,0 +1,75 @@
+"""Trees by tensor operators: all trees go down a level at once, by look-ups of the nodes where their rows are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rffboost_ext import Trees
+from rffboost_ext.terms.level_order import number_by_level
+from rffboost_ext.utils.typing import Array
+
+from .graph import BOOL, INT64, ConversionError, Graph
+
+TREES_AT_ONCE = 64
+"""Trees that are computed at once: arrays of the graph have as many entries per row."""
+LOWEST_GATHER_ELEMENTS = 11
+"""The first version of the operator set that has GatherElements."""
+
+
+def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array) -> str:
+    """The sum of trees without category sets, (n, C), with features and thresholds of one type."""
+    if graph.opset < LOWEST_GATHER_ELEMENTS:
+        raise ConversionError(
+            f"opset must be at least {LOWEST_GATHER_ELEMENTS} for tree_operators=False, got {graph.opset}"
+        )
+    leaf, own = term.left < 0, np.arange(len(term.left))
+    # A leaf is its own child, so that shallow trees wait for deeper ones.
+    left, right = (np.where(leaf, own, child) for child in (term.left, term.right))
+    tables = {
+        "feature": graph.constant(np.where(leaf, 0, term.feature), "feature"),
+        "threshold": graph.constant(np.where(leaf, 0.0, threshold), "threshold", threshold.dtype),
+        "left": graph.constant(left, "left"),
+        "right": graph.constant(right, "right"),
+        "value": graph.constant(term.value, "value"),
+    }
+    if term.missing_left.any():
+        tables["missing_left"] = graph.cast(graph.constant(term.missing_left, "missing_left"), BOOL)
+    first = graph.node("Gather", features, graph.constant([0], "first"), axis=1)
+    zero = graph.cast(graph.node("Less", first, first, dtype=BOOL), INT64)
+    total = ""
+    for i, start in enumerate(range(0, len(term.roots), TREES_AT_ONCE)):
+        some = slice(start, start + TREES_AT_ONCE)
+        roots = term.roots[some]
+        node = graph.node("Add", zero, graph.constant(roots, f"roots{i}"))
+        for _ in range(number_by_level(roots, term.left, term.right)[1].max()):
+            node = children(graph, features, tables, node)
+        found = graph.node("Gather", tables["value"], node, axis=0)
+        if term.output is None:
+            out = sum_over_trees(graph, found, len(roots), term.n_outputs)
+        else:
+            found = graph.node("Reshape", found, graph.constant([-1, len(roots)], "by_tree"))
+            one_hot = np.eye(term.n_outputs)[term.output[some]]
+            out = graph.node("MatMul", found, graph.constant(one_hot, f"output{i}"))
+        total = graph.node("Add", total, out) if total else out
+    return total
+
+
+def children(graph: Graph, features: str, tables: dict[str, str], node: str) -> str:
+    """The nodes, (n, T), to which rows go from `node` (n, T)."""
+    at = {name: graph.node("Gather", table, node, axis=0) for name, table in tables.items() if name != "value"}
+    value = graph.node("GatherElements", features, at["feature"], axis=1)
+    goes_left = graph.node("Less", value, at["threshold"], dtype=BOOL)
+    if "missing_left" in at:
+        missing = graph.node("IsNaN", value, dtype=BOOL)
+        goes_left = graph.node("Or", goes_left, graph.node("And", missing, at["missing_left"]))
+    return graph.node("Where", goes_left, at["left"], at["right"], dtype=INT64)
+
+
+def sum_over_trees(graph: Graph, values: str, n_trees: int, n_outputs: int) -> str:
+    """Sums over trees of values with n x T x C entries: (n, C).
+
+    A product of matrices for each row: sums over an axis are written in another way before operator set 13.
+    """
+    by_row = graph.node("Reshape", values, graph.constant([-1, n_trees, n_outputs], "by_row"))
+    sums = graph.node("MatMul", graph.constant(np.ones((1, n_trees)), "ones"), by_row)
+    return graph.node("Reshape", sums, graph.constant([-1, n_outputs], "outputs"))
