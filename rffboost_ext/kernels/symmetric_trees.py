@@ -118,16 +118,20 @@ def find_gains(  # type: ignore[no-untyped-def]
     ``gains[j, 0, b]`` is the gain if codes above b go right, ``gains[j, 1, b]`` if those of code 0 go right too.
     If codes are singled out, ``gains[j, 0, b]`` is the gain if code b goes right. Splits that do not exist, or
     that are another one because no row has code 0, have gain 0. Histograms (columns, leaves, bins, s) are those
-    of the level before; for the first level they are empty.
+    of the level before; for the first level they are empty. Without memory for them, (0, leaves, bins, s), rows of
+    all leaves are added at each level.
     """
-    n_sums, most = sums.shape[1], histograms.shape[2]
+    n_sums, most, kept = sums.shape[1], histograms.shape[2], len(histograms) > 0
+    fresh = np.empty((0 if kept else n_leaves, most, n_sums))
     memory, total, low, high = np.empty(n_sums * most), np.empty(n_sums), np.empty(most), np.empty(most)
     for j in range(first, last):
         column, bins = codes[columns[j]], n_codes[j]
-        histogram, left = histograms[j], memory[: n_sums * bins].reshape(n_sums, bins)
-        if n_leaves == 1:
-            histogram[0] = 0.0
-            add_rows(column, rows, sums, histogram[0])
+        histogram, left = histograms[j] if kept else fresh, memory[: n_sums * bins].reshape(n_sums, bins)
+        if n_leaves == 1 or not kept:
+            for leaf in range(n_leaves):
+                span = slice(start[leaf], stop[leaf])
+                histogram[leaf] = 0.0
+                add_rows(column, rows[span], sums[span], histogram[leaf])
         else:
             split_histograms(column, rows, sums, start, stop, n_leaves // 2, histogram[:, :bins])
         gains[j] = 0.0

@@ -14,9 +14,12 @@ from ..utils.typing import Array
 MAX_COUNT = 1e6
 
 
-def sample_rows(round: Round, share: float) -> tuple[Round, Array]:
-    """The round weighted by a sample of about `share` of its rows, and the weights (n,) of the other rows."""
-    kept = sampled_fractions(round.rng, round.weight, share)
+def sample_rows(round: Round, share: float, whole: bool = False) -> tuple[Round, Array]:
+    """The round weighted by a sample of about `share` of its rows, and the weights (n,) of the other rows.
+
+    With `whole` a row of weight 2 is in one of both, and not divided between them.
+    """
+    kept = sampled_fractions(round.rng, np.sign(round.weight) if whole else round.weight, share)
     if not kept.any():
         kept[:] = 1.0
     return replace(round, weight=kept * round.weight), (1.0 - kept) * round.weight

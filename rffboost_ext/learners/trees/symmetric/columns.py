@@ -160,7 +160,9 @@ def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
         below = np.cumsum(weight[order])
         shares = below[len(ordered) - 1] * np.arange(1, max_bin) / max_bin
         upper = upper[np.unique(np.searchsorted(below[upper - 1], shares).clip(max=len(upper) - 1))]
-    return 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
+    middle = 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
+    # Between neighbours among numbers in double precision there is no other.
+    return np.where(middle > ordered[upper - 1], middle, ordered[upper])
 
 
 def level_codes(values: Array) -> Array:

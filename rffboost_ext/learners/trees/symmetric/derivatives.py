@@ -9,6 +9,9 @@ import numpy as np
 from ....core import Round
 from ....utils.typing import Array
 
+# With a larger total weight values keep their leading bits, and weights are numbers of rows up to rounding.
+MAX_REPEATED = 2.0**26
+
 
 def exact_derivatives(round: Round) -> tuple[Array, Array]:
     """Weighted gradients and hessians, (n, C) each, rounded so that sums of them are exact."""
@@ -22,18 +25,24 @@ def exact_derivatives(round: Round) -> tuple[Array, Array]:
 def exactly_summable(values: Array, weight: Array, total: float) -> Array:
     """Weighted values (n,), rounded to multiples of a power of two, so that sums of them are exact.
 
-    They do not depend on an order then, and a row of weight 2 counts as two rows to the last bit.
+    They do not depend on an order then, and a row of weight 2 counts as two rows to the last bit, up to a total
+    weight of :data:`MAX_REPEATED`.
     """
     size = max(float(values.max()), -float(values.min()))
-    values = round_to_bits(values, size * max(total, 1.0))
+    values = round_to_bits(values, size * min(max(total, 1.0), MAX_REPEATED))
     return round_to_bits(weight * values, size * total)
 
 
 def round_to_bits(values: Array, most: float) -> Array:
     """Values rounded to 52 bits below the next power of two above `most`."""
     # The last bit of this number is the unit.
-    large = math.ldexp(1.5, math.frexp(most)[1])
+    large = 1.5 * power_of_two(most)
     return np.asarray((values + large) - large)
+
+
+def power_of_two(number: float) -> float:
+    """The next power of two above a number."""
+    return math.ldexp(1.0, math.frexp(number)[1])
 
 
 def split_derivatives(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +13,14 @@ from ....kernels import compiled
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
 from .columns import Condition
+from .derivatives import power_of_two
 from .features import BinnedFeatures
 
 # Gains below this share of the largest that is possible are rounding errors.
 LEAST_GAIN = 1e-12
+
+# The most entries of histograms that are kept from level to level; with more, each level adds up all rows anew.
+MOST_SUMS = 2**26
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ class Histograms:
         self.n_codes = np.array([column.n_codes for column in features.columns])
         self.one_hot = np.array([column.one_hot for column in features.columns])
         n_features, most = len(self.n_codes), int(self.n_codes.max())
-        self.sums = np.zeros((n_features, 2 ** (max_depth - 1), most, n_sums))
+        shape = 2 ** (max_depth - 1), most, n_sums
+        self.sums = np.empty((n_features if n_features * math.prod(shape) <= MOST_SUMS else 0, *shape))
         self.gains = np.empty((n_features, 2, most))
 
     def grow(
@@ -88,7 +94,7 @@ class Histograms:
         columns: Array,
         penalty: float,
         least: float,
-        adjust: Callable[[Array], Array],
+        adjust: Callable[[Array, float, float], Array],
     ) -> Structure:
         """The splits of largest gain, level by level.
 
@@ -103,10 +109,16 @@ class Histograms:
         least : float
             The least hessian of a child.
         adjust : callable
-            From the gains of a level, (c, 2, bins), to those by which the split is chosen.
+            From the gains of a level, (c, 2, bins), and the units of gradients and of hessians in which they are,
+            to those by which the split is chosen.
         """
         rows = np.flatnonzero(derivatives[-1] > 0.0).astype(np.uint32)
         sums = np.stack([part[rows] for part in derivatives], axis=1)
+        size = np.abs(sums).sum(axis=0)
+        # In these units no square of a sum overflows or vanishes.
+        units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
+        sums /= np.append(np.full(len(size) - 1, units[0]), units[1])
+        penalty, least = penalty / units[1], max(least / units[1], np.finfo(np.float64).tiny)
         least_gain = LEAST_GAIN * largest_gain(sums)
         start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
         stop[0] = len(rows)
@@ -121,7 +133,7 @@ class Histograms:
             leaves = rows, sums, start, stop, 2 ** len(splits)
             arguments = self.features.codes, *leaves, columns, *options, memory, gains
             run_over_tiles(kernels.find_gains, len(columns), self.n_jobs, *arguments)
-            column, missing_right, code = np.unravel_index(int(adjust(gains).argmax()), gains.shape)
+            column, missing_right, code = np.unravel_index(int(adjust(gains, *units).argmax()), gains.shape)
             if not gains[column, missing_right, code] > least_gain:
                 break
             splits.append((int(columns[column]), int(code), bool(missing_right)))

@@ -20,7 +20,7 @@ from .columns import MAX_BINS
 from .derivatives import exact_derivatives, sampled_columns, split_derivatives
 from .features import BinnedFeatures
 from .growth import Histograms, Structure
-from .leaves import column_ranges, constant_leaves, leaf_sums, linear_leaves
+from .leaves import column_ranges, constant_leaves, has_enough, leaf_sums, linear_leaves
 from .monotone import monotone_leaves
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
@@ -198,12 +198,13 @@ class SymmetricGrower:
             sampled_columns(round.rng, len(self.features.columns), learner.colsample_bytree),
             learner.reg_lambda,
             learner.min_child_weight,
-            lambda gains: self._adjusted(sample, gains),
+            lambda *gains: self._adjusted(sample, *gains),
         )
         leaf, sums = structure.leaf, leaf_sums(structure.leaf, structure.depth, *derivatives)
         value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
         if learner.leaf == "linear" and structure.depth:
-            return self._linear_tree(sample, structure, derivatives, value)
+            enough = has_enough(sums, learner.min_child_weight)
+            return self._linear_tree(sample, structure, derivatives, value, enough)
         if learner.monotone_constraints is not None:
             signs = np.asarray(learner.monotone_constraints)[structure.feature]
             value = monotone_leaves(value, sums[:, :, 1], structure, signs)
@@ -217,7 +218,7 @@ class SymmetricGrower:
         share = min(self.learner.subsample, CATEGORICAL_SUBSAMPLE if categories else 1.0)
         if share == 1.0:
             return round
-        sample, left_out = sample_rows(round, share)
+        sample, left_out = sample_rows(round, share, whole=bool(categories))
         gradient = round.gradient @ round.rng.standard_normal(round.gradient.shape[1])
         hessian = round.hessian.mean(axis=1)
         smoothing = self.learner.cat_smooth * float(round.mean(hessian))
@@ -225,11 +226,12 @@ class SymmetricGrower:
             column.reorder(left_out * gradient, left_out * hessian, smoothing)
         return sample
 
-    def _adjusted(self, round: Round, gains: Array) -> Array:
+    def _adjusted(self, round: Round, gains: Array, unit: float, unit_of_hessians: float) -> Array:
         """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
         learner, rng = self.learner, round.rng
         if learner.random_strength > 0.0:
-            useless = round.inner(round.gradient, round.gradient) / round.inner(round.hessian)
+            gradient = round.gradient / unit
+            useless = round.inner(gradient, gradient) / round.inner(round.hessian) * unit_of_hessians
             noise = learner.random_strength * useless / (1.0 + round.index * round.shrinkage)
             gains = np.where(gains > 0.0, gains + noise * rng.standard_normal(gains.shape), gains)
         if learner.colsample_bylevel < 1.0:
@@ -239,7 +241,12 @@ class SymmetricGrower:
         return gains
 
     def _linear_tree(
-        self, round: Round, structure: Structure, derivatives: tuple[Array, Array], constant: Array
+        self,
+        round: Round,
+        structure: Structure,
+        derivatives: tuple[Array, Array],
+        constant: Array,
+        enough: Array,
     ) -> Term:
         """The tree with a ridge regression in each leaf."""
         design, learner, feature = round.design, self.learner, structure.feature
@@ -247,13 +254,13 @@ class SymmetricGrower:
             (SymmetricGrower, "ranges"), lambda: column_ranges(design.original, round.loss_weight)
         )
         low, high, center, scale = ranges[:, feature]
-        Z = (design.original[:, feature] - center) / scale
+        Z = (np.clip(design.original[:, feature], low, high) - center) / scale
         # A feature of several levels has one slope.
         first = [f not in feature[:level] for level, f in enumerate(feature)]
         has_slope = np.array([self.features.columns[f].is_number for f in feature]) & first
         Z = np.where(np.isnan(Z) | ~has_slope, 0.0, Z)
-        penalties = learner.reg_lambda, learner.linear_lambda
-        value, slope = linear_leaves(structure.leaf, derivatives, round.weight, Z, constant, *penalties)
+        leaves = structure.leaf, derivatives, round.weight, Z, constant, enough
+        value, slope = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
         parts = {"slope": slope / scale, "low": low, "high": high, "center": center}
         term = SymmetricTrees(
             **structure.fields, value=value[None], **{name: part[None] for name, part in parts.items()}

@@ -9,6 +9,8 @@ from ....utils.typing import Array
 
 # Leaves of a smaller weight than this, for each coefficient, are constant.
 ROWS_PER_COEFFICIENT = 3
+# The least penalty of slopes, as a share of the hessian of a leaf.
+LEAST_RIDGE = 1e-12
 
 
 def leaf_sums(leaf: Array, depth: int, gradient: Array, hessian: Array) -> Array:
@@ -24,14 +26,19 @@ def constant_leaves(sums: Array, penalty: float, least: float) -> Array:
     A leaf whose hessian, on average over outputs, is below `least` has the value of its parent, or of the nearest
     ancestor with enough.
     """
-    values, enough = newton_step(sums, penalty), sums[:, :, 1].mean(axis=1) >= least
+    values, enough = newton_step(sums, penalty), has_enough(sums, least)
     merged = sums
     while not enough.all() and len(merged) > 1:
         merged = merged[: len(merged) // 2] + merged[len(merged) // 2 :]
         copies = len(sums) // len(merged)
         values[~enough] = np.tile(newton_step(merged, penalty), (copies, 1))[~enough]
-        enough |= np.tile(merged[:, :, 1].mean(axis=1) >= least, copies)
+        enough |= np.tile(has_enough(merged, least), copies)
     return values
+
+
+def has_enough(sums: Array, least: float) -> Array:
+    """Whether the hessian of each leaf, on average over outputs, is at least `least` and not 0: (2**D,)."""
+    return np.asarray(sums[:, :, 1].mean(axis=1) >= max(least, np.finfo(np.float64).tiny))
 
 
 def newton_step(sums: Array, penalty: float) -> Array:
@@ -46,6 +53,7 @@ def linear_leaves(
     weight: Array,
     Z: Array,
     constant: Array,
+    enough: Array,
     penalty: float,
     ridge: float,
 ) -> tuple[Array, Array]:
@@ -53,7 +61,7 @@ def linear_leaves(
 
     It minimises :math:`\sum_i (g_i f_i + \tfrac12 h_i f_i^2) + \tfrac12 \lambda v^2 + \tfrac12 \mu |s|^2` for
     :math:`f_i = v + s \cdot z_i`, as in Shi, Li and Li, Gradient boosting with piece-wise linear regression trees,
-    IJCAI 2019. Leaves of few rows are constant.
+    IJCAI 2019. Leaves of few rows, or of too small a hessian, are constant.
 
     Parameters
     ----------
@@ -67,6 +75,8 @@ def linear_leaves(
         Standardised features of the levels; 0 for those without a slope.
     constant : ndarray of shape (2**D, C)
         The values of constant leaves.
+    enough : ndarray of shape (2**D,), bool
+        Whether the hessian of each leaf is large enough.
     penalty, ridge : float
         The penalties of values and of slopes.
     """
@@ -76,11 +86,16 @@ def linear_leaves(
     matrix, right = np.zeros((*shape, size, size)), np.zeros((*shape, size))
     compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, factors, matrix, right)
     matrix += np.tril(matrix, -1).swapaxes(-1, -2)
-    matrix[..., range(size), range(size)] += np.append(np.full(size - 1, ridge), penalty)
-    many = np.bincount(leaf, weight, len(constant)) >= ROWS_PER_COEFFICIENT * size
+    # With very large weights a penalty would be lost in rounding.
+    ridges = np.maximum(ridge, LEAST_RIDGE * matrix[..., -1, -1])
+    matrix[..., range(size - 1), range(size - 1)] += ridges[..., None]
+    matrix[..., -1, -1] += penalty
+    # An output without hessians has no regression if its value is not penalised.
+    many = enough & (np.bincount(leaf, weight, len(constant)) >= ROWS_PER_COEFFICIENT * size)
+    many = many[:, None] & (matrix[..., -1, -1] > 0.0)
     found = np.zeros((*shape, size))
     found[..., -1] = constant
-    found[many] = np.linalg.solve(matrix[many], right[many, :, :, None])[..., 0]
+    found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
     return found[..., -1], found[..., :-1]
 
 
@@ -89,7 +104,7 @@ def column_ranges(X: Array, weight: Array) -> Array:
 
     Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
     """
-    X, weight = X[weight > 0.0], weight[weight > 0.0]
+    X, weight = X[weight > 0.0], weight[weight > 0.0] / weight.max()
     known = ~np.isnan(X)
     total = weight @ known
     total[total == 0.0] = 1.0
