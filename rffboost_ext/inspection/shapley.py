@@ -13,6 +13,8 @@ interventional or marginal SHAP values.
   column is one feature: its one-hot columns come from the same row; so do a column and its missing indicator.
 - In a tree, each leaf that mixtures of x and z can reach is credited to the features at the splits at which x and
   z diverge, as in the shap package for trees with background data.
+- A symmetric tree with linear leaves is evaluated at the mixtures of x and z in the features at its splits: exact
+  for up to 8 features of a tree.
 - Any other term is evaluated at mixtures of x and z: :mod:`~rffboost_ext.inspection.coalitions`.
 
 References
@@ -126,7 +128,14 @@ def _(term: Trees, X: Array, background: Array) -> Array:
 def _(term: SymmetricTrees, X: Array, background: Array) -> Array:
     if term.slope is None:
         return shapley(term.as_trees(), X, background)
-    return np.asarray(shapley.dispatch(object)(term, X, background))
+    out = np.zeros((len(X), term.n_outputs, X.shape[1]))
+    for t in range(term.n_trees):
+        # A tree depends on few features, of which all coalitions can be evaluated.
+        tree = term.trees(slice(t, t + 1))
+        used, place = np.unique(tree.feature, return_inverse=True)
+        tree = replace(tree, feature=place.reshape(tree.feature.shape).astype(np.int32))
+        out[:, :, used] += shapley.dispatch(object)(tree, X[:, used], background[:, used])
+    return out
 
 
 @shapley.register
