@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
+from rffboost_ext.inspection.shapley import shapley
+from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import Numbers
 from rffboost_ext.terms import outputs_of_each
 
@@ -124,13 +126,15 @@ def test_categories_are_learned(n_levels):
         np.testing.assert_array_equal(model.predict(other), model.predict(gap))
 
 
-def test_levels_without_an_effect_are_not_learned_by_heart():
+@pytest.mark.parametrize("weight", [1.0, 1_000.0])
+def test_levels_without_an_effect_are_not_learned_by_heart(weight):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 700, 1_500).astype(str)), "x": rng.random(1_500)})
     y = frame.x + rng.standard_normal(1_500)
-    model = RFFBoostRegressor(learner="symmetric_tree", n_estimators=50, early_stopping=False, random_state=0)
+    learner = SymmetricTree(reg_lambda=weight, min_child_weight=weight)
+    model = RFFBoostRegressor(learner=learner, n_estimators=50, early_stopping=False, random_state=0)
     shuffled = frame.assign(c=frame.c.sample(frac=1.0, random_state=0).to_numpy())
-    model.fit(frame, y)
+    model.fit(frame, y, sample_weight=np.full(len(y), weight))
     assert model.score(frame, y) - model.score(shuffled, y) < 0.2
 
 
@@ -203,3 +207,42 @@ def test_conditions_divide_rows_as_codes_do(missing_right: bool) -> None:
         condition = column.condition(code, missing_right)
         right = np.where(np.isnan(values), condition.missing_right, values >= condition.threshold)
         np.testing.assert_array_equal(right, (codes > code) | ((codes == 0) & missing_right))
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_without_penalties_the_unit_of_weights_does_not_matter(leaf):
+    learner = SymmetricTree(leaf=leaf, reg_lambda=0.0, linear_lambda=1e-12, min_child_weight=0.0)
+    model = RFFBoostRegressor(learner=learner, n_estimators=20, early_stopping=False, learning_rate=0.2)
+    # A leaf of few rows is constant: their number is that of the weights.
+    few = {"constant": [2.0**-40, 1.0, 2.0**200, 1e300], "linear": [2.0**40, 1e100, 1e300]}[leaf]
+    first, *others = (model.fit(X, Y, sample_weight=np.full(N, weight)).predict(X) for weight in few)
+    assert 1.0 - np.square(Y - first).mean() / Y.var() > 0.9
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=1e-3, atol=1e-3)
+
+
+def test_neighbouring_numbers_are_separated():
+    start = np.nextafter(1.0, 2.0)
+    for low, high in ((1.0, start), (start, np.nextafter(start, 2.0)), (0.0, 5e-324)):
+        rows, y = np.repeat([low, high], 20)[:, None], np.repeat([0.0, 1.0], 20)
+        assert RFFBoostRegressor(learner=SymmetricTree(), **ONE_ROUND).fit(rows, y).score(rows, y) > 0.99
+
+
+def test_memory_of_histograms_is_bounded(monkeypatch):
+    learner = SymmetricTree(leaf="constant")
+    kept = RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(X, Y).predict(X)
+    monkeypatch.setattr(growth, "MOST_SUMS", 0)
+    np.testing.assert_array_equal(RFFBoostRegressor(learner=learner, **ONE_ROUND).fit(X, Y).predict(X), kept)
+
+
+def test_shapley_values_of_linear_leaves_are_exact():
+    rng = np.random.default_rng(3)
+    wide = rng.standard_normal((N, 11))
+    y = wide[:, 0] * wide[:, 1] * wide[:, 2]
+    model = RFFBoostRegressor(learner=SymmetricTree(3, "linear"), n_estimators=5, early_stopping=False)
+    term = trees_of(model.fit(wide[:, :6], y))
+    found = shapley(term, wide[:2], wide[5:9])
+    # Further columns have no effect; with six features all coalitions are evaluated.
+    expected = shapley.dispatch(object)(term, wide[:2, :6], wide[5:9, :6])
+    np.testing.assert_allclose(found[:, :, :6], expected, atol=1e-12)
+    assert not found[:, :, 6:].any()

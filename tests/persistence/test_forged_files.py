@@ -27,7 +27,7 @@ CHANGES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", ["mixture", "tree", "rff_ridge"])
+@pytest.mark.parametrize("learner", ["mixture", "tree", "symmetric_tree", "rff_ridge"])
 def test_forged_files_are_refused_or_predict(learner, tmp_path):
     rng, path = random.Random(0), tmp_path / "model"
     for cls, y in ((RFFBoostClassifier, np.array(["a", "b"])[Y]), (RFFBoostRegressor, X[:, 0])):

@@ -55,7 +55,8 @@ class SymmetricTree(Learner):
     reg_lambda : float, default=1.0
         L2 penalty on leaf values, :math:`\lambda`.
     linear_lambda : float, default=1.0
-        L2 penalty on the slopes of linear leaves, for standardised features.
+        L2 penalty on the slopes of linear leaves, for standardised features; at least :math:`10^{-12}` times the
+        sum of hessians of the leaf.
     subsample : float, default=1.0
         Sampled share of the rows of a tree. With categories of more than four levels it is at most 0.5: the other
         rows order the levels.
