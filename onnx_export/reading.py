@@ -205,9 +205,9 @@ def read_tree_lookups(parts: StoredTerm) -> Trees:
     is_leaf = left == np.arange(len(left))
     outputs: dict[str, Any] = {}
     if found := parts.arrays("output"):
-        outputs = {"output": np.concatenate(found).argmax(axis=1), "n_outputs": found[0].shape[1]}
+        outputs = {"output": np.hstack(found).argmax(axis=0), "n_outputs": len(found[0])}
     trees = Trees(
-        roots=np.concatenate(parts.arrays("roots")),
+        roots=np.concatenate(parts.arrays("roots")).ravel(),
         left=np.where(is_leaf, -1, left).astype(np.int32),
         right=np.where(is_leaf, -1, right).astype(np.int32),
         feature=parts.array("feature").astype(np.int32),

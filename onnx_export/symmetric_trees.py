@@ -30,38 +30,42 @@ def _(term: SymmetricTrees, graph: Graph, x: str) -> str:
         return convert_term(term.as_trees(), graph, x)
     # Arrays without entries confuse runtimes.
     term, x = without_category_sets(term.deepened(max(1, term.depth)), graph, x)
+    columns = graph.node("Transpose", x, perm=[1, 0])
     total = ""
     for i, start in enumerate(range(0, term.n_trees, TREES_AT_ONCE)):
-        out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, x, i)
+        out = add_trees(term.trees(slice(start, start + TREES_AT_ONCE)), graph, columns, i)
         total = graph.node("Add", total, out) if total else out
     return total
 
 
-def add_trees(term: SymmetricTrees, graph: Graph, x: str, i: int) -> str:
-    """The sum of some trees, (n, C); their constants have the number i."""
+def add_trees(term: SymmetricTrees, graph: Graph, columns: str, i: int) -> str:
+    """The sum of some trees, (n, C), from features (d, n); their constants have the number i.
+
+    Rows are the last axis, so that comparisons and sums run along them.
+    """
     (n_trees, depth), n_outputs = term.feature.shape, term.n_outputs
-    picked = graph.node("Gather", x, graph.constant(term.feature.ravel(), f"feature{i}"), axis=1)
-    bits = graph.cast(right_of(term, graph, picked, i), FLOAT32)
-    bits = graph.node("Reshape", bits, graph.constant([-1, n_trees, depth], "by_tree"))
-    leaf = graph.node("MatMul", bits, graph.constant(np.exp2(np.arange(depth))[:, None], "power", FLOAT32))
-    leaf = graph.node("Reshape", graph.cast(leaf, INT64), graph.constant([-1, n_trees], "one_leaf"))
-    leaf = graph.node("Add", leaf, graph.constant(2**depth * np.arange(n_trees), "first_leaf"))
-    value = graph.constant(term.value.reshape(-1, n_outputs), f"value{i}")
-    out = sum_over_trees(graph, graph.node("Gather", value, leaf, axis=0), n_trees, n_outputs)
-    if term.slope is None:
-        return out
-    slope = graph.constant(term.slope.reshape(-1, n_outputs * depth), f"slope{i}")
-    slopes = graph.node("Gather", slope, leaf, axis=0)
-    slopes = graph.node("Reshape", slopes, graph.constant([-1, n_outputs, depth], "by_output"))
-    factors = centered(term, graph, picked, i)
-    factors = graph.node("Reshape", factors, graph.constant([-1, depth, 1], "by_level"))
-    linear = sum_over_trees(graph, graph.node("MatMul", slopes, factors), n_trees, n_outputs)
-    return graph.node("Add", out, linear)
+    picked = graph.node("Gather", columns, graph.constant(term.feature.ravel(), f"feature{i}"), axis=0)
+    by_tree = graph.constant([n_trees, depth, -1], "by_tree")
+    bits = graph.node("Reshape", graph.cast(right_of(term, graph, picked, i), FLOAT32), by_tree)
+    leaf = graph.node("MatMul", graph.constant(np.exp2(np.arange(depth))[None], "power", FLOAT32), bits)
+    leaf = graph.node("Reshape", graph.cast(leaf, INT64), graph.constant([n_trees, -1], "one_leaf"))
+    leaf = graph.node("Add", leaf, graph.constant(2**depth * np.arange(n_trees)[:, None], "first_leaf"))
+    found = graph.node("Gather", graph.constant(term.value.reshape(-1, n_outputs), f"value{i}"), leaf, axis=0)
+    if term.slope is not None:
+        slope = graph.constant(term.slope.reshape(-1, n_outputs, depth), f"slope{i}")
+        factors = graph.node("Reshape", centered(term, graph, picked, i), by_tree)
+        factors = graph.node("Transpose", factors, perm=[0, 2, 1])
+        factors = graph.node("Reshape", factors, graph.constant([n_trees, -1, 1, depth], "by_row"))
+        products = graph.node("Mul", graph.node("Gather", slope, leaf, axis=0), factors)
+        linear = graph.node("MatMul", products, graph.constant(np.ones((depth, 1)), "ones"))
+        by_output = graph.constant([n_trees, -1, n_outputs, 1], "by_output")
+        found = graph.node("Add", graph.node("Reshape", found, by_output), linear)
+    return sum_over_trees(graph, found, n_trees, n_outputs)
 
 
 def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
-    """Whether the value of each level goes right, (n, T D)."""
-    threshold = term.threshold.ravel()
+    """Whether the value of each level goes right, (T D, n)."""
+    threshold = term.threshold.reshape(-1, 1)
     if graph.types[picked] == FLOAT32:
         threshold = rounded_up(threshold)
     # GreaterOrEqual is more recent than the oldest operator set, and Greater is true of NaN in OpenVINO.
@@ -70,13 +74,13 @@ def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
     if not term.missing_right.any():
         return right
     missing = graph.node("IsNaN", picked, dtype=BOOL)
-    goes_right = graph.cast(graph.constant(term.missing_right.ravel(), f"missing_right{i}"), BOOL)
+    goes_right = graph.cast(graph.constant(term.missing_right.reshape(-1, 1), f"missing_right{i}"), BOOL)
     return graph.node("Or", right, graph.node("And", missing, goes_right))
 
 
 def centered(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
-    """The values of all levels, (n, T D), in the range of training and less their center."""
-    low, high, center = (part.ravel() for part in term.linear_parts[1:])
+    """The values of all levels, (T D, n), in the range of training and less their center."""
+    low, high, center = (part.reshape(-1, 1) for part in term.linear_parts[1:])
     middle = graph.constant(center, f"center{i}")
     x = graph.node("Sub", where_missing(graph, picked, middle), middle)
     x = graph.node("Max", x, graph.constant(low - center, f"low{i}"))
@@ -88,7 +92,7 @@ def read_symmetric_trees(parts: StoredTerm) -> SymmetricTrees | Trees:
     power = parts.array("power")
     if power is None:
         return read_trees(parts)
-    depth = len(power)
+    depth = power.size
     features = parts.arrays("feature")
     trees = SymmetricTrees.stack([read_trees_at_once(parts, i, depth) for i in range(len(features))])
     return with_category_sets(trees, trees.threshold < np.inf, parts.arrays("of"), parts.arrays("sets"))

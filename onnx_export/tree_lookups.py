@@ -10,7 +10,7 @@ from rffboost_ext.utils.typing import Array
 
 from .graph import BOOL, INT64, ConversionError, Graph
 
-TREES_AT_ONCE = 64
+TREES_AT_ONCE = 32
 """Trees that are computed at once: arrays of the graph have as many entries per row."""
 LOWEST_GATHER_ELEMENTS = 11
 """The first version of the operator set that has GatherElements."""
@@ -34,30 +34,31 @@ def add_tree_lookups(term: Trees, graph: Graph, features: str, threshold: Array)
     }
     if term.missing_left.any():
         tables["missing_left"] = graph.cast(graph.constant(term.missing_left, "missing_left"), BOOL)
-    first = graph.node("Gather", features, graph.constant([0], "first"), axis=1)
+    columns = graph.node("Transpose", features, perm=[1, 0])
+    first = graph.node("Gather", columns, graph.constant([0], "first"), axis=0)
     zero = graph.cast(graph.node("Less", first, first, dtype=BOOL), INT64)
     total = ""
     for i, start in enumerate(range(0, len(term.roots), TREES_AT_ONCE)):
         some = slice(start, start + TREES_AT_ONCE)
         roots = term.roots[some]
-        node = graph.node("Add", zero, graph.constant(roots, f"roots{i}"))
+        node = graph.node("Add", zero, graph.constant(roots[:, None], f"roots{i}"))
         for _ in range(number_by_level(roots, term.left, term.right)[1].max()):
-            node = children(graph, features, tables, node)
+            node = children(graph, columns, tables, node)
         found = graph.node("Gather", tables["value"], node, axis=0)
         if term.output is None:
             out = sum_over_trees(graph, found, len(roots), term.n_outputs)
         else:
-            found = graph.node("Reshape", found, graph.constant([-1, len(roots)], "by_tree"))
-            one_hot = np.eye(term.n_outputs)[term.output[some]]
-            out = graph.node("MatMul", found, graph.constant(one_hot, f"output{i}"))
+            found = graph.node("Reshape", found, graph.constant([len(roots), -1], "by_tree"))
+            one_hot = graph.constant(np.eye(term.n_outputs)[:, term.output[some]], f"output{i}")
+            out = graph.node("Transpose", graph.node("MatMul", one_hot, found), perm=[1, 0])
         total = graph.node("Add", total, out) if total else out
     return total
 
 
-def children(graph: Graph, features: str, tables: dict[str, str], node: str) -> str:
-    """The nodes, (n, T), to which rows go from `node` (n, T)."""
+def children(graph: Graph, columns: str, tables: dict[str, str], node: str) -> str:
+    """The nodes, (T, n), to which rows go from `node` (T, n), by features (d, n)."""
     at = {name: graph.node("Gather", table, node, axis=0) for name, table in tables.items() if name != "value"}
-    value = graph.node("GatherElements", features, at["feature"], axis=1)
+    value = graph.node("GatherElements", columns, at["feature"], axis=0)
     goes_left = graph.node("Less", value, at["threshold"], dtype=BOOL)
     if "missing_left" in at:
         missing = graph.node("IsNaN", value, dtype=BOOL)
@@ -66,10 +67,10 @@ def children(graph: Graph, features: str, tables: dict[str, str], node: str) -> 
 
 
 def sum_over_trees(graph: Graph, values: str, n_trees: int, n_outputs: int) -> str:
-    """Sums over trees of values with n x T x C entries: (n, C).
+    """Sums over trees of values (T, n, C): (n, C).
 
-    A product of matrices for each row: sums over an axis are written in another way before operator set 13.
+    A product of matrices: sums over an axis are written in another way before operator set 13.
     """
-    by_row = graph.node("Reshape", values, graph.constant([-1, n_trees, n_outputs], "by_row"))
-    sums = graph.node("MatMul", graph.constant(np.ones((1, n_trees)), "ones"), by_row)
+    by_tree = graph.node("Reshape", values, graph.constant([n_trees, -1], "by_tree"))
+    sums = graph.node("MatMul", graph.constant(np.ones((1, n_trees)), "ones"), by_tree)
     return graph.node("Reshape", sums, graph.constant([-1, n_outputs], "outputs"))
