@@ -16,7 +16,7 @@ import pytest
 
 from onnx_export import save_onnx
 
-from .oracle import DTYPES, classifier, ensemble_of, posed, random_cosines, random_trees
+from .oracle import DTYPES, classifier, ensemble_of, posed, random_cosines, random_symmetric_trees, random_trees
 
 ROOT = Path(__file__).parents[2]
 X = np.random.default_rng(0).standard_normal((25, 4)).astype(np.float32)
@@ -24,6 +24,7 @@ TERMS = {
     "cosines": (random_cosines(0, 50, 4, center=np.full(4, 3.0)),),
     "trees": (random_trees(1, 20, 4),),
     "both": (random_cosines(0, 50, 4), random_trees(1, 20, 4)),
+    "symmetric trees": (random_symmetric_trees(2, 40, 4), random_symmetric_trees(3, 40, 4, linear=True)),
 }
 
 OLD_RUNTIME = """
