@@ -43,7 +43,8 @@ def to_onnx(
 ) -> ModelProto:
     """Export a fitted estimator as an ONNX model.
 
-    The graph has as many nodes after ten rounds as after ten thousand. Its input is ``X`` (n, d), in which NaN is
+    The graph has as many nodes after ten rounds as after ten thousand, but for a group of nodes for every 32 trees
+    that are written as tensor operators. Its input is ``X`` (n, d), in which NaN is
     a missing value. Where categories are text each column is a separate input, (n, 1), named after it; any text
     that is none of the categories is a missing value. A model that was fitted with an offset has the further input
     ``base_margin``, (n, C) or, of quantiles, (n, 1). A classifier's outputs are ``label`` (n,), int64 or text,
