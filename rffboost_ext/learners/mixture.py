@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..core import Learner, Round, Term
 from ..utils.param_validation import FRACTION, POSITIVE_FRACTION, Integer, Real, is_auto
@@ -110,6 +111,12 @@ class Mixture(SecondOrderLearner):
         """Whether the cosines support it, and the other learner is a :class:`Tree`."""
         is_tree = isinstance(self.trees, Tree) or self.trees in ("auto", "tree")
         return is_tree and LEARNERS.make(self.cosines).supports_log_transform
+
+    @property
+    def alternatives(self) -> tuple[Learner, ...]:
+        """A mixture with each of the alternatives of the trees."""
+        trees = () if is_auto(self.trees) else LEARNERS.make(self.trees).alternatives
+        return tuple(clone(self).set_params(trees=one) for one in trees) if len(trees) > 1 else (self,)
 
     @property
     def active_constraints(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
+from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
 from rffboost_ext.inspection.shapley import shapley
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import Numbers
@@ -214,11 +214,18 @@ def test_without_penalties_the_unit_of_weights_does_not_matter(leaf):
     learner = SymmetricTree(leaf=leaf, reg_lambda=0.0, linear_lambda=1e-12, min_child_weight=0.0)
     model = RFFBoostRegressor(learner=learner, n_estimators=20, early_stopping=False, learning_rate=0.2)
     # A leaf of few rows is constant: their number is that of the weights.
-    few = {"constant": [2.0**-40, 1.0, 2.0**200, 1e300], "linear": [2.0**40, 1e100, 1e300]}[leaf]
+    few = {"constant": [1.0, 2.0**200, 1e300], "linear": [2.0**40, 1e100, 1e300]}[leaf]
     first, *others = (model.fit(X, Y, sample_weight=np.full(N, weight)).predict(X) for weight in few)
     assert 1.0 - np.square(Y - first).mean() / Y.var() > 0.9
     for other in others:
         np.testing.assert_allclose(other, first, rtol=1e-3, atol=1e-3)
+
+
+def test_a_mixture_has_the_alternatives_of_its_trees():
+    kinds = [one.trees.leaf for one in Mixture(trees=SymmetricTree()).alternatives]
+    assert kinds == ["constant", "linear"]
+    for alone in (Mixture(), Mixture(trees=SymmetricTree(leaf="linear"))):
+        assert alone.alternatives == (alone,)
 
 
 def test_neighbouring_numbers_are_separated():

@@ -38,8 +38,8 @@ class SymmetricTree(Learner):
               - \frac{G_k^2}{H_k + \lambda}\right),
 
     summed over all leaves k of the levels before. G and H are sums of gradients and hessians over the rows of a
-    leaf that go left and right. Features are binned once per fit. Sums are exact, so that the tree depends neither
-    on the order of the rows nor on the number of threads.
+    leaf that go left and right. Features are binned once per fit. Sums are exact: a tree depends neither on the
+    number of threads nor, up to the rounding of slopes, on the order of the rows.
 
     Parameters
     ----------
@@ -47,8 +47,9 @@ class SymmetricTree(Learner):
         Maximum number of levels, from 1 to 10.
     leaf : {"auto", "constant", "linear"}, default="auto"
         What leaves are: a constant, or a ridge regression on the features of the levels. With "auto" an estimator
-        with early stopping tries both and keeps the one of smaller error on the held-out rows; leaves are constant
-        without early stopping, and with monotone constraints.
+        with early stopping tries both and keeps the one of smaller error on the held-out rows, also for the trees
+        of a :class:`Mixture`; with ``quality="high"`` both are in the stack. Leaves are constant without early
+        stopping, and with monotone constraints.
     min_child_weight : float, default=1.0
         Minimum sum of hessians in a leaf. A leaf that a level would divide into smaller ones gains nothing by it;
         a leaf that is smaller has the value of its parent.
@@ -85,7 +86,8 @@ class SymmetricTree(Learner):
     Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
     level against the others. The levels of other categories are ordered for each tree by their gradients, on rows
     that the tree is not fitted to, so that the target of a row has no influence on the place of its own level.
-    Several outputs share the splits of one tree, whose leaves have a value for each.
+    Rows of any weight are in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves
+    have a value for each.
 
     References
     ----------
