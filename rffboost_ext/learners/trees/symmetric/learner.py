@@ -86,8 +86,8 @@ class SymmetricTree(Learner):
     Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
     level against the others. The levels of other categories are ordered for each tree by their gradients, on rows
     that the tree is not fitted to, so that the target of a row has no influence on the place of its own level.
-    Rows of any weight are in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves
-    have a value for each.
+    Rows of any weight are in one of both parts as a whole. Several outputs share the splits of one tree,
+    whose leaves have a value for each.
 
     References
     ----------
