@@ -25,7 +25,6 @@ from .composition import Parts
 from .defaults import (
     GIVEN,
     MAX_ROUNDS,
-    MEDIUM,
     NO_REFIT,
     ROUNDS,
     UNEQUAL,
@@ -187,16 +186,14 @@ def stopping_plan(estimator: Any, data: Dataset, row: TrainingDefaults, init: En
     n_samples = len(data)
     # A validation set of few groups says little, however many rows they have.
     n_units = data.n_groups if data.rows == "groups" else n_samples
-    twice = data.rows == "groups" and n_units < MEDIUM and is_auto(estimator.n_folds)
-    by_units = default_n_folds(n_units, stacks(estimator, init) and not twice, estimator.quality == "high")
+    by_units = default_n_folds(n_units, stacks(estimator, init), estimator.quality == "high")
     n_folds = row.n_folds or (1 if is_single(estimator, init) else by_units)
     n_folds = min(n_folds, max(1, n_samples // 2), max_folds(estimator, data.y), data.n_groups)
     n_folds = n_folds if is_auto(estimator.n_folds) else int(estimator.n_folds)
     refit = n_folds == 1 and n_samples < NO_REFIT if is_auto(estimator.refit) else bool(estimator.refit)
     n_classes = int(data.y[:, 0].max()) + 1 if estimator.task == "classification" else 2
     waits = patience(estimator, n_samples, row, n_classes)
-    n_repeats = 2 if twice and n_folds > 1 else row.n_repeats
-    return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, n_repeats)
+    return StoppingPlan(n_folds, estimator.validation_fraction, refit, waits, estimator.tol, row.n_repeats)
 
 
 def max_folds(estimator: Any, y: Array) -> int:
