@@ -51,7 +51,8 @@ class Mixture(SecondOrderLearner):
         1,000 rows). Otherwise it has depth 4 or, three times as often, 32 or 64 leaves, and samples 0.8. Up to
         four features are never sampled. With fewer than 3,000 rows and at least 100 features there are 64 bins
         (32 from 1,000 features on), and leaves of regression trees have at least ten rows. If the loss couples the
-        rows of groups, as in rankings, it is a :class:`SymmetricTree` with linear leaves, 64 bins and half of the features.
+        rows of groups, as in rankings, it is a :class:`SymmetricTree` with linear leaves, 64 bins and half of the
+        features.
     subsample : float, default=0.9
         Share of the rows that a term is fitted to. With 1 no rows are left to score on, and all rounds alternate.
     memory : float, default=0.8
