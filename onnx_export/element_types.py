@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, TypeProto, defs, helper
+from onnx import NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
 from onnx.shape_inference import infer_node_outputs
+
+from rffboost_ext.utils.typing import Array
 
 
 def element_type(dtype: np.dtype[Any]) -> int:
@@ -46,3 +48,11 @@ def output_types(
     imports = [helper.make_opsetid(*entry) for entry in opsets.items()]
     found = infer_node_outputs(schema, node, given, opset_imports=imports)
     return {name: numpy_type(kind) for name, kind in found.items() if kind.tensor_type.elem_type}
+
+
+def tensor(array: Array, name: str) -> TensorProto:
+    """An array, text included, as ONNX stores it."""
+    if array.dtype.kind in "UO":
+        text = [str(value).encode() for value in array.ravel()]
+        return TensorProto(name=name, data_type=TensorProto.STRING, dims=array.shape, string_data=text)
+    return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)

@@ -9,12 +9,12 @@ from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from rffboost_ext import Term
 from rffboost_ext.utils.typing import Array
 
-from .element_types import numpy_type, output_types
+from .element_types import numpy_type, output_types, tensor
 from .embedding import chosen_output, closed_model, free_inputs, make_distinct
 
 ML = "ai.onnx.ml"
@@ -348,11 +348,3 @@ class Graph:
             for names in (node.input, node.output):
                 names[:] = [new if name == old else name for name in names]
         self.types[new] = self.types.pop(old)
-
-
-def tensor(array: Array, name: str) -> TensorProto:
-    """An array, text included, as ONNX stores it."""
-    if array.dtype.kind in "UO":
-        text = [str(value).encode() for value in array.ravel()]
-        return TensorProto(name=name, data_type=TensorProto.STRING, dims=array.shape, string_data=text)
-    return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)

@@ -10,8 +10,9 @@ from rffboost_ext import Trees
 from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_term
+from .element_types import tensor
 from .expansion_nodes import without_category_sets
-from .graph import FLOAT32, FLOAT64, ML, Graph, tensor
+from .graph import FLOAT32, FLOAT64, ML, Graph
 from .tree_lookups import add_tree_lookups
 
 MANTISSA = 24

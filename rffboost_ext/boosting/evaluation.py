@@ -23,7 +23,8 @@ from ..preprocessing.base_margin import encode_base_margin
 from ..preprocessing.feature_encoder import FeatureEncoder
 from ..preprocessing.input_types import require_arrays
 from ..preprocessing.tables import native_table, read_table
-from ..preprocessing.targets import TargetEncoder, target_array
+from ..preprocessing.target_arrays import target_array
+from ..preprocessing.targets import TargetEncoder
 from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from ..utils.warnings import warn_user

@@ -17,7 +17,7 @@ from ..persistence.model_file import ModelFileMixin
 from ..preprocessing.groups import encode_groups
 from ..preprocessing.input_types import require_arrays
 from ..preprocessing.tables import column_values, is_table, native_table, read_table, replace_missing
-from ..preprocessing.targets import number_array
+from ..preprocessing.target_arrays import number_array
 from ..utils.atomic_fit import atomic_fit
 from ..utils.migration_hints import MigrationHintsMixin
 from ..utils.param_validation import SEED, OpenInterval, require_all

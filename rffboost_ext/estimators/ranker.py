@@ -15,7 +15,8 @@ from ..data.dataset import Dataset
 from ..losses.coupling import Coupling, Grouped
 from ..metrics import ndcg_score
 from ..preprocessing.groups import label_codes
-from ..preprocessing.targets import RealTargets, TargetEncoder, number_array, squeeze
+from ..preprocessing.target_arrays import number_array
+from ..preprocessing.targets import RealTargets, TargetEncoder, squeeze
 from ..utils.atomic_fit import atomic_fit
 from ..utils.signatures import explain_unknown, with_own_init
 from ..utils.typing import Array

@@ -24,7 +24,8 @@ from ..losses.validation import (
     require_multiclass,
 )
 from ..metrics.registry import METRICS, find_metric
-from ..preprocessing.targets import encode_targets, first_labels, squeeze, target_array
+from ..preprocessing.target_arrays import target_array
+from ..preprocessing.targets import encode_targets, first_labels, squeeze
 from ..utils.param_validation import POSITIVE, require
 from ..utils.typing import Array
 from .initial_scores import has_increasing_link
