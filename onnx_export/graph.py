@@ -21,8 +21,7 @@ ML = "ai.onnx.ml"
 ML_OPSET = 3
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
-LOWEST_WHERE = 9
-"""The first version of the operator set that has Where."""
+LOWEST_WHERE = 9  # the first version of the operator set that has Where
 
 
 class ConversionError(TypeError, ValueError):

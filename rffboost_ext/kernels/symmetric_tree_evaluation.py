@@ -7,7 +7,7 @@ import numpy as np
 
 from .compile_options import INNER
 from .kernel import kernel
-from .tree_traversal import is_member
+from .tree_traversal import add_values, is_member
 
 # Rows per block: their features stay in cache.
 BLOCK = 256
@@ -30,18 +30,6 @@ def find_leaves(columns, feature, threshold, missing_right, subset, members, lea
         else:
             for i in range(len(leaf)):
                 leaf[i] |= bit * np.int32(x[i] >= t)
-
-
-@numba.njit(**INNER)
-def add_leaf_values(value, leaf, out):  # type: ignore[no-untyped-def]
-    """Add the values (leaves, C) of the leaves of some rows to their outputs, (rows, C)."""
-    if value.shape[1] == 1:
-        for i in range(len(leaf)):
-            out[i, 0] += value[leaf[i], 0]
-        return
-    for i in range(len(leaf)):
-        for c in range(value.shape[1]):
-            out[i, c] += value[leaf[i], c]
 
 
 @numba.njit(**INNER)
@@ -89,7 +77,7 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
         leaf = reached[:size]
         for t in range(len(feature)):
             find_leaves(columns, feature[t], threshold[t], missing_right[t], subset[t], members, leaf)
-            rows = out[place[t], start:stop]
-            add_leaf_values(value[t], leaf, rows)
+            add_values(value[t], leaf, out[place[t]], start)
             if len(slope):
+                rows = out[place[t], start:stop]
                 add_linear_parts(columns, feature[t], slope[t], low[t], high[t], center[t], leaf, z, rows)
