@@ -79,7 +79,8 @@ class StoppingPlan:
         Share of rows that a single model holds out.
     refit : bool
         Whether the result is one model fitted to all rows, with the mean number of rounds, scaled up with the
-        number of rows; in a stack, one of each member that ``refits``.
+        number of rows; in a stack, one of each member that ``refits``. A single model whose learner ``refits``
+        terms is replayed instead, with the same rounds.
     patience : Patience
         Rounds without improvement after which a fit ends.
     tol : float
@@ -243,11 +244,15 @@ class EarlyStoppedFit:
         """One model on all rows for each member that refits, and the models of the others."""
         growth = len(self.data) / float(np.mean([len(self.data.y[kept]) for kept, _ in splits]))
         return [
-            [trainer.independent(0).fit(self.data, self._length(row, growth), (), self.init)]
-            if trainer.member.refits
-            else row
+            [self._refitted_model(trainer.independent(0), row, growth)] if trainer.member.refits else row
             for trainer, row in zip(trainers, models, strict=True)
         ]
+
+    def _refitted_model(self, trainer: Trainer, models: Sequence[Ensemble], growth: float) -> Ensemble:
+        """A model on all rows: the rounds of a single model again if its learner can, otherwise new ones."""
+        if len(models) == 1 and trainer.member.learner.refits:
+            return trainer.fit(self.data, len(models[0]), init=self.init, replay=models[0])
+        return trainer.fit(self.data, self._length(models, growth), init=self.init)
 
     def _length(self, models: Sequence[Ensemble], growth: float) -> int:
         """Rounds of a model on `growth` times the rows, those of an initial one included."""

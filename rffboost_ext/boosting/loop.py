@@ -37,6 +37,7 @@ PARAMETERS = {
     "callbacks": CALLBACKS,
     "random_state": Integer(0) | OPTIONAL,
     "init": Instance(Ensemble) | OPTIONAL,
+    "replay": Instance(Ensemble) | OPTIONAL,
 }
 
 
@@ -54,6 +55,7 @@ def boost(
     init: Ensemble | None = None,
     init_raw: Array | None = None,
     base_margin: Array | None = None,
+    replay: Ensemble | None = None,
 ) -> Ensemble:
     """Boost: one loop for every combination of loss, learner and step.
 
@@ -86,6 +88,9 @@ def boost(
         keeps in ``Design.learner_state``, such as the kernel of kernel machines, starts anew.
     base_margin : ndarray of shape (n,) or (n, C), optional
         An offset of each row: the loss is minimised at raw scores plus the offset.
+    replay : Ensemble, optional
+        A model of at least `n_estimators` rounds, whose terms are fitted again to these rows by
+        :meth:`~rffboost_ext.Learner.refit`: of trees the splits stay and the leaves change.
 
     Returns
     -------
@@ -113,6 +118,7 @@ def boost(
     loss, learner = LOSSES.create(loss), LEARNERS.create(learner)
     given_step = None if isinstance(step, str) and step == "auto" else STEPS.create(step)
     given = {"n_estimators": n_estimators, "callbacks": callbacks, "random_state": random_state, "init": init}
+    given["replay"] = replay
     for name, check in PARAMETERS.items():
         require("boost", name, given[name], check)
     design, y, weight = check_data(design, y, weight, loss.infinite)
@@ -124,8 +130,9 @@ def boost(
     step = default_step(loss, learner) if given_step is None else given_step
     start = initial_ensemble(loss, y, weight, init)
     check_composition(loss, learner, step, start.n_outputs)
+    terms = () if replay is None else terms_to_refit(learner, replay, n_estimators)
     seed = np.random.SeedSequence(random_state).entropy
-    fitter = RoundFitter(design, y, weight, loss, learner, step, seed)
+    fitter = RoundFitter(design, y, weight, loss, learner, step, seed, terms)
     return boost_rounds(fitter, start, init_raw, n_estimators, callbacks)
 
 
@@ -162,6 +169,15 @@ def boost_rounds(
     # With the last term of the initial ensemble, as a fit may continue round by round.
     check_laws(terms[max(0, len(start) - 1) :], fitter.design.original)
     return build_ensemble(start, terms, moves)
+
+
+def terms_to_refit(learner: Learner, replay: Ensemble, n_estimators: int) -> tuple[Term, ...]:
+    """The terms of a model that is to be replayed, or a ValueError."""
+    if not learner.refits:
+        raise ValueError(f"boost: learner must have refits=True with replay, got {learner!r}")
+    if len(replay) < n_estimators:
+        raise ValueError(f"boost: replay must have at least n_estimators={n_estimators} rounds, got {len(replay)}")
+    return replay.terms
 
 
 def with_base_margin(loss: Loss, y: Array, base_margin: Array | None, n_classes: int | None) -> tuple[Loss, Array]:

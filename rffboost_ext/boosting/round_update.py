@@ -55,6 +55,8 @@ class RoundFitter:
     learner: Learner
     step: Step
     seed: int | Sequence[int] | None
+    replay: Sequence[Term] = ()
+    """Terms of the rounds of another fit, which are fitted again."""
 
     def fit(self, index: int, raw: Array) -> RoundUpdate:
         """Fit round `index` at raw scores (n, C), with checks of what loss, learner and step return."""
@@ -64,6 +66,6 @@ class RoundFitter:
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(index,))))
         shrinkage = self.step.shrinkage(index)
         round = Round(self.design, self.loss, self.y, raw, *derivatives, self.weight, index, rng, shrinkage)
-        fitted, output = fit_term(self.learner, round)
+        fitted, output = fit_term(self.learner, round, self.replay[index] if self.replay else None)
         keep, length = take_step(self.step, round, output)
         return RoundUpdate(round, self.design.restore(fitted), output, keep, length)

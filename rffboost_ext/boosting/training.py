@@ -136,8 +136,12 @@ class Trainer:
         init: Ensemble | None = None,
         init_raw: Array | None = None,
         validation: Dataset | None = None,
+        replay: Ensemble | None = None,
     ) -> Ensemble:
-        """Boost until `n_estimators` rounds are done, those of `init` included; callbacks see `validation`."""
+        """Boost until `n_estimators` rounds are done, those of `init` included; callbacks see `validation`.
+
+        With `replay` its terms are fitted again.
+        """
         columns = self.expansion, self.clipping
         scaling = fit_scaling(data.X, data.weight, *columns) if self.standardize else (None, None)
         # The given scores are of all rows, those of a sample are not among them.
@@ -156,7 +160,7 @@ class Trainer:
         chances = self._sampling_probabilities(data, state.ensemble.baseline)
         try:
             while not state.finished:
-                self._advance(state, data, chances, scaling, n_estimators)
+                self._advance(state, data, chances, scaling, n_estimators, replay)
                 self.recorder.record(state)
         except Interrupted:
             raise
@@ -225,6 +229,7 @@ class Trainer:
         chances: Array | None,
         scaling: tuple[Array | None, Array | None],
         n_estimators: int,
+        replay: Ensemble | None,
     ) -> None:
         """Train on one sample up to the next record; caches of learners end with the sample."""
         done, target, every = len(state.ensemble), n_estimators, self.recorder.every
@@ -250,6 +255,7 @@ class Trainer:
             callbacks=callbacks,
             init=state.ensemble,
             init_raw=state.raw,
+            replay=replay,
         )
         state.finished = forwarder.stopped or len(state.ensemble) >= n_estimators
         # The next sample has other rows.

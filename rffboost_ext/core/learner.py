@@ -27,6 +27,8 @@ class Learner(Spec, ABC):
     """Whether estimators use early stopping by default."""
     pool_size: ClassVar[int | None] = None
     """Size of the sample, redrawn periodically, for fits on far more rows; None for all rows."""
+    refits: ClassVar[bool] = False
+    """Whether a term can be fitted again to other rows, by :meth:`refit`."""
     supports_log_transform: bool = False
     """Whether features may be log-transformed: all terms are unclipped cosines, or trees of ``original``."""
 
@@ -46,6 +48,14 @@ class Learner(Spec, ABC):
     @abstractmethod
     def fit(self, round: Round) -> Term:
         """The term of this round."""
+
+    def refit(self, term: Term, round: Round) -> Term:
+        """The term for this round that has the structure of `term`, which was fitted to other rows.
+
+        Of trees, for example, the splits stay and the leaves are fitted again. A refit of an estimator with one
+        held-out part replays the rounds by this method if ``refits`` is true.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.refit")
 
     def merges_rows(self, n_samples: int) -> bool:
         """Whether duplicate rows are merged, with summed weights, before a fit on `n_samples` rows.

@@ -27,15 +27,19 @@ def require_same_features(learner: Learner, round: Round) -> None:
         raise ValueError(f"learner {learner!r}: fit must not change design.X in place")
 
 
-def fit_term(learner: Learner, round: Round) -> tuple[Term, Array]:
-    """Fit the learner; return its term and the outputs on the training rows, checked."""
+def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tuple[Term, Array]:
+    """Fit the learner, or an earlier term again; return the term and its outputs on the training rows, checked."""
+
+    def fit() -> Term:
+        return learner.fit(round) if earlier is None else learner.refit(earlier, round)
+
     if round.index:
-        fitted = learner.fit(round)
+        fitted = fit()
     else:
         # One check is enough to detect learners that change their input.
         owned = {name: getattr(round, name) for name in LOOP_ARRAYS}
         owned["design.original"] = round.design.original
-        fitted = require_unchanged("learner {!r}: fit", learner, lambda: learner.fit(round), **owned)
+        fitted = require_unchanged("learner {!r}: fit", learner, fit, **owned)
         require_same_features(learner, round)
     if not isinstance(fitted, Term):
         raise TypeError(f"learner {learner!r}: fit must return a Term, got {describe_returned(fitted)}")

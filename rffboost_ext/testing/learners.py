@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
@@ -15,6 +17,7 @@ from ..learners.registry import LEARNERS
 from ..losses.coupling import derivatives_of_rows, losses_of_rows
 from ..losses.registry import LOSSES
 from ..losses.units import scale_derivatives
+from ..terms.ensemble import Ensemble
 from ..utils.typing import Array
 from .comparison import named_errors, require, require_close, require_shape
 from .terms import check_term
@@ -31,7 +34,8 @@ def check_learner(learner: str | Learner, loss: str | Loss | None = None) -> Non
     Checked are, for one output and, if ``multi_output``, for two: that ``fit`` returns a term of the right shape,
     leaves the round and the learner unchanged and draws all random numbers from ``round.rng``; that outputs are
     within [-1, 1] if ``bounded``; that rows of weight 0 do not matter; that a step along the term lowers the loss,
-    and five rounds do; ``clone``; and the laws of its terms, see :func:`check_term`.
+    and five rounds do; that ``refit``, if ``refits``, leaves these rounds as they are on the same rows; ``clone``;
+    and the laws of its terms, see :func:`check_term`.
 
     Parameters
     ----------
@@ -183,12 +187,15 @@ def check_descent(name: str, round: Round, outputs: Array) -> None:
 
 
 def check_progress(learner: Learner, loss: Loss) -> None:
-    """Five rounds lower the loss on the training rows."""
+    """Five rounds lower the loss on the training rows; replayed on these rows they stay the same."""
     round = sample_round(loss, 1)
     rows = round.design.original
-    ensemble = boost(
-        rows, round.y, loss=loss, learner=learner, n_estimators=5, weight=round.weight, random_state=0
-    )
+
+    def fitted(replay: Ensemble | None = None) -> Ensemble:
+        parts: dict[str, Any] = {"loss": loss, "learner": learner, "weight": round.weight, "replay": replay}
+        return boost(rows, round.y, n_estimators=5, random_state=0, **parts)
+
+    ensemble = fitted()
     before, after = (
         float(round.mean(losses_of_rows(round.loss, round.y, raw, round.weight)))
         for raw in (np.tile(ensemble.baseline, (N_ROWS, 1)), ensemble.raw(rows))
@@ -196,6 +203,11 @@ def check_progress(learner: Learner, loss: Loss) -> None:
     require(
         after < before, f"learner {learner!r}: five rounds must lower the loss, got {after:.6g} from {before:.6g}"
     )
+    if learner.refits:
+        what = (
+            f"learner {learner!r}: terms that are refitted to their own rows must stay the same, but their outputs"
+        )
+        require_close(what, fitted(ensemble).raw(rows), ensemble.raw(rows), 1e-6, 1e-6)
 
 
 def check_clone(learner: Learner) -> None:

@@ -221,6 +221,23 @@ def test_without_penalties_the_unit_of_weights_does_not_matter(leaf):
         np.testing.assert_allclose(other, first, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_a_refit_keeps_the_splits_and_fits_leaves_to_all_rows(leaf):
+    learner = SymmetricTree(max_depth=2, leaf=leaf)
+    short, refitted = (
+        RFFBoostRegressor(learner=learner, n_folds=1, refit=refit, random_state=0).fit(X, Y)
+        for refit in (False, True)
+    )
+    trees, again = trees_of(short), trees_of(refitted)
+    for name in ("feature", "threshold", "missing_right"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(trees, name))
+    leaves, residual = again.leaves(X)[:, 0], Y - Y.mean()
+    if leaf == "constant":
+        sums, counts = (np.bincount(leaves, part, 4) for part in (residual, np.ones(N)))
+        np.testing.assert_allclose(again.value[0, :, 0], 0.1 * sums / (counts + learner.reg_lambda))
+    assert not np.allclose(again.value, trees.value)
+
+
 def test_a_mixture_has_the_alternatives_of_its_trees():
     kinds = [one.trees.leaf for one in Mixture(trees=SymmetricTree()).alternatives]
     assert kinds == ["constant", "linear"]

@@ -247,6 +247,9 @@ LEARNERS = {
     "must lower the loss": broken(
         OneCosine, fit=lambda self, round: Cosines(np.zeros((1, 3)), np.zeros(1), np.zeros((1, 1)))
     ),
+    "must stay the same": broken(
+        OneCosine, refits=True, refit=lambda self, term, round: replace(term, omega=2.0 * term.omega)
+    ),
     "outputs of its term must have shape": broken(
         OneCosine, fit=lambda self, round: Cosines(self.frequency(round), np.zeros(1), np.ones((1, 2)))
     ),

@@ -1,69 +1,24 @@
-"""The structure of a symmetric tree: one split per level, of largest gain."""
+"""The splits of a symmetric tree: one per level, of largest gain."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ....kernels import compiled
 from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array
-from .columns import Condition
 from .derivatives import power_of_two
 from .features import BinnedFeatures
+from .structure import Structure
 
 # Gains below this share of the largest that is possible are rounding errors.
 LEAST_GAIN = 1e-12
 
 # The most entries of histograms that are kept from level to level; with more, each level adds up all rows anew.
 MOST_SUMS = 2**26
-
-
-@dataclass(frozen=True)
-class Structure:
-    """The splits of a tree, from the root on.
-
-    Parameters
-    ----------
-    feature : ndarray of shape (D,), int32
-        The feature of each level.
-    conditions : list of Condition
-        What goes right at each level.
-    leaf : ndarray of shape (n,), int32
-        The leaf of each row: bit l is 1 if it goes right at level l.
-    """
-
-    feature: Array
-    conditions: list[Condition]
-    leaf: Array
-
-    @property
-    def depth(self) -> int:
-        """The number of levels, D."""
-        return len(self.feature)
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The splits as fields of :class:`SymmetricTrees`, with one tree."""
-        found = {
-            "feature": self.feature,
-            "threshold": np.array([one.threshold for one in self.conditions], dtype=np.float64),
-            "missing_right": np.array([one.missing_right for one in self.conditions], dtype=np.bool_),
-        }
-        sets = [one.levels for one in self.conditions if one.levels is not None]
-        if not sets:
-            return {name: part[None] for name, part in found.items()}
-        is_set = np.array([one.levels is not None for one in self.conditions])
-        found["subset"] = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)
-        member = np.zeros((len(sets), max(map(len, sets))), dtype=np.bool_)
-        for row, levels in zip(member, sets, strict=True):
-            row[: len(levels)] = levels
-        members = np.packbits(member, axis=1, bitorder="little")
-        return {name: part[None] for name, part in found.items()} | {"members": members}
 
 
 class Histograms:
@@ -146,12 +101,11 @@ class Histograms:
         return self.features.codes[column], self.features.columns[column].table(code, missing_right)
 
     def _structure(self, splits: Sequence[tuple[int, int, bool]]) -> Structure:
-        feature = np.array([split[0] for split in splits], dtype=np.int32)
         conditions = [self.features.columns[split[0]].condition(*split[1:]) for split in splits]
         leaf = np.zeros(self.features.codes.shape[1], dtype=np.int32)
         for level, split in enumerate(splits):
             compiled("symmetric_trees").add_level(*self._routed(*split), level, leaf)
-        return Structure(feature, conditions, leaf)
+        return Structure.of_conditions([split[0] for split in splits], conditions, leaf)
 
 
 def largest_gain(sums: Array) -> float:

@@ -19,9 +19,10 @@ from ..constraints import SIGNS, require_signs
 from .columns import MAX_BINS
 from .derivatives import exact_derivatives, sampled_columns, split_derivatives
 from .features import BinnedFeatures
-from .growth import Histograms, Structure
+from .growth import Histograms
 from .leaves import column_ranges, constant_leaves, has_enough, leaf_sums, linear_leaves
 from .monotone import monotone_leaves
+from .structure import Structure
 
 # Share of the rows that a tree is fitted to, if the others order the levels of categories.
 CATEGORICAL_SUBSAMPLE = 0.5
@@ -98,6 +99,7 @@ class SymmetricTree(Learner):
 
     step = "unit"
     multi_output = True
+    refits = True
     stops_early = True
     constraints = {
         "max_depth": Integer(1, 10),
@@ -173,9 +175,16 @@ class SymmetricTree(Learner):
 
     def fit(self, round: Round) -> Term:
         """The tree of this round."""
+        return self._grower(round).grow(round)
+
+    def refit(self, term: Term, round: Round) -> Term:
+        """The tree with the splits of `term`, and leaves for this round."""
+        assert isinstance(term, SymmetricTrees)
+        return self._grower(round).refit(term, round)
+
+    def _grower(self, round: Round) -> SymmetricGrower:
         # The key holds values: a learner that is recreated in each round uses the memory of an equal one.
-        grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: SymmetricGrower(self, round))
-        return grower.grow(round)
+        return round.design.cache((type(self), pickle.dumps(vars(self))), lambda: SymmetricGrower(self, round))
 
 
 class SymmetricGrower:
@@ -192,9 +201,11 @@ class SymmetricGrower:
         self.histograms = design.cache((*bins, size), lambda: Histograms(self.features, *size, design.n_jobs))
 
     def grow(self, round: Round) -> Term:
-        """The tree of a round; its output on the training rows is cached in the design."""
+        """The tree of a round."""
         learner = self.learner
-        sample = self._sampled(round)
+        sample, left_out = self._divided(round)
+        if self.features.many_levels:
+            self._reorder_levels(round, left_out)
         derivatives = exact_derivatives(sample)
         structure = self.histograms.grow(
             split_derivatives(*derivatives, learner.n_projections, round.rng),
@@ -203,31 +214,26 @@ class SymmetricGrower:
             learner.min_child_weight,
             lambda *gains: self._adjusted(sample, *gains),
         )
-        leaf, sums = structure.leaf, leaf_sums(structure.leaf, structure.depth, *derivatives)
-        value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
-        if learner.leaf == "linear" and structure.depth:
-            enough = has_enough(sums, learner.min_child_weight)
-            return self._linear_tree(sample, structure, derivatives, value, enough)
-        if learner.monotone_constraints is not None:
-            signs = np.asarray(learner.monotone_constraints)[structure.feature]
-            value = monotone_leaves(value, sums[:, :, 1], structure, signs)
-        term = SymmetricTrees(**structure.fields, value=value[None])
-        round.design.cache_output(term, value[leaf])
-        return term
+        return self._finished(sample, structure, derivatives)
 
-    def _sampled(self, round: Round) -> Round:
-        """The round on the rows that the tree is fitted to; the others order the levels of categories."""
-        categories = self.features.many_levels
+    def refit(self, tree: SymmetricTrees, round: Round) -> Term:
+        """A tree with the splits of another one, and leaves for a round."""
+        sample, _ = self._divided(round)
+        return self._finished(sample, Structure.of_tree(tree, round.design.original), exact_derivatives(sample))
+
+    def _divided(self, round: Round) -> tuple[Round, Array]:
+        """The round on the rows that a tree is fitted to, and the weights (n,) of the others."""
+        categories = bool(self.features.many_levels)
         share = min(self.learner.subsample, CATEGORICAL_SUBSAMPLE if categories else 1.0)
-        if share == 1.0:
-            return round
-        sample, left_out = sample_rows(round, share, whole=bool(categories))
+        return (round, np.zeros(0)) if share == 1.0 else sample_rows(round, share, whole=categories)
+
+    def _reorder_levels(self, round: Round, weight: Array) -> None:
+        """Order the levels of categories by rows of given weights, (n,)."""
         gradient = round.gradient @ round.rng.standard_normal(round.gradient.shape[1])
         hessian = round.hessian.mean(axis=1)
         smoothing = self.learner.cat_smooth * float(round.mean(hessian))
-        for column in categories:
-            column.reorder(left_out * gradient, left_out * hessian, smoothing)
-        return sample
+        for column in self.features.many_levels:
+            column.reorder(weight * gradient, weight * hessian, smoothing)
 
     def _adjusted(self, round: Round, gains: Array, unit: float, unit_of_hessians: float) -> Array:
         """The gains by which a split is chosen: with noise, and those of a sample of the columns."""
@@ -243,16 +249,31 @@ class SymmetricGrower:
             gains = np.where(sampled, gains, -np.inf)
         return gains
 
-    def _linear_tree(
-        self,
-        round: Round,
-        structure: Structure,
-        derivatives: tuple[Array, Array],
-        constant: Array,
-        enough: Array,
-    ) -> Term:
-        """The tree with a ridge regression in each leaf."""
-        design, learner, feature = round.design, self.learner, structure.feature
+    def _finished(self, round: Round, structure: Structure, derivatives: tuple[Array, Array]) -> Term:
+        """The tree of given splits; its output on the training rows is cached in the design."""
+        learner, leaf, design = self.learner, structure.leaf, round.design
+        sums = leaf_sums(leaf, structure.depth, *derivatives)
+        value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
+        output, parts = value[leaf], {}
+        if learner.leaf == "linear" and structure.depth:
+            Z, line = self._factors(round, structure)
+            leaves = leaf, derivatives, round.weight, Z, value, has_enough(sums, learner.min_child_weight)
+            value, slope = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
+            output = value[leaf] + np.einsum("ncl,nl->nc", slope[leaf], Z)
+            parts = {"slope": slope / line.pop("scale")} | line
+        elif learner.monotone_constraints is not None:
+            signs = np.asarray(learner.monotone_constraints)[structure.feature]
+            value = monotone_leaves(value, sums[:, :, 1], structure, signs)
+            output = value[leaf]
+        term = SymmetricTrees(
+            **structure.fields, value=value[None], **{name: x[None] for name, x in parts.items()}
+        )
+        design.cache_output(term, output)
+        return term
+
+    def _factors(self, round: Round, structure: Structure) -> tuple[Array, dict[str, Array]]:
+        """The standardised features of the levels, (n, D), and their low, high, center and scale, (D,) each."""
+        design, feature = round.design, structure.feature
         ranges = design.cache(
             (SymmetricGrower, "ranges"), lambda: column_ranges(design.original, round.loss_weight)
         )
@@ -262,11 +283,4 @@ class SymmetricGrower:
         first = [f not in feature[:level] for level, f in enumerate(feature)]
         has_slope = np.array([self.features.columns[f].is_number for f in feature]) & first
         Z = np.where(np.isnan(Z) | ~has_slope, 0.0, Z)
-        leaves = structure.leaf, derivatives, round.weight, Z, constant, enough
-        value, slope = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
-        parts = {"slope": slope / scale, "low": low, "high": high, "center": center}
-        term = SymmetricTrees(
-            **structure.fields, value=value[None], **{name: part[None] for name, part in parts.items()}
-        )
-        design.cache_output(term, value[structure.leaf] + np.einsum("ncl,nl->nc", slope[structure.leaf], Z))
-        return term
+        return Z, {"low": low, "high": high, "center": center, "scale": scale}

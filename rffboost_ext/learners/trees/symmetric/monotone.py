@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ....utils.typing import Array
-from .growth import Structure
+from .structure import Structure
 
 # Passes over several features.
 MAX_PASSES = 20
@@ -42,7 +42,7 @@ def chains_of(structure: Structure, feature: int, sign: int) -> Array:
     With a sign of -1 as it falls.
     """
     levels = np.flatnonzero(structure.feature == feature)
-    order = levels[np.argsort([structure.conditions[level].threshold for level in levels], kind="stable")]
+    order = levels[np.argsort(structure.threshold[levels], kind="stable")]
     bits = 1 << order
     leaves = np.arange(2**structure.depth)
     chains = leaves[(leaves & bits.sum()) == 0][:, None] + np.append(0, np.cumsum(bits))
