@@ -7,11 +7,44 @@ histogram of a leaf is that of its parent less that of its sibling.
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 
 from .compile_options import INNER
 from .kernel import kernel
+
+# With a larger total weight values keep their leading bits, and weights are numbers of rows up to rounding.
+MAX_REPEATED = 2.0**26
+
+
+@numba.njit(**INNER)
+def least_bit(most):  # type: ignore[no-untyped-def]
+    """A number whose last bit is that of 52 bits below the next power of two above `most`."""
+    return math.ldexp(1.5, math.frexp(most)[1])
+
+
+@kernel("f8[2] f8[1] f8 f8[2]*")
+def exact_products(values, weight, total, out):  # type: ignore[no-untyped-def]
+    """Weighted values (n, s), rounded to multiples of a power of two, so that sums of each column are exact.
+
+    They do not depend on an order then, and a row of weight 2 counts as two rows to the last bit, up to a `total`
+    weight of `MAX_REPEATED`.
+    """
+    n, n_columns = values.shape
+    first, last = np.zeros(n_columns), np.zeros(n_columns)
+    for i in range(n):
+        for s in range(n_columns):
+            first[s] = max(first[s], abs(values[i, s]))
+    for s in range(n_columns):
+        size = first[s]
+        first[s] = least_bit(size * min(max(total, 1.0), MAX_REPEATED))
+        last[s] = least_bit(size * total)
+    for i in range(n):
+        for s in range(n_columns):
+            rounded = (values[i, s] + first[s]) - first[s]
+            out[i, s] = (weight[i] * rounded + last[s]) - last[s]
 
 
 @numba.njit(**INNER)
@@ -51,11 +84,14 @@ def split_histograms(codes, rows, sums, start, stop, n_parents, histogram):  # t
 @numba.njit(**INNER)
 def sum_below(histogram, left):  # type: ignore[no-untyped-def]
     """Sums (s, bins) over the codes up to each one, of a histogram (bins, s)."""
-    for s in range(left.shape[0]):
-        left[s, 0] = histogram[0, s]
-    for b in range(1, left.shape[1]):
-        for s in range(left.shape[0]):
-            left[s, b] = left[s, b - 1] + histogram[b, s]
+    n_sums = left.shape[0]
+    # Two sums at a time, because each addition waits for the one before.
+    for s in range(0, n_sums, 2):
+        other, here, there = min(s + 1, n_sums - 1), 0.0, 0.0
+        for b in range(left.shape[1]):
+            here += histogram[b, s]
+            there += histogram[b, other]
+            left[s, b], left[other, b] = here, there
 
 
 @numba.njit(fastmath=True, **INNER)
@@ -82,17 +118,6 @@ def add_gains(left, total, penalty, least, low, high, gain):  # type: ignore[no-
         here, there = part[b], weight - part[b]
         change = low[b] / (here + penalty) + high[b] / (there + penalty) - before
         gain[b] += change if (here >= least) & (there >= least) else 0.0
-
-
-@numba.njit(**INNER)
-def others(histogram, left):  # type: ignore[no-untyped-def]
-    """Sums (s, bins) over all codes but each one, of a histogram (bins, s)."""
-    for s in range(left.shape[0]):
-        whole = 0.0
-        for b in range(left.shape[1]):
-            whole += histogram[b, s]
-        for b in range(left.shape[1]):
-            left[s, b] = whole - histogram[b, s]
 
 
 @kernel("u1[2] u4[1] f8[2] i8[1] i8[1] i8 i8[1] i8[1] b1[1] f8 f8 f8[4]* f8[3]* i8 i8")
@@ -139,15 +164,12 @@ def find_gains(  # type: ignore[no-untyped-def]
         for leaf in range(n_leaves):
             if stop[leaf] - start[leaf] < 2:
                 continue
-            for s in range(n_sums):
-                total[s] = histogram[leaf, :bins, s].sum()
-            if one_hot[j]:
-                others(histogram[leaf, :bins], left)
-                add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 0, :bins])
-                continue
             sum_below(histogram[leaf, :bins], left)
+            total[:] = left[:, bins - 1]
+            if one_hot[j]:
+                left[:] = histogram[leaf, :bins].T
             add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 0, :bins])
-            if not has_missing:
+            if one_hot[j] or not has_missing:
                 continue
             for s in range(n_sums):
                 left[s] -= histogram[leaf, 0, s]

@@ -45,7 +45,7 @@ class Histograms:
 
     def grow(
         self,
-        derivatives: Sequence[Array],
+        derivatives: Array,
         columns: Array,
         penalty: float,
         least: float,
@@ -55,7 +55,7 @@ class Histograms:
 
         Parameters
         ----------
-        derivatives : sequence of s ndarrays of shape (n,)
+        derivatives : ndarray of shape (n, s)
             Weighted gradients, then the weighted hessian, whose sums are exact; rows of hessian 0 are left out.
         columns : ndarray of shape (c,)
             The columns that may be split.
@@ -67,14 +67,17 @@ class Histograms:
             From the gains of a level, (c, 2, bins), and the units of gradients and of hessians in which they are,
             to those by which the split is chosen.
         """
-        rows = np.flatnonzero(derivatives[-1] > 0.0).astype(np.uint32)
-        sums = np.stack([part[rows] for part in derivatives], axis=1)
-        size = np.abs(sums).sum(axis=0)
+        rows = np.flatnonzero(derivatives[:, -1] > 0.0).astype(np.uint32)
+        sums = derivatives.take(rows, axis=0)
+        size = np.ones(len(rows)) @ np.abs(sums)
         # In these units no square of a sum overflows or vanishes.
         units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
-        sums /= np.append(np.full(len(size) - 1, units[0]), units[1])
-        penalty, least = penalty / units[1], max(least / units[1], np.finfo(np.float64).tiny)
-        least_gain = LEAST_GAIN * largest_gain(sums)
+        scale = np.append(np.full(len(size) - 1, units[0]), units[1])
+        sums, size = sums / scale, size / scale
+        tiny = np.finfo(np.float64).tiny
+        penalty, least = penalty / units[1], max(least / units[1], tiny)
+        # No gain is larger than the sum of squares over the hessian.
+        least_gain = LEAST_GAIN * float(np.square(size[:-1]).sum()) / max(float(size[-1]), tiny)
         start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
         stop[0] = len(rows)
         spare = np.empty_like(rows), np.empty_like(sums)
@@ -106,9 +109,3 @@ class Histograms:
         for level, split in enumerate(splits):
             compiled("symmetric_trees").add_level(*self._routed(*split), level, leaf)
         return Structure.of_conditions([split[0] for split in splits], conditions, leaf)
-
-
-def largest_gain(sums: Array) -> float:
-    """A bound on the gain of a split, from the derivatives (n, s)."""
-    size = np.abs(sums).sum(axis=0)
-    return float(np.square(size[:-1]).sum() / size[-1]) if len(sums) and size[-1] > 0.0 else 0.0
