@@ -12,7 +12,8 @@ import pytest
 from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
 from rffboost_ext.inspection.shapley import shapley
 from rffboost_ext.learners.trees.symmetric import growth
-from rffboost_ext.learners.trees.symmetric.columns import Numbers
+from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, Numbers
+from rffboost_ext.learners.trees.symmetric.features import category
 from rffboost_ext.terms import outputs_of_each
 
 RNG = np.random.default_rng(0)
@@ -124,6 +125,16 @@ def test_categories_are_learned(n_levels):
     gap = frame.assign(c=pd.Categorical([None] * len(frame), frame.c.cat.categories))
     with pytest.warns(UserWarning, match="unknown"):
         np.testing.assert_array_equal(model.predict(other), model.predict(gap))
+
+
+def test_levels_without_rows_are_ordered_by_the_mean_of_all():
+    levels, codes = np.repeat(np.arange(5.0), 20), np.zeros(100, dtype=np.uint8)
+    column = category(levels, 7, codes)
+    assert isinstance(column, ManyLevels)
+    column.reorder(np.repeat([2.0, -1.0, 0.1, 1.0, -2.0], 20), np.ones(100), 1.0)
+    place = column.code_of_level
+    assert place[4] < place[1] < place[5] < place[6] < place[2] < place[3] < place[0]
+    np.testing.assert_array_equal(codes, place[levels.astype(int)])
 
 
 @pytest.mark.parametrize("weight", [1.0, 1_000.0])

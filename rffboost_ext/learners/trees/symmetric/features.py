@@ -32,10 +32,12 @@ class BinnedFeatures:
     def of(cls, design: DesignLike, weight: Array, max_bin: int) -> BinnedFeatures:
         """The original features of a design, binned by the weights of the rows, (n,)."""
         X = design.original
-        coded = set() if design.expansion is None else set(design.expansion.categorical.tolist())
+        n_levels = numbers_of_levels(design)
         codes = np.zeros(X.T.shape, dtype=np.uint8)
         columns = [
-            category(X[:, j], codes[j]) if j in coded else Numbers(X[:, j], weight, max_bin, codes[j])
+            category(X[:, j], n_levels[j], codes[j])
+            if j in n_levels
+            else Numbers(X[:, j], weight, max_bin, codes[j])
             for j in range(X.shape[1])
         ]
         return cls(codes, columns)
@@ -54,8 +56,15 @@ class BinnedFeatures:
         return [column for column in self.columns if isinstance(column, ManyLevels)]
 
 
-def category(values: Array, codes: Array) -> Column:
+def numbers_of_levels(design: DesignLike) -> dict[int, int]:
+    """The number of levels of each category; some may have no rows here."""
+    if design.expansion is None:
+        return {}
+    tables = zip(design.expansion.categorical.tolist(), design.expansion.one_hot, strict=True)
+    # The last row of a table is that of a missing level.
+    return {column: len(table) - 1 for column, table in tables}
+
+
+def category(values: Array, n_levels: int, codes: Array) -> Column:
     """A column of category codes, (n,)."""
-    levels = level_codes(values)
-    n_levels = int(levels.max(initial=0)) + 1
-    return (FewLevels if n_levels <= MAX_ONE_HOT else ManyLevels)(levels, n_levels, codes)
+    return (FewLevels if n_levels <= MAX_ONE_HOT else ManyLevels)(level_codes(values), n_levels, codes)
