@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .compile_options import INNER
+from .compile_options import INLINED, INNER
 from .kernel import kernel
 from .tree_traversal import add_values, is_member
 
@@ -33,15 +33,26 @@ def find_leaves(columns, feature, threshold, missing_right, subset, members, lea
 
 
 @numba.njit(**INNER)
-def add_linear_parts(columns, feature, slope, low, high, center, leaf, z, out):  # type: ignore[no-untyped-def]
-    """Add the linear parts of the leaves of some rows to their outputs, (rows, C)."""
+def center_levels(columns, feature, low, high, center, z):  # type: ignore[no-untyped-def]
+    """Write the clipped and centered features of the levels of a tree to z (rows, D); missing values are 0."""
     for level in range(len(feature)):
         x, a, b, middle = columns[feature[level]], low[level], high[level], center[level]
-        for i in range(len(leaf)):
-            z[i] = 0.0 if np.isnan(x[i]) else min(max(x[i], a), b) - middle
-        for i in range(len(leaf)):
-            for c in range(out.shape[1]):
-                out[i, c] += slope[leaf[i], c, level] * z[i]
+        for i in range(len(z)):
+            v = a if x[i] < a else x[i]
+            v = b if v > b else v
+            z[i, level] = 0.0 if np.isnan(v) else v - middle
+
+
+@numba.njit(fastmath=True, **INLINED)
+def add_slopes(slope, leaf, z, out):  # type: ignore[no-untyped-def]
+    """Add slopes (leaves, C, D) of the leaves of some rows, times z (rows, D), to out (rows, C)."""
+    for i in range(len(leaf)):
+        lines, row = slope[leaf[i]], z[i]
+        for c in range(out.shape[1]):
+            part = 0.0
+            for level in range(len(row)):
+                part += lines[c, level] * row[level]
+            out[i, c] += part
 
 
 @kernel("T[2] i4[2] f8[2] b1[2] i4[2] u1[2] f8[3] f8[4] f8[2] f8[2] f8[2] i8[1] f8[3]* i8 i8")
@@ -67,7 +78,7 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
     Tree t is added to ``out[place[t]]``. Without slopes the arrays of linear parts are empty.
     """
     columns = np.empty((X.shape[1], BLOCK))
-    reached, z = np.empty(BLOCK, dtype=np.int32), np.empty(BLOCK)
+    reached, z = np.empty(BLOCK, dtype=np.int32), np.empty((BLOCK, feature.shape[1]))
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
         size = stop - start
@@ -79,5 +90,5 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
             find_leaves(columns, feature[t], threshold[t], missing_right[t], subset[t], members, leaf)
             add_values(value[t], leaf, out[place[t]], start)
             if len(slope):
-                rows = out[place[t], start:stop]
-                add_linear_parts(columns, feature[t], slope[t], low[t], high[t], center[t], leaf, z, rows)
+                center_levels(columns, feature[t], low[t], high[t], center[t], z[:size])
+                add_slopes(slope[t], leaf, z[:size], out[place[t], start:stop])

@@ -14,9 +14,23 @@ import numpy as np
 
 from .compile_options import INNER
 from .kernel import kernel
+from .symmetric_tree_evaluation import add_slopes
 
 # With a larger total weight values keep their leading bits, and weights are numbers of rows up to rounding.
 MAX_REPEATED = 2.0**26
+
+
+@kernel("f8[1] f8[1] u1[1]*")
+def find_codes(values, edges, codes):  # type: ignore[no-untyped-def]
+    """Write 1 plus the number of edges (at most 254) that are not above each value to codes (n,); 0 for NaN."""
+    padded = np.full(255, np.inf)
+    padded[: len(edges)] = edges
+    for i in range(len(values)):
+        # Bit by bit, and without branches, of which the processor would guess half wrong.
+        below = 0
+        for bit in range(7, -1, -1):
+            below += int(padded[below + (1 << bit) - 1] <= values[i]) << bit
+        codes[i] = 0 if np.isnan(values[i]) else min(below, len(edges)) + 1
 
 
 @numba.njit(**INNER)
@@ -213,22 +227,41 @@ def add_leaf_sums(leaf, gradient, hessian, sums):  # type: ignore[no-untyped-def
             sums[k, c, 1] += hessian[i, c]
 
 
-@kernel("i4[1] f8[2] f8[2] f8[2] f8[4]* f8[3]*")
+@kernel("T[2] i4[1] f8[1] f8[1] f8[1] f8[1] f8[2]*")
+def standardise_levels(X, feature, low, high, center, scale, Z):  # type: ignore[no-untyped-def]
+    """Write features of X (n, d), clipped and standardised, to Z (n, D); missing values are 0."""
+    for i in range(len(X)):
+        for level in range(len(feature)):
+            x = np.float64(X[i, feature[level]])
+            z = (min(max(x, low[level]), high[level]) - center[level]) / scale[level]
+            Z[i, level] = 0.0 if np.isnan(x) else z
+
+
+@kernel("i4[1] f8[2] f8[2] f8[2] f8[3]* f8[3]*")
 def add_normal_equations(leaf, gradient, hessian, Z, matrix, right):  # type: ignore[no-untyped-def]
     """Add the rows of Z (n, p) to the weighted least squares of each leaf and output.
 
-    `matrix` (leaves, C, p, p), of which the lower triangle is written, are sums of ``h z z^T``, `right`
+    `matrix` (leaves, C, p (p + 1) / 2) are sums of ``h z z^T``, its lower triangle row by row, and `right`
     (leaves, C, p) sums of ``-g z``; the derivatives, (n, C) each, contain the weights.
     """
-    size = Z.shape[1]
+    size, products = Z.shape[1], np.empty(matrix.shape[2])
     for i in range(len(leaf)):
-        k = leaf[i]
+        k, q = leaf[i], 0
+        for a in range(size):
+            for b in range(a + 1):
+                products[q] = Z[i, a] * Z[i, b]
+                q += 1
         for c in range(gradient.shape[1]):
             g, h = gradient[i, c], hessian[i, c]
-            if h == 0.0:
-                continue
+            for q in range(len(products)):
+                matrix[k, c, q] += h * products[q]
             for a in range(size):
                 right[k, c, a] -= g * Z[i, a]
-                scaled = h * Z[i, a]
-                for b in range(a + 1):
-                    matrix[k, c, a, b] += scaled * Z[i, b]
+
+
+@kernel("i4[1] f8[2] f8[3] f8[2] f8[2]*")
+def linear_outputs(leaf, value, slope, Z, out):  # type: ignore[no-untyped-def]
+    """Write values (leaves, C) of the leaves of rows, plus slopes (leaves, C, D) times Z (n, D), to out (n, C)."""
+    for i in range(len(leaf)):
+        out[i] = value[leaf[i]]
+    add_slopes(slope, leaf, Z, out)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....kernels import compiled
 from ....utils.typing import Array
 
 N_CODES = 256
@@ -75,11 +76,9 @@ class Numbers(Column):
     is_number = True
 
     def __init__(self, values: Array, weight: Array, max_bin: int, codes: Array) -> None:
-        used = weight > 0.0
-        self.edges = bin_edges(values[used], weight[used], max_bin)
+        self.edges = bin_edges(values, weight, max_bin)
         self.n_codes = len(self.edges) + 2
-        codes[:] = np.searchsorted(self.edges, values, side="right") + 1
-        codes[np.isnan(values)] = 0
+        compiled("symmetric_trees").find_codes(values.astype(np.float64), self.edges, codes)
 
     def condition(self, code: int, missing_right: bool) -> Condition:
         """The split at an edge; those of the first and the last code divide missing values from numbers."""
@@ -149,17 +148,22 @@ class ManyLevels(Column):
 def bin_edges(values: Array, weight: Array, max_bin: int) -> Array:
     """The edges between at most `max_bin` bins, midway between adjacent values, so that bins are of equal weight.
 
-    With few distinct values each has its own bin. A row of weight 2 counts as two rows.
+    With few distinct values each has its own bin. A row of weight 2 counts as two rows, one of weight 0 as none.
     """
-    order = np.argsort(values)
-    ordered = values[order].astype(np.float64)
+    if not (weight > 0.0).all():
+        values, weight = values[weight > 0.0], weight[weight > 0.0]
+    if weight.min(initial=np.inf) == weight.max(initial=0.0):
+        ordered, below = np.sort(values), np.arange(1.0, len(values) + 1.0)
+    else:
+        order = np.argsort(values)
+        ordered, below = values[order], np.cumsum(weight[order])
     # Missing values come last.
-    ordered = ordered[: len(ordered) - np.count_nonzero(np.isnan(ordered))]
+    ordered = ordered[: len(ordered) - np.count_nonzero(np.isnan(ordered))].astype(np.float64, copy=False)
     upper = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1
     if len(upper) >= max_bin:
-        below = np.cumsum(weight[order])
         shares = below[len(ordered) - 1] * np.arange(1, max_bin) / max_bin
-        upper = upper[np.unique(np.searchsorted(below[upper - 1], shares).clip(max=len(upper) - 1))]
+        places = np.searchsorted(upper, np.searchsorted(below, shares), side="right")
+        upper = upper[np.unique(places.clip(max=len(upper) - 1))]
     middle = 0.5 * ordered[upper - 1] + 0.5 * ordered[upper]
     # Between neighbours among numbers in double precision there is no other.
     return np.where(middle > ordered[upper - 1], middle, ordered[upper])

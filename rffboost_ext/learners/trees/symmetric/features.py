@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ....utils.parallel import run_over_tiles
 from ....utils.typing import Array, DesignLike
 from .columns import Column, FewLevels, ManyLevels, Numbers, level_codes
 
@@ -34,12 +36,17 @@ class BinnedFeatures:
         X = design.original
         n_levels = numbers_of_levels(design)
         codes = np.zeros(X.T.shape, dtype=np.uint8)
-        columns = [
-            category(X[:, j], n_levels[j], codes[j])
-            if j in n_levels
-            else Numbers(X[:, j], weight, max_bin, codes[j])
-            for j in range(X.shape[1])
-        ]
+        columns: list[Any] = [None] * X.shape[1]
+
+        def bin_columns(first: int, last: int) -> None:
+            for j in range(first, last):
+                values, target = np.ascontiguousarray(X[:, j]), codes[j]
+                coded = j in n_levels
+                columns[j] = (
+                    category(values, n_levels[j], target) if coded else Numbers(values, weight, max_bin, target)
+                )
+
+        run_over_tiles(bin_columns, len(columns), design.n_jobs)
         return cls(codes, columns)
 
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:

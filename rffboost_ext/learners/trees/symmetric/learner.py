@@ -20,7 +20,15 @@ from .columns import MAX_BINS
 from .derivatives import exact_derivatives, sampled_columns, split_derivatives
 from .features import BinnedFeatures
 from .growth import Histograms
-from .leaves import column_ranges, constant_leaves, has_enough, leaf_sums, linear_leaves
+from .leaves import (
+    column_ranges,
+    constant_leaves,
+    has_enough,
+    leaf_sums,
+    linear_leaves,
+    linear_outputs,
+    standardised_levels,
+)
 from .monotone import monotone_leaves
 from .structure import Structure
 
@@ -254,16 +262,17 @@ class SymmetricGrower:
         learner, leaf, design = self.learner, structure.leaf, round.design
         sums = leaf_sums(leaf, structure.depth, *derivatives)
         value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
-        output, parts = value[leaf], {}
+        parts: dict[str, Array] = {}
         if learner.leaf == "linear" and structure.depth:
             Z, line = self._factors(round, structure)
             leaves = leaf, derivatives, round.weight, Z, value, has_enough(sums, learner.min_child_weight)
             value, slope = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
-            output = value[leaf] + np.einsum("ncl,nl->nc", slope[leaf], Z)
+            output = linear_outputs(leaf, value, slope, Z)
             parts = {"slope": slope / line.pop("scale")} | line
-        elif learner.monotone_constraints is not None:
-            signs = np.asarray(learner.monotone_constraints)[structure.feature]
-            value = monotone_leaves(value, sums[:, :, 1], structure, signs)
+        else:
+            if learner.monotone_constraints is not None:
+                signs = np.asarray(learner.monotone_constraints)[structure.feature]
+                value = monotone_leaves(value, sums[:, :, 1], structure, signs)
             output = value[leaf]
         term = SymmetricTrees(
             **structure.fields, value=value[None], **{name: x[None] for name, x in parts.items()}
@@ -278,9 +287,8 @@ class SymmetricGrower:
             (SymmetricGrower, "ranges"), lambda: column_ranges(design.original, round.loss_weight)
         )
         low, high, center, scale = ranges[:, feature]
-        Z = (np.clip(design.original[:, feature], low, high) - center) / scale
         # A feature of several levels has one slope.
         first = [f not in feature[:level] for level, f in enumerate(feature)]
         has_slope = np.array([self.features.columns[f].is_number for f in feature]) & first
-        Z = np.where(np.isnan(Z) | ~has_slope, 0.0, Z)
-        return Z, {"low": low, "high": high, "center": center, "scale": scale}
+        line = {"low": low, "high": high, "center": center, "scale": np.where(has_slope, scale, np.inf)}
+        return standardised_levels(design.original, feature, *line.values()), line

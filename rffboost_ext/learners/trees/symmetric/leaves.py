@@ -83,9 +83,11 @@ def linear_leaves(
     factors = np.ones((len(Z), Z.shape[1] + 1))
     factors[:, :-1] = Z
     size, shape = factors.shape[1], constant.shape
-    matrix, right = np.zeros((*shape, size, size)), np.zeros((*shape, size))
-    compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, factors, matrix, right)
-    matrix += np.tril(matrix, -1).swapaxes(-1, -2)
+    row, column = np.tril_indices(size)
+    packed, right = np.zeros((*shape, len(row))), np.zeros((*shape, size))
+    compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, factors, packed, right)
+    matrix = np.empty((*shape, size, size))
+    matrix[..., row, column] = matrix[..., column, row] = packed
     # With very large weights a penalty would be lost in rounding.
     ridges = np.maximum(ridge, LEAST_RIDGE * matrix[..., -1, -1])
     matrix[..., range(size - 1), range(size - 1)] += ridges[..., None]
@@ -96,7 +98,24 @@ def linear_leaves(
     found = np.zeros((*shape, size))
     found[..., -1] = constant
     found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
-    return found[..., -1], found[..., :-1]
+    return np.ascontiguousarray(found[..., -1]), np.ascontiguousarray(found[..., :-1])
+
+
+def linear_outputs(leaf: Array, value: Array, slope: Array, Z: Array) -> Array:
+    """The outputs (n, C) of rows in their leaves (n,), by values (2**D, C), slopes (2**D, C, D) and Z (n, D)."""
+    out = np.empty((len(leaf), value.shape[1]))
+    compiled("symmetric_trees").linear_outputs(leaf, value, slope, Z, out)
+    return out
+
+
+def standardised_levels(X: Array, feature: Array, low: Array, high: Array, center: Array, scale: Array) -> Array:
+    """The features of the levels (D,), in their ranges, in standard deviations from the centers: (n, D).
+
+    Missing values are 0.
+    """
+    Z = np.empty((len(X), len(feature)))
+    compiled("symmetric_trees").standardise_levels(X, feature, low, high, center, scale, Z)
+    return Z
 
 
 def column_ranges(X: Array, weight: Array) -> Array:
