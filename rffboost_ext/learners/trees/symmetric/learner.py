@@ -283,12 +283,13 @@ class SymmetricGrower:
     def _factors(self, round: Round, structure: Structure) -> tuple[Array, dict[str, Array]]:
         """The standardised features of the levels, (n, D), and their low, high, center and scale, (D,) each."""
         design, feature = round.design, structure.feature
-        ranges = design.cache(
-            (SymmetricGrower, "ranges"), lambda: column_ranges(design.original, round.loss_weight)
+        X, ranges = design.cache(
+            (SymmetricGrower, "ranges"),
+            lambda: (np.ascontiguousarray(design.original), column_ranges(design.original, round.loss_weight)),
         )
-        low, high, center, scale = ranges[:, feature]
+        low, high, center, scale = ranges.take(feature, axis=1)
         # A feature of several levels has one slope.
         first = [f not in feature[:level] for level, f in enumerate(feature)]
         has_slope = np.array([self.features.columns[f].is_number for f in feature]) & first
         line = {"low": low, "high": high, "center": center, "scale": np.where(has_slope, scale, np.inf)}
-        return standardised_levels(design.original, feature, *line.values()), line
+        return standardised_levels(X, feature, *line.values()), line

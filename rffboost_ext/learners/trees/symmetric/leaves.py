@@ -123,11 +123,15 @@ def column_ranges(X: Array, weight: Array) -> Array:
 
     Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
     """
-    X, weight = X[weight > 0.0], weight[weight > 0.0] / weight.max()
-    known = ~np.isnan(X)
-    total = weight @ known
-    total[total == 0.0] = 1.0
-    center = weight @ np.where(known, X, 0.0) / total
-    deviation = np.sqrt(weight @ np.square(np.where(known, X - center, 0.0)) / total)
-    deviation[deviation == 0.0] = 1.0
-    return np.nan_to_num([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0), center, deviation])
+    return np.stack([column_range(values.astype(np.float64), weight) for values in X.T], axis=1)
+
+
+def column_range(values: Array, weight: Array) -> tuple[float, float, float, float]:
+    """As :func:`column_ranges`, of one column (n,)."""
+    counted = (weight > 0.0) & ~np.isnan(values)
+    if not counted.any():
+        return 0.0, 0.0, 0.0, 1.0
+    values, weight = values[counted], weight[counted] / weight.max()
+    center = float(np.average(values, weights=weight))
+    deviation = float(np.average(np.square(values - center), weights=weight)) ** 0.5
+    return float(values.min()), float(values.max()), center, deviation or 1.0
