@@ -72,8 +72,9 @@ class Histograms:
         size = np.ones(len(rows)) @ np.abs(sums)
         # In these units no square of a sum overflows or vanishes.
         units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
-        scale = np.append(np.full(len(size) - 1, units[0]), units[1])
-        sums, size = sums / scale, size / scale
+        for part, unit in zip((slice(-1), -1), units, strict=True):
+            sums[:, part] /= unit
+            size[part] /= unit
         tiny = np.finfo(np.float64).tiny
         penalty, least = penalty / units[1], max(least / units[1], tiny)
         # No gain is larger than the sum of squares over the hessian.
@@ -88,6 +89,9 @@ class Histograms:
         memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
         splits: list[tuple[int, int, bool]] = []
         while len(splits) < self.max_depth:
+            if splits:
+                kernels.partition_rows(*self._routed(*splits[-1]), *leaves, *spare)
+                (rows, sums), spare = spare, (rows, sums)
             leaves = rows, sums, start, stop, 2 ** len(splits)
             arguments = self.features.codes, *leaves, columns, *options, memory, gains
             run_over_tiles(kernels.find_gains, len(columns), self.n_jobs, *arguments)
@@ -95,8 +99,6 @@ class Histograms:
             if not gains[column, missing_right, code] > least_gain:
                 break
             splits.append((int(columns[column]), int(code), bool(missing_right)))
-            kernels.partition_rows(*self._routed(*splits[-1]), *leaves, *spare)
-            (rows, sums), spare = spare, (rows, sums)
         return self._structure(splits)
 
     def _routed(self, column: int, code: int, missing_right: bool) -> tuple[Array, Array]:
