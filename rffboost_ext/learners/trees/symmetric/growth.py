@@ -16,6 +16,7 @@ from .structure import Structure
 
 # Gains below this share of the largest that is possible are rounding errors.
 LEAST_GAIN = 1e-12
+TINY = np.finfo(np.float64).tiny
 
 # The most entries of histograms that are kept from level to level; with more, each level adds up all rows anew.
 MOST_SUMS = 2**26
@@ -67,18 +68,8 @@ class Histograms:
             From the gains of a level, (c, 2, bins), and the units of gradients and of hessians in which they are,
             to those by which the split is chosen.
         """
-        rows = np.flatnonzero(derivatives[:, -1] > 0.0).astype(np.uint32)
-        sums = derivatives.take(rows, axis=0)
-        size = np.ones(len(rows)) @ np.abs(sums)
-        # In these units no square of a sum overflows or vanishes.
-        units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
-        for part, unit in zip((slice(-1), -1), units, strict=True):
-            sums[:, part] /= unit
-            size[part] /= unit
-        tiny = np.finfo(np.float64).tiny
-        penalty, least = penalty / units[1], max(least / units[1], tiny)
-        # No gain is larger than the sum of squares over the hessian.
-        least_gain = LEAST_GAIN * float(np.square(size[:-1]).sum()) / max(float(size[-1]), tiny)
+        rows, sums, units, bound = in_units(derivatives)
+        penalty, least = penalty / units[1], max(least / units[1], TINY)
         start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
         stop[0] = len(rows)
         spare = np.empty_like(rows), np.empty_like(sums)
@@ -88,15 +79,16 @@ class Histograms:
         )
         memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
         splits: list[tuple[int, int, bool]] = []
-        while len(splits) < self.max_depth:
+        for level in range(self.max_depth):
             if splits:
-                kernels.partition_rows(*self._routed(*splits[-1]), *leaves, *spare)
+                before = rows, sums, start, stop, 2 ** (level - 1)
+                kernels.partition_rows(*self._routed(*splits[-1]), *before, *spare)
                 (rows, sums), spare = spare, (rows, sums)
-            leaves = rows, sums, start, stop, 2 ** len(splits)
+            leaves = rows, sums, start, stop, 2**level
             arguments = self.features.codes, *leaves, columns, *options, memory, gains
             run_over_tiles(kernels.find_gains, len(columns), self.n_jobs, *arguments)
             column, missing_right, code = np.unravel_index(int(adjust(gains, *units).argmax()), gains.shape)
-            if not gains[column, missing_right, code] > least_gain:
+            if not gains[column, missing_right, code] > LEAST_GAIN * bound:
                 break
             splits.append((int(columns[column]), int(code), bool(missing_right)))
         return self._structure(splits)
@@ -111,3 +103,26 @@ class Histograms:
         for level, split in enumerate(splits):
             compiled("symmetric_trees").add_level(*self._routed(*split), level, leaf)
         return Structure.of_conditions([split[0] for split in splits], conditions, leaf)
+
+
+def in_units(derivatives: Array) -> tuple[Array, Array, tuple[float, float], float]:
+    """The rows (m,) whose hessian is not 0, of derivatives (n, s), and what gains are computed from.
+
+    Returns
+    -------
+    rows : ndarray of shape (m,), uint32
+    sums : ndarray of shape (m, s)
+        Their derivatives in units in which no square of a sum overflows or vanishes.
+    units : tuple of float
+        The units of gradients and of hessians.
+    bound : float
+        No gain is larger.
+    """
+    rows = np.flatnonzero(derivatives[:, -1] > 0.0).astype(np.uint32)
+    sums = derivatives.take(rows, axis=0)
+    size = np.ones(len(rows)) @ np.abs(sums)
+    units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
+    sums[:, :-1] /= units[0]
+    sums[:, -1] /= units[1]
+    total = max(float(size[-1]) / units[1], TINY)
+    return rows, sums, units, float(np.square(size[:-1] / units[0]).sum()) / total
