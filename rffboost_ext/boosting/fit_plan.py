@@ -21,11 +21,14 @@ from .early_stopping.patience import Patience
 from .early_stopping.stacking import mean_curve, stacking_weights
 from .early_stopping.validation_split import ALL_ROWS, validation_splits
 from .evaluation import Evaluation
+from .fit_state import FitRecorder
 from .interruption import Interrupted
 from .training import EarlyStoppedModel, Member, Trainer
 
 # Models that are averaged may have this many times the rounds that are best for each: noise averages out.
 EXTRA_ROUNDS = 1.25
+# Rounds after which one of several kinds of members is chosen.
+RACE_ROUNDS = 50
 
 
 @dataclass(frozen=True)
@@ -116,15 +119,16 @@ class FitPlan:
         Maximum number of rounds of a model, those of an initial one included.
     stopping : StoppingPlan, optional
         How early stopping is used; None to train all rounds.
-    keeps_best : bool, default=False
-        Whether the best of the members on the held-out rows is kept, instead of a stack of them.
+    races : bool, default=False
+        Whether a few rounds of the members are compared on the held-out rows, and the best one alone is trained,
+        instead of a stack of them.
     """
 
     members: Sequence[Member]
     learning_rate: float | Callable[[int], float]
     n_estimators: int
     stopping: StoppingPlan | None = None
-    keeps_best: bool = False
+    races: bool = False
 
     def fit(
         self,
@@ -193,10 +197,7 @@ class EarlyStoppedFit:
             splits = self.stopping.splits(self.data, seed, trainer.loss)
         else:
             splits = [(ALL_ROWS, validation)]
-        trainers, runs = self._train(trainer, splits)
-        if self.plan.keeps_best:
-            best = int(np.argmin([np.mean([one.scores.min() for one in row]) for row in runs]))
-            trainers, runs = [trainers[best]], [runs[best]]
+        trainers, runs = self._train(trainer, splits, self._raced(trainer, splits))
         models, raw = ([[getattr(one, name) for one in row] for row in runs] for name in ("ensemble", "raw"))
         by_score = weights_scores(trainer.loss, self.data.y, models)
         weight = stacking_weights(trainer.loss, models[0], raw, [rows for _, rows in splits], by_score)
@@ -212,8 +213,24 @@ class EarlyStoppedFit:
         learners = [trainer.member.learner for trainer in trainers]
         return FitResult(ensemble, scores, learners, weight, len(splits))
 
+    def _raced(self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]) -> Sequence[Member]:
+        """The members to train: all, or the one of least error in a few rounds, on average over splits."""
+        members, done = self.plan.members, 0 if self.init is None else len(self.init)
+        if not self.plan.races or len(members) == 1:
+            return members
+        n_rounds = min(done + RACE_ROUNDS, self.plan.n_estimators)
+        rules = n_rounds, self.stopping.patience, self.stopping.tol, (), self.init
+        errors = np.zeros(len(members))
+        for k, (kept, validation) in enumerate(splits):
+            data = self.data.take(kept)
+            for number, member in enumerate(members):
+                # Neither callbacks nor records see the race.
+                own = replace(trainer, member=member, recorder=FitRecorder()).independent(k)
+                errors[number] += own.fit_stopping(data, validation, *rules).scores.min()
+        return [members[int(errors.argmin())]]
+
     def _train(
-        self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]]
+        self, trainer: Trainer, splits: Sequence[tuple[Index, Dataset]], members: Sequence[Member]
     ) -> tuple[list[Trainer], list[list[EarlyStoppedModel]]]:
         """The trainers of the members whose condition is met, and a model of each for each split."""
         averaged = len(splits) > 1 and not self.stopping.refit
@@ -221,9 +238,9 @@ class EarlyStoppedFit:
         rules = self.plan.n_estimators, patience, tol, self.callbacks, self.init, EXTRA_ROUNDS if averaged else 1.0
         trainers: list[Trainer] = []
         results: list[list[EarlyStoppedModel]] = []
-        for number, member in enumerate(self.plan.members):
+        for number, member in enumerate(members):
             name = LEARNERS.name_of(member.learner)
-            label = ModelLabel(number, len(self.plan.members), name, n_folds=len(splits))
+            label = ModelLabel(number, len(members), name, n_folds=len(splits))
             own = replace(trainer, member=member, label=label)
             runs: list[EarlyStoppedModel] = []
             for k, (kept, validation) in enumerate(splits):

@@ -42,7 +42,10 @@ class Learner(Spec, ABC):
 
     @property
     def alternatives(self) -> tuple[Learner, ...]:
-        """Learners of which estimators with early stopping keep the best on held-out rows; by default itself."""
+        """Learners that estimators with early stopping try for 50 rounds, to train the best on held-out rows.
+
+        By default the learner itself alone.
+        """
         return (self,)
 
     @abstractmethod

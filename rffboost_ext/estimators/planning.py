@@ -85,7 +85,7 @@ def plan_fit(
     if not stops:
         return FitPlan([Member(parts.learner, step, limit)], rate, n_estimators)
     trained = [Member(learner, step, limit) for learner in parts.learner.alternatives]
-    return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init), keeps_best=True)
+    return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init), races=True)
 
 
 def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ensemble | None) -> TrainingDefaults:

@@ -56,9 +56,9 @@ class SymmetricTree(Learner):
         Maximum number of levels, from 1 to 10.
     leaf : {"auto", "constant", "linear"}, default="auto"
         What leaves are: a constant, or a ridge regression on the features of the levels. With "auto" an estimator
-        with early stopping tries both and keeps the one of smaller error on the held-out rows, also for the trees
-        of a :class:`Mixture`; with ``quality="high"`` both are in the stack. Leaves are constant without early
-        stopping, and with monotone constraints.
+        with early stopping tries both for 50 rounds and trains the one of smaller error on the held-out rows, also
+        for the trees of a :class:`Mixture`; with ``quality="high"`` both are in the stack. Leaves are constant
+        without early stopping, and with monotone constraints.
     min_child_weight : float, default=1.0
         Minimum sum of hessians in a leaf. A leaf that a level would divide into smaller ones gains nothing by it;
         a leaf that is smaller has the value of its parent.
