@@ -14,6 +14,7 @@ import numpy as np
 
 from .compile_options import INNER
 from .kernel import kernel
+from .pair_sums import add_pair
 from .symmetric_tree_evaluation import add_slopes
 
 # With a larger total weight values keep their leading bits, and weights are numbers of rows up to rounding.
@@ -63,17 +64,11 @@ def exact_products(values, weight, total, out):  # type: ignore[no-untyped-def]
 
 @numba.njit(**INNER)
 def add_rows(codes, rows, sums, histogram):  # type: ignore[no-untyped-def]
-    """Add the derivatives (m, s) of some rows to a histogram (bins, s), by the code of each row."""
-    if sums.shape[1] == 2:
+    """Add the derivatives (m, s) of some rows to a histogram (bins, s), by the code of each row; s is even."""
+    n_sums = np.int64(sums.shape[1])
+    for s in range(0, n_sums, 2):
         for i in range(len(rows)):
-            b = codes[rows[i]]
-            histogram[b, 0] += sums[i, 0]
-            histogram[b, 1] += sums[i, 1]
-        return
-    for i in range(len(rows)):
-        b = codes[rows[i]]
-        for s in range(sums.shape[1]):
-            histogram[b, s] += sums[i, s]
+            add_pair(histogram, codes[rows[i]] * n_sums + s, sums, i * n_sums + s)
 
 
 @numba.njit(**INNER)
@@ -98,14 +93,13 @@ def split_histograms(codes, rows, sums, start, stop, n_parents, histogram):  # t
 @numba.njit(**INNER)
 def sum_below(histogram, left):  # type: ignore[no-untyped-def]
     """Sums (s, bins) over the codes up to each one, of a histogram (bins, s)."""
-    n_sums = left.shape[0]
     # Two sums at a time, because each addition waits for the one before.
-    for s in range(0, n_sums, 2):
-        other, here, there = min(s + 1, n_sums - 1), 0.0, 0.0
+    for s in range(0, left.shape[0], 2):
+        here, there = 0.0, 0.0
         for b in range(left.shape[1]):
             here += histogram[b, s]
-            there += histogram[b, other]
-            left[s, b], left[other, b] = here, there
+            there += histogram[b, s + 1]
+            left[s, b], left[s + 1, b] = here, there
 
 
 @numba.njit(fastmath=True, **INNER)

@@ -32,7 +32,7 @@ def split_derivatives(gradient: Array, hessian: Array, n_projections: int, rng: 
     """Gradients, of all outputs or of random projections of them, and the hessian: (n, s), from (n, C) each.
 
     The hessian is the mean of those of all outputs. Each gradient is in units in which its output has this
-    hessian.
+    hessian. A column of zeros makes s even.
     """
     n_rows, n_outputs = gradient.shape
     if n_outputs == 1:
@@ -44,6 +44,7 @@ def split_derivatives(gradient: Array, hessian: Array, n_projections: int, rng: 
     mixing = np.diag(np.sqrt(relative))
     if n_outputs > n_projections:
         mixing = mixing @ rng.standard_normal((n_outputs, n_projections)) / np.sqrt(n_projections)
+    mixing = np.pad(mixing, ((0, 0), (0, 1 - mixing.shape[1] % 2)))
     mixed = np.column_stack([gradient @ mixing, hessian @ relative / n_outputs])
     return exactly_summable(mixed, one)
 

@@ -205,7 +205,9 @@ class SymmetricGrower:
         bins = SymmetricGrower, learner.max_bin
         self.features = design.cache(bins, lambda: BinnedFeatures.of(design, round.loss_weight, learner.max_bin))
         self.features.require_numbers(type(learner).__name__, learner.monotone_constraints)
-        size = learner.max_depth, min(round.raw.shape[1], learner.n_projections) + 1
+        n_gradients = min(round.raw.shape[1], learner.n_projections)
+        # Sums are added in pairs: gradients and the hessian.
+        size = learner.max_depth, 2 * (n_gradients // 2 + 1)
         self.histograms = design.cache((*bins, size), lambda: Histograms(self.features, *size, design.n_jobs))
 
     def grow(self, round: Round) -> Term:
