@@ -9,11 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rffboost_ext import Mixture, RFFBoostClassifier, RFFBoostRegressor, SymmetricTree, SymmetricTrees
+from rffboost_ext import (
+    Design,
+    Mixture,
+    RFFBoostClassifier,
+    RFFBoostRegressor,
+    Round,
+    SymmetricTree,
+    SymmetricTrees,
+)
 from rffboost_ext.inspection.shapley import shapley
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, Numbers
 from rffboost_ext.learners.trees.symmetric.features import category
+from rffboost_ext.losses import SquaredError
 from rffboost_ext.terms import outputs_of_each
 
 RNG = np.random.default_rng(0)
@@ -66,6 +75,15 @@ def test_each_level_has_the_split_of_largest_gain(penalty):
         leaf |= chosen.astype(int) << level
     found = np.array([residual[leaf == k].sum() / ((leaf == k).sum() + penalty) for k in leaf])
     np.testing.assert_allclose(model.predict(rows) - y.mean(), found, atol=1e-9)
+
+
+def test_gradients_count_where_the_hessian_is_zero():
+    rows = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (10, 1))
+    far, sign = np.arange(40) < 20, 2.0 * rows - 1.0
+    gradient, hessian = np.where(far, 5.0 * sign[:, 1], 0.1 * sign[:, 0]), 1.0 * ~far
+    state = Design(rows), SquaredError(), gradient[:, None], np.zeros((40, 1)), gradient[:, None], hessian[:, None]
+    tree = SymmetricTree(1, "constant").fit(Round(*state, np.ones(40), 0, np.random.default_rng(0)))
+    assert tree.feature[0, 0] == 1
 
 
 def test_linear_leaves_solve_the_ridge_regression():
@@ -149,7 +167,7 @@ def test_levels_without_an_effect_are_not_learned_by_heart(weight):
     assert model.score(frame, y) - model.score(shuffled, y) < 0.2
 
 
-@pytest.mark.parametrize("signs", [(1, 0, 0, 0), (-1, 1, 0, 0), (1, 1, -1, 1)])
+@pytest.mark.parametrize("signs", [(1, 0, 0, 0), (-1, 1, 0, 0), np.array([1, 1, -1, 1])])
 def test_constraints_hold(signs):
     rows = np.nan_to_num(X)
     learner = SymmetricTree(monotone_constraints=signs)

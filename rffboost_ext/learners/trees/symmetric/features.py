@@ -51,7 +51,7 @@ class BinnedFeatures:
 
     def require_numbers(self, owner: str, signs: Sequence[int] | None) -> None:
         """Raise a ValueError if outputs are to be monotone in a category."""
-        for j, sign in enumerate(signs or ()):
+        for j, sign in enumerate(() if signs is None else signs):
             if sign and not self.columns[j].is_number:
                 raise ValueError(
                     f"{owner}: monotone_constraints must be 0 for categories, got {sign} for column {j}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class Histograms:
         Parameters
         ----------
         derivatives : ndarray of shape (n, s)
-            Weighted gradients, then the weighted hessian, whose sums are exact; rows of hessian 0 are left out.
+            Weighted gradients, then the weighted hessian, whose sums are exact; rows without any are left out.
         columns : ndarray of shape (c,)
             The columns that may be split.
         penalty : float
@@ -106,7 +107,7 @@ class Histograms:
 
 
 def in_units(derivatives: Array) -> tuple[Array, Array, tuple[float, float], float]:
-    """The rows (m,) whose hessian is not 0, of derivatives (n, s), and what gains are computed from.
+    """The rows (m,) with any derivative but 0, of derivatives (n, s), and what gains are computed from.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def in_units(derivatives: Array) -> tuple[Array, Array, tuple[float, float], flo
     bound : float
         No gain is larger.
     """
-    rows = np.flatnonzero(derivatives[:, -1] > 0.0).astype(np.uint32)
+    rows = np.flatnonzero(reduce(np.logical_or, derivatives.T)).astype(np.uint32)
     sums = derivatives.take(rows, axis=0)
     size = np.ones(len(rows)) @ np.abs(sums)
     units = power_of_two(float(size[:-1].max())), power_of_two(float(size[-1]))
