@@ -42,6 +42,9 @@ CALLS = {
     "default classifier of 3 classes, 178 x 13": (
         "RFFBoostClassifier(random_state=0).fit(*load_wine(return_X_y=True))"
     ),
+    '`learner="symmetric_tree"`, 569 x 30': (
+        "RFFBoostClassifier(learner='symmetric_tree', random_state=0).fit(*load_breast_cancer(return_X_y=True))"
+    ),
     "`gbrff1`, 569 x 30": "presets.gbrff1(random_state=0).fit(*load_breast_cancer(return_X_y=True))",
     "`gbrff2`, 569 x 30": "presets.gbrff2(random_state=0).fit(*load_breast_cancer(return_X_y=True))",
     "first prediction of a loaded default model": "load_model(MODEL).predict_proba(load_breast_cancer().data)",

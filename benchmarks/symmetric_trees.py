@@ -1,10 +1,11 @@
-"""Symmetric trees: predictions in Python and by both forms of their ONNX files, beside XGBoost and CatBoost.
+"""Symmetric trees: boosting rounds, and predictions in Python and by both forms of ONNX files, beside others.
 
-    python benchmarks/symmetric_trees.py [--rows 100000] [--trees 500] [--turns 5] [--json F]
+    python benchmarks/symmetric_trees.py [--parts rounds predictions] [--rows 100000] [--trees 500] [--turns 5]
+        [--json F]
 
-All predict the same rows of 20 features on one thread and are timed in turns; the median counts. Peak memory is
-what a prediction takes in a process of its own, above what that had before. OnnxPredictor cuts rows into chunks,
-ONNX Runtime itself does not.
+``symmetric_rounds.py`` says how rounds are timed. Predictions are for the same rows of 20 features on one thread, in
+turns; the median of the CPU times counts. Peak memory is what a prediction takes in a process of its own, above
+what that had before. OnnxPredictor cuts rows into chunks, ONNX Runtime itself does not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import multiprocessing
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -22,6 +24,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("rounds", "predictions")
 N_FEATURES, N_TRAINING, DEPTH = 20, 5_000, 6
 FORMS = {"tensor operators": False, "tree operator": True}
 Predict = Callable[[Any], Any]
@@ -34,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from benchmarks.speed import positive, require_writable
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--rows", type=positive, default=100_000)
     parser.add_argument("--trees", type=positive, default=500)
     parser.add_argument("--turns", type=positive, default=5)
@@ -42,25 +46,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
     require_writable(parser, json=chosen.json)
-    records = measured(chosen.rows, chosen.trees, chosen.turns)
+    from benchmarks.machine import describe_machine, machine
+    from benchmarks.symmetric_rounds import measured_rounds
+
+    print(describe_machine(machine(1)))
+    records = measured_rounds(chosen.turns) if "rounds" in chosen.parts else []
+    if "predictions" in chosen.parts:
+        records += measured_predictions(chosen.rows, chosen.trees, chosen.turns)
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(records, indent=1) + "\n")
 
 
-def measured(n: int, n_trees: int, turns: int) -> list[dict[str, Any]]:
+def measured_predictions(n: int, n_trees: int, turns: int) -> list[dict[str, Any]]:
     """Time all systems on n rows, print their lines and return them."""
-    from benchmarks.machine import describe_machine, machine
     from benchmarks.timing import format_duration, in_turns
 
     X, y = data(N_TRAINING)
     rows = data(n)[0]
     in_python, files = systems(X, y, n_trees)
     everyone = in_python | {name: open_file() for name, open_file in files.items()}
-    print(describe_machine(machine(1)))
-    times = in_turns(*(partial(run, rows) for run in everyone.values()), turns=turns)
+    times = in_turns(*(partial(run, rows) for run in everyone.values()), turns=turns, clock=time.process_time)
     records = []
     for name, taken in zip(everyone, times, strict=True):
-        record = {"system": name, "seconds": median(taken), "times": taken}
+        record = {"what": "prediction", "system": name, "seconds": median(taken), "times": taken}
         line = f"{name:<48}{format_duration(median(taken)):>10}{n / median(taken):>12,.0f} rows/s"
         if name in files:
             record["bytes"] = peak_memory(files[name], rows)

@@ -98,7 +98,9 @@ class TimingRow:
         return {name: getattr(self, name) for name in names} | times
 
 
-def in_turns(*systems: Run, turns: int, calls: int = 1, warm: int = 0) -> list[list[float]]:
+def in_turns(
+    *systems: Run, turns: int, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter
+) -> list[list[float]]:
     """Time systems one after the other, and again, after one call of each to warm up.
 
     Parameters
@@ -111,6 +113,8 @@ def in_turns(*systems: Run, turns: int, calls: int = 1, warm: int = 0) -> list[l
         Calls per turn, enough of them to be well above the clock's resolution.
     warm : int, default=0
         Calls before those of each turn that are not timed.
+    clock : callable, default=time.perf_counter
+        What is read before and after.
 
     Returns
     -------
@@ -119,18 +123,18 @@ def in_turns(*systems: Run, turns: int, calls: int = 1, warm: int = 0) -> list[l
     """
     for run in systems:
         run()
-    rounds = [[seconds(run, calls, warm) for run in systems] for _ in range(turns)]
+    rounds = [[seconds(run, calls, warm, clock) for run in systems] for _ in range(turns)]
     return [list(times) for times in zip(*rounds, strict=True)]
 
 
-def seconds(run: Run, calls: int = 1, warm: int = 0) -> float:
+def seconds(run: Run, calls: int = 1, warm: int = 0, clock: Callable[[], float] = time.perf_counter) -> float:
     """How long one call takes, on the mean over some that follow others."""
     for _ in range(warm):
         run()
-    start = time.perf_counter()
+    start = clock()
     for _ in range(calls):
         run()
-    return (time.perf_counter() - start) / calls
+    return (clock() - start) / calls
 
 
 def format_duration(duration: float) -> str:

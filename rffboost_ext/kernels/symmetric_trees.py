@@ -223,8 +223,9 @@ def add_leaf_sums(leaf, gradient, hessian, sums):  # type: ignore[no-untyped-def
 
 @kernel("T[2] i4[1] f8[1] f8[1] f8[1] f8[1] f8[2]*")
 def standardise_levels(X, feature, low, high, center, scale, Z):  # type: ignore[no-untyped-def]
-    """Write features of X (n, d), clipped and standardised, to Z (n, D); missing values are 0."""
+    """Write features of X (n, d), clipped and standardised, and a 1 to Z (n, D + 1); missing values are 0."""
     for i in range(len(X)):
+        Z[i, len(feature)] = 1.0
         for level in range(len(feature)):
             x = np.float64(X[i, feature[level]])
             z = (min(max(x, low[level]), high[level]) - center[level]) / scale[level]
@@ -253,9 +254,7 @@ def add_normal_equations(leaf, gradient, hessian, Z, matrix, right):  # type: ig
                 right[k, c, a] -= g * Z[i, a]
 
 
-@kernel("i4[1] f8[2] f8[3] f8[2] f8[2]*")
-def linear_outputs(leaf, value, slope, Z, out):  # type: ignore[no-untyped-def]
-    """Write values (leaves, C) of the leaves of rows, plus slopes (leaves, C, D) times Z (n, D), to out (n, C)."""
-    for i in range(len(leaf)):
-        out[i] = value[leaf[i]]
-    add_slopes(slope, leaf, Z, out)
+@kernel("i4[1] f8[3] f8[2] f8[2]*")
+def add_linear_outputs(leaf, coefficients, Z, out):  # type: ignore[no-untyped-def]
+    """Add coefficients (leaves, C, p) of the leaves of rows, times Z (n, p), to out (n, C)."""
+    add_slopes(coefficients, leaf, Z, out)

@@ -268,9 +268,10 @@ class SymmetricGrower:
         if learner.leaf == "linear" and structure.depth:
             Z, line = self._factors(round, structure)
             leaves = leaf, derivatives, round.weight, Z, value, has_enough(sums, learner.min_child_weight)
-            value, slope = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
-            output = linear_outputs(leaf, value, slope, Z)
-            parts = {"slope": slope / line.pop("scale")} | line
+            found = linear_leaves(*leaves, learner.reg_lambda, learner.linear_lambda)
+            output = linear_outputs(leaf, found, Z)
+            value = np.ascontiguousarray(found[..., -1])
+            parts = {"slope": found[..., :-1] / line.pop("scale")} | line
         else:
             if learner.monotone_constraints is not None:
                 signs = np.asarray(learner.monotone_constraints)[structure.feature]
@@ -283,7 +284,7 @@ class SymmetricGrower:
         return term
 
     def _factors(self, round: Round, structure: Structure) -> tuple[Array, dict[str, Array]]:
-        """The standardised features of the levels, (n, D), and their low, high, center and scale, (D,) each."""
+        """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales, (D,) each."""
         design, feature = round.design, structure.feature
         X, ranges = design.cache(
             (SymmetricGrower, "ranges"),

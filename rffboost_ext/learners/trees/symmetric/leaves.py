@@ -56,8 +56,8 @@ def linear_leaves(
     enough: Array,
     penalty: float,
     ridge: float,
-) -> tuple[Array, Array]:
-    r"""A ridge regression in each leaf: values (2**D, C) and slopes (2**D, C, D).
+) -> Array:
+    r"""A ridge regression in each leaf: the slopes, and last the value, (2**D, C, D + 1).
 
     It minimises :math:`\sum_i (g_i f_i + \tfrac12 h_i f_i^2) + \tfrac12 \lambda v^2 + \tfrac12 \mu |s|^2` for
     :math:`f_i = v + s \cdot z_i`, as in Shi, Li and Li, Gradient boosting with piece-wise linear regression trees,
@@ -71,8 +71,8 @@ def linear_leaves(
         Weighted gradients and hessians.
     weight : ndarray of shape (n,)
         The weights of the rows.
-    Z : ndarray of shape (n, D)
-        Standardised features of the levels; 0 for those without a slope.
+    Z : ndarray of shape (n, D + 1)
+        Standardised features of the levels, 0 for those without a slope, and ones.
     constant : ndarray of shape (2**D, C)
         The values of constant leaves.
     enough : ndarray of shape (2**D,), bool
@@ -80,12 +80,10 @@ def linear_leaves(
     penalty, ridge : float
         The penalties of values and of slopes.
     """
-    factors = np.ones((len(Z), Z.shape[1] + 1))
-    factors[:, :-1] = Z
-    size, shape = factors.shape[1], constant.shape
+    size, shape = Z.shape[1], constant.shape
     row, column = np.tril_indices(size)
     packed, right = np.zeros((*shape, len(row))), np.zeros((*shape, size))
-    compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, factors, packed, right)
+    compiled("symmetric_trees").add_normal_equations(leaf, *derivatives, Z, packed, right)
     matrix = np.empty((*shape, size, size))
     matrix[..., row, column] = matrix[..., column, row] = packed
     # With very large weights a penalty would be lost in rounding.
@@ -98,22 +96,22 @@ def linear_leaves(
     found = np.zeros((*shape, size))
     found[..., -1] = constant
     found[many] = np.linalg.solve(matrix[many], right[many, :, None])[..., 0]
-    return np.ascontiguousarray(found[..., -1]), np.ascontiguousarray(found[..., :-1])
+    return found
 
 
-def linear_outputs(leaf: Array, value: Array, slope: Array, Z: Array) -> Array:
-    """The outputs (n, C) of rows in their leaves (n,), by values (2**D, C), slopes (2**D, C, D) and Z (n, D)."""
-    out = np.empty((len(leaf), value.shape[1]))
-    compiled("symmetric_trees").linear_outputs(leaf, value, slope, Z, out)
+def linear_outputs(leaf: Array, coefficients: Array, Z: Array) -> Array:
+    """The outputs (n, C) of rows in their leaves (n,), by coefficients (2**D, C, D + 1) of Z (n, D + 1)."""
+    out = np.zeros((len(leaf), coefficients.shape[1]))
+    compiled("symmetric_trees").add_linear_outputs(leaf, coefficients, Z, out)
     return out
 
 
 def standardised_levels(X: Array, feature: Array, low: Array, high: Array, center: Array, scale: Array) -> Array:
-    """The features of the levels (D,), in their ranges, in standard deviations from the centers: (n, D).
+    """The features of the levels (D,), in their ranges, in standard deviations from the centers, and ones.
 
-    Missing values are 0.
+    The shape is (n, D + 1). Missing values are 0.
     """
-    Z = np.empty((len(X), len(feature)))
+    Z = np.empty((len(X), len(feature) + 1))
     compiled("symmetric_trees").standardise_levels(X, feature, low, high, center, scale, Z)
     return Z
 
