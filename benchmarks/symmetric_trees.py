@@ -3,8 +3,8 @@
     python benchmarks/symmetric_trees.py [--parts rounds predictions] [--rows 100000] [--trees 500] [--turns 5]
         [--json F]
 
-``symmetric_rounds.py`` says how rounds are timed. Predictions are for the same rows of 20 features on one thread, in
-turns; the median of the CPU times counts. Peak memory is what a prediction takes in a process of its own, above
+``symmetric_rounds.py`` says how rounds are timed. Predictions are for the same rows of 20 features on one thread,
+in turns; the median of the CPU times counts. Peak memory is what a prediction takes in a process of its own, above
 what that had before. OnnxPredictor cuts rows into chunks, ONNX Runtime itself does not.
 """
 

@@ -72,22 +72,27 @@ def add_rows(codes, rows, sums, histogram):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(**INNER)
-def split_histograms(codes, rows, sums, start, stop, n_parents, histogram):  # type: ignore[no-untyped-def]
-    """Turn histograms (leaves, bins, s) of parents into those of their children, l and ``l + n_parents``."""
-    for parent in range(n_parents):
-        other = parent + n_parents
-        is_left_small = stop[parent] - start[parent] <= stop[other] - start[other]
-        small = parent if is_left_small else other
-        here, there = histogram[parent], histogram[other]
+def update_histograms(codes, rows, sums, start, stop, first, last, histogram):  # type: ignore[no-untyped-def]
+    """Fill the histograms (leaves, bins, s) of leaves first .. last-1, and of their siblings unless first is 0.
+
+    The sibling of leaf l is ``l - first``, and its place holds the histogram of both.
+    """
+    for leaf in range(first, last):
+        sibling = leaf - first
+        is_larger = stop[leaf] - start[leaf] >= stop[sibling] - start[sibling]
+        counted = sibling if is_larger else leaf
+        here, there = histogram[sibling], histogram[leaf]
         there[:] = 0.0
-        span = slice(start[small], stop[small])
+        span = slice(start[counted], stop[counted])
         add_rows(codes, rows[span], sums[span], there)
+        if first == 0:
+            continue
         for b in range(here.shape[0]):
             for s in range(here.shape[1]):
-                counted = there[b, s]
-                rest = here[b, s] - counted
-                here[b, s] = counted if is_left_small else rest
-                there[b, s] = rest if is_left_small else counted
+                part = there[b, s]
+                rest = here[b, s] - part
+                here[b, s] = part if is_larger else rest
+                there[b, s] = rest if is_larger else part
 
 
 @numba.njit(**INNER)
@@ -100,6 +105,24 @@ def sum_below(histogram, left):  # type: ignore[no-untyped-def]
             here += histogram[b, s]
             there += histogram[b, s + 1]
             left[s, b], left[s + 1, b] = here, there
+
+
+@numba.njit(**INNER)
+def leave_out(histogram, one_hot, left):  # type: ignore[no-untyped-def]
+    """Leave code 0 out of the sums (s, bins) below each code; if codes are singled out, all codes but one."""
+    for s in range(left.shape[0]):
+        for b in range(left.shape[1]):
+            left[s, b] = histogram[b, s] if one_hot else left[s, b] - histogram[0, s]
+
+
+@numba.njit(**INNER)
+def has_rows(sums):  # type: ignore[no-untyped-def]
+    """Whether any sum (leaves, s) is not 0."""
+    for leaf in range(sums.shape[0]):
+        for s in range(sums.shape[1]):
+            if sums[leaf, s] != 0.0:
+                return True
+    return False
 
 
 @numba.njit(fastmath=True, **INNER)
@@ -158,30 +181,23 @@ def find_gains(  # type: ignore[no-untyped-def]
     fresh = np.empty((0 if kept else n_leaves, most, n_sums))
     memory, total, low, high = np.empty(n_sums * most), np.empty(n_sums), np.empty(most), np.empty(most)
     for j in range(first, last):
-        column, bins = codes[columns[j]], n_codes[j]
+        bins = n_codes[j]
         histogram, left = histograms[j] if kept else fresh, memory[: n_sums * bins].reshape(n_sums, bins)
-        if n_leaves == 1 or not kept:
-            for leaf in range(n_leaves):
-                span = slice(start[leaf], stop[leaf])
-                histogram[leaf] = 0.0
-                add_rows(column, rows[span], sums[span], histogram[leaf])
-        else:
-            split_histograms(column, rows, sums, start, stop, n_leaves // 2, histogram[:, :bins])
+        # Children of leaves whose histograms are known.
+        known = n_leaves // 2 if kept else 0
+        update_histograms(codes[columns[j]], rows, sums, start, stop, known, n_leaves, histogram[:, :bins])
         gains[j] = 0.0
-        has_missing = histogram[:n_leaves, 0].any()
+        has_missing = has_rows(histogram[:n_leaves, 0])
         for leaf in range(n_leaves):
             if stop[leaf] - start[leaf] < 2:
                 continue
             sum_below(histogram[leaf, :bins], left)
-            total[:] = left[:, bins - 1]
-            if one_hot[j]:
-                left[:] = histogram[leaf, :bins].T
-            add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 0, :bins])
-            if one_hot[j] or not has_missing:
-                continue
             for s in range(n_sums):
-                left[s] -= histogram[leaf, 0, s]
-            add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, 1, :bins])
+                total[s] = left[s, bins - 1]
+            for side in range(2 if has_missing and not one_hot[j] else 1):
+                if side or one_hot[j]:
+                    leave_out(histogram[leaf, :bins], one_hot[j], left)
+                add_gains(left, total, penalty, least, low[:bins], high[:bins], gains[j, side, :bins])
 
 
 @kernel("u1[1] u1[1] u4[1] f8[2] i8[1]* i8[1]* i8 u4[1]* f8[2]*")

@@ -284,7 +284,7 @@ class SymmetricGrower:
         return term
 
     def _factors(self, round: Round, structure: Structure) -> tuple[Array, dict[str, Array]]:
-        """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales, (D,) each."""
+        """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""
         design, feature = round.design, structure.feature
         X, ranges = design.cache(
             (SymmetricGrower, "ranges"),
