@@ -14,6 +14,16 @@ BLOCK = 256
 
 
 @numba.njit(**INNER)
+def used_features(feature, n_features):  # type: ignore[no-untyped-def]
+    """The features of trees, ascending."""
+    is_used = np.zeros(n_features, dtype=np.bool_)
+    for t in range(feature.shape[0]):
+        for level in range(feature.shape[1]):
+            is_used[feature[t, level]] = True
+    return np.flatnonzero(is_used)
+
+
+@numba.njit(**INNER)
 def find_leaves(columns, feature, threshold, missing_right, subset, members, leaf):  # type: ignore[no-untyped-def]
     """The leaf of each row of a block in one tree, from its features by columns (d, rows)."""
     leaf[:] = 0
@@ -77,13 +87,13 @@ def add_symmetric_trees(  # type: ignore[no-untyped-def]
 
     Tree t is added to ``out[place[t]]``. Without slopes the arrays of linear parts are empty.
     """
-    columns = np.empty((X.shape[1], BLOCK))
+    columns, used = np.empty((X.shape[1], BLOCK)), used_features(feature, X.shape[1])
     reached, z = np.empty(BLOCK, dtype=np.int32), np.empty((BLOCK, feature.shape[1]))
     for b in range(begin, end):
         start, stop = b * BLOCK, min((b + 1) * BLOCK, len(X))
         size = stop - start
         for i in range(size):
-            for f in range(X.shape[1]):
+            for f in used:
                 columns[f, i] = X[start + i, f]
         leaf = reached[:size]
         for t in range(len(feature)):
