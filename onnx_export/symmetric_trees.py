@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,7 @@ def add_trees(term: SymmetricTrees, graph: Graph, columns: str, i: int) -> str:
     Rows are the last axis, so that comparisons and sums run along them.
     """
     (n_trees, depth), n_outputs = term.feature.shape, term.n_outputs
+    term, rest = with_rounded_centers(term, graph.dtype)
     picked = graph.node("Gather", columns, graph.constant(term.feature.ravel(), f"feature{i}"), axis=0)
     by_tree = graph.constant([n_trees, depth, -1], "by_tree")
     bits = graph.node("Reshape", graph.cast(right_of(term, graph, picked, i), FLOAT32), by_tree)
@@ -53,7 +55,7 @@ def add_trees(term: SymmetricTrees, graph: Graph, columns: str, i: int) -> str:
     found = graph.node("Gather", graph.constant(term.value.reshape(-1, n_outputs), f"value{i}"), leaf, axis=0)
     if term.slope is not None:
         slope = graph.constant(term.slope.reshape(-1, n_outputs, depth), f"slope{i}")
-        factors = graph.node("Reshape", centered(term, graph, picked, i), by_tree)
+        factors = graph.node("Reshape", centered(term, graph, picked, rest, i), by_tree)
         factors = graph.node("Transpose", factors, perm=[0, 2, 1])
         factors = graph.node("Reshape", factors, graph.constant([n_trees, -1, 1, depth], "by_row"))
         products = graph.node("Mul", graph.node("Gather", slope, leaf, axis=0), factors)
@@ -78,11 +80,28 @@ def right_of(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
     return graph.node("Or", right, graph.node("And", missing, goes_right))
 
 
-def centered(term: SymmetricTrees, graph: Graph, picked: str, i: int) -> str:
-    """The values of all levels, (T D, n), in the range of training and less their center."""
+def with_rounded_centers(term: SymmetricTrees, dtype: np.dtype[Any]) -> tuple[SymmetricTrees, Array]:
+    """Trees with centers in the type of a graph, and what missing values are less these, (T, D).
+
+    Large features less their center are then as precise as the features.
+    """
+    if term.slope is None or term.center is None:
+        return term, np.zeros(0)
+    center = term.center.astype(dtype).astype(np.float64)
+    rest = term.center - center
+    return replace(term, center=center, value=term.value - shift(term.slope, rest)), rest
+
+
+def shift(slope: Array, rest: Array) -> Array:
+    """The change of linear leaves (T, leaves, C, D) if their features grow by `rest` (T, D): (T, leaves, C)."""
+    return np.asarray(np.einsum("tkcl,tl->tkc", slope, rest))
+
+
+def centered(term: SymmetricTrees, graph: Graph, picked: str, rest: Array, i: int) -> str:
+    """The values of all levels, (T D, n), in the range of training and less their center; `rest` where missing."""
     low, high, center = (part.reshape(-1, 1) for part in term.linear_parts[1:])
-    middle = graph.constant(center, f"center{i}")
-    x = graph.node("Sub", where_missing(graph, picked, middle), middle)
+    x = graph.node("Sub", picked, graph.constant(center, f"center{i}"))
+    x = where_missing(graph, x, graph.constant(rest.reshape(-1, 1), f"rest{i}"))
     x = graph.node("Max", x, graph.constant(low - center, f"low{i}"))
     return graph.node("Min", x, graph.constant(high - center, f"high{i}"))
 
@@ -100,7 +119,8 @@ def read_symmetric_trees(parts: StoredTerm) -> SymmetricTrees | Trees:
 
 def read_trees_at_once(parts: StoredTerm, i: int, depth: int) -> SymmetricTrees:
     """The inverse of :func:`add_trees`."""
-    fields = {name: parts.array(f"{name}{i}") for name in ("feature", "missing_right", "center", "low", "high")}
+    names = "feature", "missing_right", "center", "rest", "low", "high"
+    fields = {name: parts.array(f"{name}{i}") for name in names}
     below = parts.constants[f"{parts.scope}.below{i}"]
     with np.errstate(over="ignore"):  # the threshold of a level that splits nothing is infinite
         fields["threshold"] = np.nextafter(below, np.inf, dtype=below.dtype).astype(np.float64)
@@ -113,10 +133,11 @@ def read_trees_at_once(parts: StoredTerm, i: int, depth: int) -> SymmetricTrees:
     for name in {"low", "high"} & set(fields):
         fields[name] = fields[name] + fields["center"]
     value, slope = parts.array(f"value{i}"), parts.array(f"slope{i}")
-    shape = n_trees, 2**depth, value.shape[1]
+    value = value.reshape(n_trees, 2**depth, -1)
     if slope is not None:
-        fields["slope"] = slope.reshape(*shape, depth)
-    return SymmetricTrees(**fields, value=value.reshape(shape))
+        slope, rest = slope.reshape(*value.shape, depth), fields.pop("rest")
+        value, fields["center"] = value + shift(slope, rest), fields["center"] + rest
+    return SymmetricTrees(**fields, value=value, slope=slope)
 
 
 READERS["SymmetricTrees"] = read_symmetric_trees
@@ -127,6 +148,8 @@ def _(term: SymmetricTrees, X: Array, eps: float) -> float:
     # Independent rounding errors of T partial sums, each bounded by the sum of the sizes of its summands.
     sizes = replace(term, value=np.abs(term.value), slope=None)(X)
     if term.slope is not None:
-        reach = np.maximum(term.linear_parts[2] - term.linear_parts[1], np.abs(term.linear_parts[3]))
+        # Features less their rounded center.
+        low, high, center = term.linear_parts[1:]
+        reach = high - low + eps * np.abs(center)
         sizes += np.abs(term.slope * reach[:, None, None, :]).sum(axis=3).max(axis=1).sum(axis=0)
     return eps * float(np.sqrt(term.n_trees * max(1, term.depth))) * float(sizes.max(initial=0.0))

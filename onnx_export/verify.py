@@ -12,8 +12,10 @@ import onnx
 from onnx import ModelProto
 from onnx.reference import ReferenceEvaluator
 
-from rffboost_ext import Ensemble, Trees
+from rffboost_ext import Ensemble, SymmetricTrees, Term, Trees
 from rffboost_ext.preprocessing.base_margin import check_base_margin
+from rffboost_ext.terms import LinearTrees
+from rffboost_ext.terms.gradients import gradient
 from rffboost_ext.utils.param_validation import OneOf, require
 from rffboost_ext.utils.typing import Array
 
@@ -52,9 +54,10 @@ def verify_onnx(
     """Compare the outputs of a model file with those of the estimator in Python.
 
     The comparison "end to end" is that of the predictions: the file's for X, beside the estimator's for X. Its
-    tolerance has the effect of rounding X on cosines, as long as that is less than a hundredth of the scores. Rows
-    that rounding moves to another leaf of a tree are errors. The steps of a pipeline compute in the type of X: for
-    X in float32 the estimator is evaluated in float64 too, and the nearer of both is compared.
+    tolerance has the effect of rounding X on cosines and on linear leaves, as long as that is less than a
+    hundredth of the scores. Rows that rounding moves to another leaf of a tree are errors. The steps of a pipeline
+    compute in the type of X: for X in float32 the estimator is evaluated in float64 too, and the nearer of both is
+    compared.
 
     The other comparisons find where a difference comes from: both sides get the same numbers, X rounded to the
     file's type, or the output of the file's own steps before the ensemble, which is compared with the
@@ -128,7 +131,7 @@ def compare_all(
     raw_in_graph = inner.raw(found) + offset_in_graph
     score = score_tolerance(inner, found, metadata.dtype) + 2.0 * EPS[outer] * float(np.abs(offset).max())
     # Of the file's features, and of the last digit that scalers in Python lose.
-    moved = sum(effect_on_cosines(source.ensemble, near, wanted) for near in (found, wanted * (1.0 + DIGIT)))
+    moved = sum(effect_on_smooth_terms(source.ensemble, near, wanted) for near in (found, wanted * (1.0 + DIGIT)))
     moved += largest_difference(offset, offset_in_graph)
     lines = (
         *compare(inner, metadata, outputs, raw_in_graph, score),
@@ -172,19 +175,36 @@ def end_to_end(
     return Comparison(WHOLE, error, limit, f"MISMATCH on {off.sum()} of {len(off)} rows")
 
 
-def effect_on_cosines(ensemble: Ensemble, found: Array, wanted: Array) -> float:
-    """How far scores move with `found` for the features `wanted`, trees apart; at most `CLOSE` of the scores."""
-    smooth = [term for term in ensemble.terms if not is_piecewise_constant(term)]
-    if found.shape != wanted.shape or not smooth:
+def effect_on_smooth_terms(ensemble: Ensemble, found: Array, wanted: Array) -> float:
+    """How far scores move with `found` for the features `wanted` if rows keep their leaves.
+
+    At most `CLOSE` of the scores.
+    """
+    terms = [term for term in ensemble.compact().terms if not is_piecewise_constant(term)]
+    if found.shape != wanted.shape or not terms:
         return 0.0
-    outputs = sum(term(wanted) for term in smooth)
-    most = CLOSE * float(np.nanmax(np.abs(outputs), initial=0.0))
-    return min(most, float(np.nanmax(np.abs(outputs - sum(term(found) for term in smooth)), initial=0.0)))
+    most = CLOSE * float(np.nanmax(np.abs(sum(term(wanted) for term in terms)), initial=0.0))
+    changes = sum(change_within_leaves(term, found, wanted) for term in terms)
+    return min(most, float(np.nanmax(np.abs(changes), initial=0.0)))
 
 
-def is_piecewise_constant(term: Any) -> bool:
-    """Whether a term is of trees."""
-    return isinstance(term, Trees) or (hasattr(term, "term") and is_piecewise_constant(term.term))
+def change_within_leaves(term: Term, found: Array, wanted: Array) -> Array:
+    """How far outputs move with `found` for `wanted`, (n, C); for linear leaves a bound if rows keep theirs."""
+    if not isinstance(innermost(term), LinearTrees | SymmetricTrees):
+        return term(found) - term(wanted)
+    slopes = np.maximum(*(np.abs(gradient(term, features)) for features in (found, wanted)))
+    return np.asarray(np.einsum("ncd,nd->nc", slopes, np.nan_to_num(np.abs(found - wanted))))
+
+
+def is_piecewise_constant(term: Term) -> bool:
+    """Whether a term is of trees with constant leaves."""
+    inner = innermost(term)
+    return isinstance(inner, Trees) or (isinstance(inner, SymmetricTrees) and inner.slope is None)
+
+
+def innermost(term: Any) -> Any:
+    """The term within all wrappers."""
+    return innermost(term.term) if hasattr(term, "term") else term
 
 
 def in_float64(X: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -84,6 +85,28 @@ def test_linear_leaves_of_binary_trees_by_look_ups() -> None:
     assert not has_tree_operator(file)
     X = ROWS.astype(float)
     np.testing.assert_allclose(from_onnx(file).raw(X), ensemble.raw(X), atol=1e-12)
+
+
+def test_linear_leaves_of_large_features_are_as_precise_as_these() -> None:
+    term, shift = random_symmetric_trees(6, 40, 4, linear=True), 1e6 + 0.3
+    moved = {name: getattr(term, name) + shift for name in ("threshold", "low", "high", "center")}
+    ensemble, rows = ensemble_of(replace(term, **moved)), (ROWS + shift).astype(np.float32)
+    file, known = to_onnx(posed(ensemble, 4), dtype="float32"), exact(ensemble, rows).astype(float)
+    found = runner(file, "onnxruntime")[1]({"X": rows})["variable"]
+    np.testing.assert_allclose(found, known, atol=1e-4)
+    np.testing.assert_allclose(from_onnx(file).raw(rows), known, atol=1e-4)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_rows_that_rounding_moves_to_another_leaf_are_errors(learner: str) -> None:
+    rows = np.column_stack([1e8 + RNG.integers(0, 20, 500), RNG.standard_normal(500)])
+    y = 1e-2 * (rows[:, 0] - 1e8) + np.sign(rows[:, 1])
+    model = RFFBoostRegressor(learner=LEARNERS[learner], n_estimators=20, early_stopping=False).fit(rows, y)
+    report = verify_onnx(model, to_onnx(model, dtype="float32"), rows)
+    assert not report.passed
+    assert report["variable"].passed
+    # Rounding of X itself moves what linear leaves add by up to 0.04.
+    assert report["end to end"].tolerance < (0.04 if learner == "linear leaves" else 1e-4)
 
 
 def test_what_has_no_such_form() -> None:
