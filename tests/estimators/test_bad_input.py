@@ -228,6 +228,11 @@ def test_warm_start_goes_on_with_the_same_kind_of_data():
         ({"init": "last"}, TypeError, "init must be an instance of Ensemble or None, got 'last'"),
         ({"replay": LONG}, ValueError, "learner must have refits=True with replay"),
         ({"replay": LONG, "learner": "symmetric_tree"}, ValueError, "at least n_estimators=100 rounds, got 3"),
+        (
+            {"replay": LONG, "learner": "symmetric_tree", "n_estimators": 3},
+            ValueError,
+            "replay must have one symmetric tree per round, got Cosines",
+        ),
         ({"random_state": -1}, ValueError, "random_state must be an integer >= 0 or None, got -1"),
         ({"loss": "mse"}, ValueError, "unknown loss 'mse'"),
     ],

@@ -187,7 +187,10 @@ class SymmetricTree(Learner):
 
     def refit(self, term: Term, round: Round) -> Term:
         """The tree with the splits of `term`, and leaves for this round."""
-        assert isinstance(term, SymmetricTrees)
+        if not isinstance(term, SymmetricTrees) or term.n_trees != 1:
+            raise ValueError(
+                f"{type(self).__name__}: replay must have one symmetric tree per round, got {term!r:.60}"
+            )
         return self._grower(round).refit(term, round)
 
     def _grower(self, round: Round) -> SymmetricGrower:
