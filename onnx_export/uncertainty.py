@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rffboost_ext import ConformalRegressor, Cosines, Ensemble, Link, RFFBoostQuantileRegressor, Term, Trees
 from rffboost_ext.losses import IdentityLink
 from rffboost_ext.terms import Expanded, Standardized
+from rffboost_ext.terms.gradients import gradient
 from rffboost_ext.utils.typing import Array
 
 from .conversion import convert_in_scope, convert_term
@@ -82,6 +83,11 @@ def _(term: Trees, matrix: Array) -> Term:
 @project_outputs.register
 def _(term: Standardized | Expanded, matrix: Array) -> Term:
     return replace(term, term=project_outputs(term.term, matrix))
+
+
+@gradient.register
+def _(term: OutputProjection, X: Array) -> Array:
+    return np.asarray(np.einsum("ncd,cq->nqd", gradient(term.term, X), term.matrix))
 
 
 @convert_term.register

@@ -12,11 +12,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from onnx_export import OnnxPredictor, OutputProjection, describe_onnx, from_onnx, to_onnx, verify_onnx
 from onnx_export.export import LOWEST_OPSET
 from onnx_export.uncertainty import concatenate_outputs, project_outputs
-from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor
+from rffboost_ext import LEARNERS, ConformalRegressor, RFFBoostQuantileRegressor, RFFBoostRegressor, SymmetricTree
 from rffboost_ext.terms import Standardized
+from rffboost_ext.terms.gradients import gradient
 
 from ..cases import LOSS_CASES, make_data
-from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, random_cosines, random_trees
+from .oracle import DTYPES, NEWEST_OPSET, ensemble_of, random_cosines, random_symmetric_trees, random_trees
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-2.0, 2.0, (300, 3))
@@ -46,7 +47,7 @@ def assert_exported(model, X=X, dtypes=DTYPES, **options):
         np.testing.assert_allclose(predictor.predict_interval(X), model.predict_interval(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", LEARNERS.names())
+@pytest.mark.parametrize("learner", [*LEARNERS.names(), SymmetricTree(leaf="linear")], ids=str)
 def test_quantiles_of_every_learner(learner):
     model = quantiles(learner, (0.48, 0.49, 0.5, 0.51)).fit(X, Y)
     raw = np.column_stack([one.predict(X) for one in model.estimators_])
@@ -135,6 +136,7 @@ def test_terms_without_a_closed_form_are_placed():
     terms = (
         random_cosines(0, 4, 3),
         random_trees(1, 2, 3),
+        random_symmetric_trees(3, 2, 3, linear=True),
         Standardized(random_trees(2, 2, 3), np.ones(3), np.full(3, 2.0)),
     )
     parts = [ensemble_of(term, baseline=0.5 * k) for k, term in enumerate(terms)]
@@ -147,6 +149,8 @@ def test_terms_without_a_closed_form_are_placed():
         np.testing.assert_allclose(
             OutputProjection.stack([wrapped, wrapped.scaled(2.0)])(X), 3.0 * wrapped(X), atol=1e-12
         )
+        moved = (wrapped(X + 1e-7 * np.eye(3)[0]) - wrapped(X)) / 1e-7
+        np.testing.assert_allclose(gradient(wrapped, X)[:, :, 0], moved, atol=1e-5)
     model = quantiles(levels=(0.2, 0.8)).fit(X, Y)
     inner = model.estimators_[0].ensemble_.compact()
     object.__setattr__(inner, "terms", tuple(OutputProjection(term, np.eye(1)) for term in inner.terms))

@@ -173,7 +173,8 @@ class SymmetricTree(Learner):
     @property
     def alternatives(self) -> tuple[Learner, ...]:
         """With ``leaf="auto"`` the learners with constant and with linear leaves."""
-        if self.leaf != "auto" or self.active_constraints:
+        # Subclasses may have other constructor parameters.
+        if self.leaf != "auto" or self.active_constraints or "leaf" not in self.get_params(deep=False):
             return (self,)
         return tuple(clone(self).set_params(leaf=leaf) for leaf in ("constant", "linear"))
 
