@@ -16,11 +16,15 @@ BLOCK = 256
 @numba.njit(**INNER)
 def used_features(feature, n_features):  # type: ignore[no-untyped-def]
     """The features of trees, ascending."""
-    is_used = np.zeros(n_features, dtype=np.bool_)
+    is_used, found, count = np.zeros(n_features, np.bool_), np.empty(n_features, np.int64), 0
     for t in range(feature.shape[0]):
         for level in range(feature.shape[1]):
             is_used[feature[t, level]] = True
-    return np.flatnonzero(is_used)
+    for f in range(n_features):
+        if is_used[f]:
+            found[count] = f
+            count += 1
+    return found[:count]
 
 
 @numba.njit(**INNER)

@@ -25,7 +25,8 @@ MAX_REPEATED = 2.0**26
 def find_codes(values, edges, codes):  # type: ignore[no-untyped-def]
     """Write 1 plus the number of edges (at most 254) that are not above each value to codes (n,); 0 for NaN."""
     padded = np.full(255, np.inf)
-    padded[: len(edges)] = edges
+    for i in range(len(edges)):
+        padded[i] = edges[i]
     for i in range(len(values)):
         # Bit by bit, and without branches, of which the processor would guess half wrong.
         below = 0
