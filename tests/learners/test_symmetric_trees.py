@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import isotonic_regression
 
 from rffboost_ext import (
     Design,
@@ -22,6 +23,7 @@ from rffboost_ext.inspection.shapley import shapley
 from rffboost_ext.learners.trees.symmetric import growth
 from rffboost_ext.learners.trees.symmetric.columns import ManyLevels, Numbers
 from rffboost_ext.learners.trees.symmetric.features import category
+from rffboost_ext.learners.trees.symmetric.monotone import isotonic
 from rffboost_ext.losses import SquaredError
 from rffboost_ext.terms import outputs_of_each
 
@@ -179,6 +181,15 @@ def test_constraints_hold(signs):
         change = np.diff(model.predict(moved.reshape(-1, 4)).reshape(30, -1), axis=1)
         assert (sign * change >= -1e-12).all()
     assert model.score(rows, Y) > 0.3 or signs[1] < 0
+
+
+def test_chains_of_leaves_have_the_nearest_ascending_values():
+    value, weight = RNG.standard_normal((6, 5, 3)).round(1), RNG.random((6, 5, 3)) ** 4 + 1e-9
+    nearest = isotonic(value, weight)
+    for chain, output in np.ndindex(6, 3):
+        parts = value[chain, :, output], weight[chain, :, output]
+        expected = isotonic_regression(parts[0], weights=parts[1]).x
+        np.testing.assert_allclose(nearest[chain, :, output], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ....utils.typing import Array
 from .structure import Structure
 
-# Passes over several features.
-MAX_PASSES = 20
+# Passes over several features, and the change at which they end, relative to the largest value.
+MAX_PASSES, TOLERANCE = 20, 1e-12
 
 
 def monotone_leaves(value: Array, hessian: Array, structure: Structure, signs: Array) -> Array:
@@ -24,15 +22,16 @@ def monotone_leaves(value: Array, hessian: Array, structure: Structure, signs: A
     chains = [
         chains_of(structure, feature, int(signs[structure.feature == feature][0])) for feature in constrained
     ]
-    weight = np.maximum(hessian, np.finfo(np.float64).tiny)
+    tiny = np.finfo(np.float64).tiny
+    weight, value = np.maximum(hessian / max(hessian.max(), tiny), tiny), value.copy()
     for _ in range(MAX_PASSES if len(chains) > 1 else 1):
-        before = value
+        before = value.copy()
         for chain in chains:
-            value = along_chains(isotonic, value, weight, chain)
-        if np.array_equal(value, before):
+            value[chain] = isotonic(value[chain], weight[chain])
+        if np.abs(value - before).max(initial=0.0) <= TOLERANCE * np.abs(before).max(initial=0.0):
             break
     for chain in chains:
-        value = along_chains(running_maximum, value, weight, chain)
+        value[chain] = np.maximum.accumulate(value[chain], axis=1)
     return value
 
 
@@ -49,22 +48,17 @@ def chains_of(structure: Structure, feature: int, sign: int) -> Array:
     return chains if sign > 0 else chains[:, ::-1]
 
 
-def along_chains(function: Callable[[Array, Array], Array], value: Array, weight: Array, chains: Array) -> Array:
-    """Values (2**D, C) with those of each chain and output replaced by a function of them and of their weights."""
-    out = value.copy()
-    for chain in chains:
-        for c in range(value.shape[1]):
-            out[chain, c] = function(value[chain, c], weight[chain, c])
-    return out
-
-
 def isotonic(value: Array, weight: Array) -> Array:
-    """The nearest ascending values."""
-    from scipy.optimize import isotonic_regression
+    """The nearest values (S, m, C) that ascend along the second axis, by weighted squares.
 
-    return np.asarray(isotonic_regression(value, weights=weight).x)
-
-
-def running_maximum(value: Array, weight: Array) -> Array:
-    """The least ascending values that are not below the given ones."""
-    return np.maximum.accumulate(value)
+    Each is the largest of the least means of the runs of values that end at it or after it, over all places where
+    these start at it or before it.
+    """
+    nearest = np.full(value.shape, -np.inf)
+    for start in range(value.shape[1]):
+        total = weight[:, start:].cumsum(axis=1)
+        mean = (weight[:, start:] * value[:, start:]).cumsum(axis=1) / total
+        mean[:, 0] = value[:, start]
+        least = np.minimum.accumulate(mean[:, ::-1], axis=1)[:, ::-1]
+        nearest[:, start:] = np.maximum(nearest[:, start:], least)
+    return nearest
