@@ -157,15 +157,15 @@ def test_levels_without_rows_are_ordered_by_the_mean_of_all():
     np.testing.assert_array_equal(codes, place[levels.astype(int)])
 
 
-@pytest.mark.parametrize("weight", [1.0, 1_000.0])
-def test_levels_without_an_effect_are_not_learned_by_heart(weight):
+@pytest.mark.parametrize(("weight", "copies"), [(1.0, 1), (1_000.0, 1), (1.0, 2)])
+def test_levels_without_an_effect_are_not_learned_by_heart(weight, copies):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 700, 1_500).astype(str)), "x": rng.random(1_500)})
     y = frame.x + rng.standard_normal(1_500)
-    learner = SymmetricTree(reg_lambda=weight, min_child_weight=weight)
+    learner = SymmetricTree(leaf="constant", reg_lambda=weight, min_child_weight=weight)
     model = RFFBoostRegressor(learner=learner, n_estimators=50, early_stopping=False, random_state=0)
     shuffled = frame.assign(c=frame.c.sample(frac=1.0, random_state=0).to_numpy())
-    model.fit(frame, y, sample_weight=np.full(len(y), weight))
+    model.fit(pd.concat([frame] * copies), np.tile(y, copies), sample_weight=np.full(copies * len(y), weight))
     assert model.score(frame, y) - model.score(shuffled, y) < 0.2
 
 
