@@ -82,8 +82,8 @@ class StoppingPlan:
         Share of rows that a single model holds out.
     refit : bool
         Whether the result is one model fitted to all rows, with the mean number of rounds, scaled up with the
-        number of rows; in a stack, one of each member that ``refits``. A single model whose learner ``refits``
-        terms is replayed instead, with the same rounds.
+        number of rows; in a stack, one of each member that ``refits``. A single model whose learner ``replays``
+        rounds is fitted again instead, with the same rounds.
     patience : Patience
         Rounds without improvement after which a fit ends.
     tol : float
@@ -267,7 +267,7 @@ class EarlyStoppedFit:
 
     def _refitted_model(self, trainer: Trainer, models: Sequence[Ensemble], growth: float) -> Ensemble:
         """A model on all rows: the rounds of a single model again if its learner can, otherwise new ones."""
-        if len(models) == 1 and trainer.member.learner.refits:
+        if len(models) == 1 and trainer.replays(self.data):
             return trainer.fit(self.data, len(models[0]), init=self.init, replay=models[0])
         return trainer.fit(self.data, self._length(models, growth), init=self.init)
 

@@ -203,6 +203,10 @@ class Trainer:
             result(stop.ensemble)
             raise
 
+    def replays(self, data: Dataset) -> bool:
+        """Whether a refit on these rows replays the rounds of a model."""
+        return self.member.learner.replays(Design(data.X, expansion=self.expansion))
+
     def samples_rows(self, n_samples: int) -> bool:
         """Whether a fit on so many rows sees a sample at a time."""
         size = self.member.learner.pool_size

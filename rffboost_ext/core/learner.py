@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+from ..utils.typing import DesignLike
 from .round import Round
 from .spec import Spec
 from .term import Term
@@ -59,6 +60,14 @@ class Learner(Spec, ABC):
         held-out part replays the rounds by this method if ``refits`` is true.
         """
         raise NotImplementedError(f"{type(self).__name__}.refit")
+
+    def replays(self, design: DesignLike) -> bool:
+        """Whether a refit on such features replays rounds; otherwise it trains new ones.
+
+        By default ``refits``. It is False where structures depend on the targets of rows that a term is not fitted
+        to, since :meth:`refit` does not know which rows these were.
+        """
+        return self.refits
 
     def merges_rows(self, n_samples: int) -> bool:
         """Whether duplicate rows are merged, with summed weights, before a fit on `n_samples` rows.

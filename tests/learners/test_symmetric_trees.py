@@ -157,16 +157,27 @@ def test_levels_without_rows_are_ordered_by_the_mean_of_all():
     np.testing.assert_array_equal(codes, place[levels.astype(int)])
 
 
-@pytest.mark.parametrize(("weight", "copies"), [(1.0, 1), (1_000.0, 1), (1.0, 2)])
-def test_levels_without_an_effect_are_not_learned_by_heart(weight, copies):
+def learned_by_heart(learner: SymmetricTree, weight: float = 1.0, copies: int = 1, **params: Any) -> float:
+    """How much lower the score is with the levels of other rows, where levels have no effect."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 700, 1_500).astype(str)), "x": rng.random(1_500)})
     y = frame.x + rng.standard_normal(1_500)
-    learner = SymmetricTree(leaf="constant", reg_lambda=weight, min_child_weight=weight)
-    model = RFFBoostRegressor(learner=learner, n_estimators=50, early_stopping=False, random_state=0)
+    model = RFFBoostRegressor(learner=learner, n_estimators=50, random_state=0, **params)
     shuffled = frame.assign(c=frame.c.sample(frac=1.0, random_state=0).to_numpy())
     model.fit(pd.concat([frame] * copies), np.tile(y, copies), sample_weight=np.full(copies * len(y), weight))
-    assert model.score(frame, y) - model.score(shuffled, y) < 0.2
+    return model.score(frame, y) - model.score(shuffled, y)
+
+
+@pytest.mark.parametrize(("weight", "copies"), [(1.0, 1), (1_000.0, 1), (1.0, 2)])
+def test_levels_without_an_effect_are_not_learned_by_heart(weight, copies):
+    learner = SymmetricTree(leaf="constant", reg_lambda=weight, min_child_weight=weight)
+    assert learned_by_heart(learner, weight, copies, early_stopping=False) < 0.2
+
+
+def test_a_refit_does_not_learn_levels_by_heart():
+    learner = SymmetricTree(leaf="constant")
+    first, refitted = (learned_by_heart(learner, n_folds=1, refit=refit) for refit in (False, True))
+    assert refitted < first + 0.05
 
 
 @pytest.mark.parametrize("signs", [(1, 0, 0, 0), (-1, 1, 0, 0), np.array([1, 1, -1, 1])])

@@ -12,13 +12,13 @@ from ....core import Learner, Round, Term
 from ....terms import SymmetricTrees
 from ....utils.param_validation import NON_NEGATIVE, OPTIONAL, POSITIVE, POSITIVE_FRACTION, Integer, OneOf
 from ....utils.signatures import explain_unknown
-from ....utils.typing import Array
+from ....utils.typing import Array, DesignLike
 from ...registry import LEARNERS
 from ...subsampling import sample_rows
 from ..constraints import SIGNS, require_signs
 from .columns import MAX_BINS
 from .derivatives import exact_derivatives, sampled_columns, split_derivatives
-from .features import BinnedFeatures
+from .features import MAX_ONE_HOT, BinnedFeatures, numbers_of_levels
 from .growth import Histograms
 from .leaves import (
     column_ranges,
@@ -95,8 +95,9 @@ class SymmetricTree(Learner):
     Missing values (NaN) go to the side of larger gain at each level. A category of up to four levels is split one
     level against the others. The levels of other categories are ordered for each tree by their gradients, on rows
     that the tree is not fitted to, so that the target of a row has no influence on the place of its own level.
-    Rows of any weight are in one of both parts as a whole. Several outputs share the splits of one tree,
-    whose leaves have a value for each.
+    With such categories a refit trains new rounds, in place of fitting leaves to all rows. Rows of any weight are
+    in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves have a value for
+    each.
 
     References
     ----------
@@ -193,6 +194,10 @@ class SymmetricTree(Learner):
                 f"{type(self).__name__}: replay must have one symmetric tree per round, got {term!r:.60}"
             )
         return self._grower(round).refit(term, round)
+
+    def replays(self, design: DesignLike) -> bool:
+        """Whether no category has more than four levels, which targets of other rows order."""
+        return max(numbers_of_levels(design).values(), default=0) <= MAX_ONE_HOT
 
     def _grower(self, round: Round) -> SymmetricGrower:
         # The key holds values: a learner that is recreated in each round uses the memory of an equal one.
