@@ -24,7 +24,7 @@ from .accuracy_systems import rffboost
 FIRST_SPLIT = 1001
 REFERENCE = "defaults"
 # Parameters of one kind of learner in a stack instead of parameters of the estimator; None removes that learner.
-MIXTURE, KERNELS, NEWTON = "Mixture", "RFFRidge", "RFFIRLS"
+MIXTURE, KERNELS, NEWTON, SYMMETRIC = "Mixture", "RFFRidge", "RFFIRLS", "SymmetricTree"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "small": (
@@ -129,6 +129,8 @@ def variants() -> dict[str, dict[str, Any]]:
         "hessians of at least 0.1": {MIXTURE: {"cosines__min_hessian": 0.1}},
         "kernels of standardised features": {KERNELS: {"compare_scales": False}},
         "no reweighted kernels": {NEWTON: None},
+        "no symmetric trees": {SYMMETRIC: None},
+        "linear leaves of symmetric trees": {SYMMETRIC: {"leaf": "linear"}},
         "features as they are": {"standardize": True},
         "random frequencies": {KERNELS: {"n_directions": 1, "per_degree": None}, NEWTON: {"n_directions": 1}},
     }
@@ -137,7 +139,7 @@ def variants() -> dict[str, dict[str, Any]]:
 def estimator(task: str, threads: int, parameters: Mapping[str, Any]) -> Any:
     """The estimator of a variant."""
     given = dict(parameters)
-    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON) if kind in given}
+    changed = {kind: given.pop(kind) for kind in (MIXTURE, KERNELS, NEWTON, SYMMETRIC) if kind in given}
     model = rffboost(task, threads, **given)
     if changed:
         model.fit = partial(fit_changed, model.fit, changed)

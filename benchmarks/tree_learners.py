@@ -1,4 +1,4 @@
-"""Tree learners on their own, with early stopping and a refit, beside CatBoost and ChimeraBoost.
+"""Trees on their own, with early stopping and a refit, and the default model, beside CatBoost and ChimeraBoost.
 
     python benchmarks/tree_learners.py --data-dir FOLDER --out FILE.csv [--columns codes categories]
         [--datasets ...] [--systems ...] [--splits 2] [--rows 8000]
@@ -7,7 +7,8 @@ For each data set, split and system: the score on a quarter of the rows, R2 or t
 frequencies that is explained, in percent, and the CPU seconds of the fit on one thread. "codes" are plain matrices
 with text as numbers; "categories" leave text as it is, on the data sets that have some. Then come means over data
 sets, and the mean difference of each system from the first with its paired standard error. Rows that are in
-FILE.csv are not measured again. Needs ``pip install catboost chimeraboost``.
+FILE.csv are not measured again. "no symmetric trees" is the default model without them. Needs
+``pip install catboost chimeraboost``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import pandas as pd  # noqa: E402
 from sklearn.metrics import log_loss, r2_score  # noqa: E402
 from sklearn.model_selection import train_test_split  # noqa: E402
 
+from benchmarks.defaults_run import estimator, variants  # noqa: E402
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, SymmetricTree  # noqa: E402
 from rffboost_ext.experiments.compare.datasets import find_file  # noqa: E402
 
@@ -155,7 +157,7 @@ Fit = Callable[[pd.DataFrame, np.ndarray], tuple[Any, Callable[[pd.DataFrame], A
 
 
 def ours(learner: Any) -> Callable[[bool], Fit]:
-    """A learner in our loop."""
+    """A learner in our loop; "auto" is the default model."""
 
     def system(is_classification: bool) -> Fit:
         make = RFFBoostClassifier if is_classification else RFFBoostRegressor
@@ -163,6 +165,16 @@ def ours(learner: Any) -> Callable[[bool], Fit]:
             make(learner=learner, random_state=0, early_stopping=True).fit(X, y),
             lambda rows: rows,
         )
+
+    return system
+
+
+def variant(name: str) -> Callable[[bool], Fit]:
+    """The default model with a member of the stack changed or left out, by its name in ``defaults.py``."""
+
+    def system(is_classification: bool) -> Fit:
+        model = estimator("binary" if is_classification else "regression", 1, variants()[name])
+        return lambda X, y: (model.fit(X, y), lambda rows: rows)
 
     return system
 
@@ -195,6 +207,8 @@ SYSTEMS: dict[str, Callable[[bool], Fit]] = {
     "constant leaves": ours(SymmetricTree(leaf="constant")),
     "linear leaves": ours(SymmetricTree(leaf="linear")),
     "XGBoost's tree": ours("tree"),
+    "default model": ours("auto"),
+    "no symmetric trees": variant("no symmetric trees"),
     "CatBoost": catboost,
     "ChimeraBoost": chimeraboost,
 }

@@ -65,6 +65,8 @@ class Member:
         Whether a fit that refits does so with this model; otherwise it stays as early stopping left it.
     condition : TrainingCondition, optional
         What the results of other members must be for this one to be trained.
+    pool_size : int, optional
+        Size of the sample of far more rows, redrawn periodically; by default the learner's.
     """
 
     learner: Learner
@@ -72,6 +74,12 @@ class Member:
     patience_limit: PatienceLimit | None = None
     refits: bool = True
     condition: TrainingCondition | None = None
+    pool_size: int | None = None
+
+    @property
+    def sample_size(self) -> int | None:
+        """Size of the sample of far more rows, redrawn periodically; None for all rows."""
+        return self.learner.pool_size if self.pool_size is None else self.pool_size
 
 
 @dataclass(frozen=True)
@@ -209,12 +217,12 @@ class Trainer:
 
     def samples_rows(self, n_samples: int) -> bool:
         """Whether a fit on so many rows sees a sample at a time."""
-        size = self.member.learner.pool_size
+        size = self.member.sample_size
         return size is not None and n_samples > 2 * size
 
     def _sampling_probabilities(self, data: Dataset, baseline: Array) -> Array | None:
         """The probabilities (n,) by which rows are drawn; None if all rows are used at once."""
-        size = self.member.learner.pool_size
+        size = self.member.sample_size
         return (
             data.sampling_probabilities(self.loss, baseline, size)
             if size and self.samples_rows(len(data))
@@ -223,8 +231,8 @@ class Trainer:
 
     def _sample(self, data: Dataset, chances: Array, index: int) -> Dataset:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index, 1)))
-        assert self.member.learner.pool_size is not None
-        return data.sample(rng, chances, self.member.learner.pool_size)
+        assert self.member.sample_size is not None
+        return data.sample(rng, chances, self.member.sample_size)
 
     def _advance(
         self,

@@ -44,6 +44,8 @@ class TrainingDefaults:
         Relative learning rate of cosines in the mixture, and in a model of their own.
     alone : bool
         Whether cosines alone are a further member.
+    symmetric_trees : bool
+        Whether symmetric trees alone are a further member.
     kernel : dict, optional
         Parameters of kernel machines, which are a further member; None for no such member.
     ridge : dict
@@ -61,6 +63,7 @@ class TrainingDefaults:
     cosines: dict[str, Any] = field(default_factory=dict)
     relative_rates: tuple[float, float] = (2.0, 2.0)
     alone: bool = True
+    symmetric_trees: bool = False
     kernel: dict[str, Any] | None = None
     ridge: dict[str, Any] = field(default_factory=dict)
     irls: TrainingCondition | None = None
@@ -91,6 +94,7 @@ LARGE = TrainingDefaults(
     converged=(0.05, 1e-3),
     cosines={"n_candidates": 96, "n_scored": 2_000, "earned": 0.7, "min_hessian": 0.1},
     relative_rates=(4.0, 3.0),
+    symmetric_trees=True,
 )
 # Where few rows have most of the weight, as those of a rare class, long steps and logistic regression overfit.
 # So few are they if the effective number of rows is below this share of all rows.

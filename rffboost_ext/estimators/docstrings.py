@@ -58,13 +58,13 @@ PARAMETERS = """loss : str or Loss, default="auto"
         rounds, scaled up with the number of rows; not with an ``eval_set``. A learner with ``refits``, such as
         "symmetric_tree" without categories of more than four levels, replays the rounds of a single model: splits
         stay, leaves are fitted to all rows. "auto" refits if n_folds is 1 and there are fewer than 10,000 rows,
-        with more than 3,000 rows only the first model of a stack.
+        with more than 3,000 rows all models of a stack but the cosines alone.
     quality : "auto", "fast" or "high", default="auto"
         In early stopping "auto" stacks the default learner with kernel machines ("rff_ridge" and, for up to four
-        classes that are nearly separable, "rff_irls") up to 3,000 rows, and with cosines alone ("rff_newton") from
-        1,000 rows or 100 features on; weights minimise the loss on held-out rows. "fast" trains the learner only.
-        "high" always stacks, averages twice as many models up to 3,000 rows, and five folds above. The result is
-        one ensemble.
+        classes that are nearly separable, "rff_irls") up to 3,000 rows, with cosines alone ("rff_newton") from
+        1,000 rows or 100 features on, and with trees alone ("symmetric_tree") above 3,000 rows; weights minimise
+        the loss on held-out rows. "fast" trains the learner only. "high" always stacks, averages twice as many
+        models up to 3,000 rows, and five folds above. The result is one ensemble.
     eval_metric : str, Loss, callable or list of these, optional
         Metrics to compute on each ``eval_set`` after every round, the loss by default: by name a loss, a metric of
         :data:`rffboost_ext.metrics.METRICS` such as "ndcg@10" or "concordance", or a scorer of scikit-learn such

@@ -17,7 +17,8 @@ from ..boosting.training import Member
 from ..core import Learner, Step
 from ..data.copies import MIN_DISTINCT
 from ..data.dataset import Dataset
-from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge
+from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
+from ..learners.base import SecondOrderLearner
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -37,6 +38,8 @@ from .defaults import (
 # Kernel machines take few full steps, so their patience is short. On few rows the error of reweighted least
 # squares would fall for thousands of rounds, as scores of separable classes grow.
 RIDGE_LIMIT, IRLS_LIMIT = PatienceLimit(6, 1e-3), PatienceLimit(3, 1e-3)
+# On smooth functions the error of trees falls slowly for thousands of rounds, in which cosines have reached more.
+TREES_LIMIT = PatienceLimit(25, 2e-4)
 
 
 def plan_fit(
@@ -78,7 +81,7 @@ def plan_fit(
         return Shrunk(step, rate, n_initial)
 
     if stops and stacks(estimator, init):
-        trained = members(estimator, parts, row, shrink, len(data))
+        trained = members(estimator, parts, row, shrink, data)
         return FitPlan(trained, rate, n_estimators, stopping_plan(estimator, data, row, init))
     is_limited = isinstance(parts.learner, RFFIRLS) and is_auto(estimator.n_iter_no_change)
     limit, step = IRLS_LIMIT if is_limited else None, shrink(parts.step)
@@ -105,9 +108,9 @@ def choose(estimator: Any, data: Dataset, validation: Dataset | None, init: Ense
 
 
 def members(
-    estimator: Any, parts: Parts, row: TrainingDefaults, shrink: Callable[[Step], Step], n_samples: int
+    estimator: Any, parts: Parts, row: TrainingDefaults, shrink: Callable[[Step], Step], data: Dataset
 ) -> list[Member]:
-    """The members of a stack: the mixture or the given learner, kernel machines, cosines alone."""
+    """The members of a stack: the mixture or the given learner, kernel machines, cosines and trees alone."""
 
     def further(learner: Learner, limit: PatienceLimit | None = None, **options: Any) -> Member:
         return Member(learner, shrink(parts.with_learner(learner).step), limit, **options)
@@ -118,7 +121,10 @@ def members(
     if row.kernel is not None:
         stack.append(further(RFFRidge(**row.kernel, **row.ridge), RIDGE_LIMIT))
     if row.alone:
-        stack.append(further(alone, refits=n_samples <= FEW or not is_auto(estimator.refit)))
+        stack.append(further(alone, refits=len(data) <= FEW or not is_auto(estimator.refit)))
+    # In rankings the mixture has such trees already.
+    if row.symmetric_trees and is_auto(estimator.learner) and data.rows != "groups":
+        stack.append(further(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=SecondOrderLearner.pool_size))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(further(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     return stack

@@ -156,7 +156,9 @@ def test_cosines_alone_keep_to_what_they_have_seen_of_many_rows(monkeypatch: pyt
     monkeypatch.setattr(base, "Trainer", Watched)
     RFFBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
     part = len(y) - int(0.1 * len(y))
-    assert seen == [("Mixture", part), ("RFFNewton", part), ("Mixture", len(y))]
+    members = "Mixture", "RFFNewton", "SymmetricTree"
+    refitted = [(name, len(y)) for name in ("Mixture", "SymmetricTree")]
+    assert seen == [*((name, part) for name in members), *refitted]
 
 
 def test_a_given_set_is_watched_instead() -> None:
@@ -255,7 +257,7 @@ def test_cosines_alone_stand_beside_the_mixture_on_any_number_of_rows(monkeypatc
     alone, stacked = (make(**params, quality=quality).fit(X, target) for quality in ("fast", "auto"))
     cosines = sum(isinstance(term, Cosines) for term in stacked.ensemble_.terms)
     # Classes on two sides of a plane call for kernel machines by Newton's method, too.
-    kinds = 2 if n > FEW else 4 if make is RFFBoostClassifier else 3
+    kinds = 4 if n <= FEW and make is RFFBoostClassifier else 3
     assert alone.n_estimators_ <= 5 < stacked.n_estimators_ <= 5 * kinds
     assert 5 <= cosines < stacked.n_estimators_
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFRidge
+from rffboost_ext import RFFIRLS, RFFBoostClassifier, RFFBoostRegressor, RFFNewton, RFFRidge, SymmetricTree
 from rffboost_ext.boosting.callbacks import Progress
 from rffboost_ext.boosting.early_stopping import validation_split
 from rffboost_ext.boosting.early_stopping.validation_split import FEW
@@ -32,8 +32,8 @@ def test_one_part_is_held_out_and_refitted_below_some_number_of_rows(n: int, ref
 @pytest.mark.parametrize(
     ("params", "n", "refits"),
     [
-        ({}, FEW + 1, [True, False]),
-        ({"refit": True}, FEW + 1, [True, True]),
+        ({}, FEW + 1, [True, False, True]),
+        ({"refit": True}, FEW + 1, [True, True, True]),
         ({"n_folds": 1}, FEW, [True, True, True]),
         ({"quality": "fast"}, FEW + 1, [True]),
     ],
@@ -43,6 +43,13 @@ def test_members_that_are_refitted(params, n: int, refits: list[bool]) -> None:
     plan = planned(RFFBoostRegressor(**params), n)
     assert plan.stopping.refit
     assert [member.refits for member in plan.members] == refits
+
+
+def test_trees_in_a_stack_see_samples_of_far_more_rows() -> None:
+    trees = planned(RFFBoostRegressor(), FEW + 1).members[-1]
+    assert isinstance(trees.learner, SymmetricTree)
+    assert trees.learner.pool_size is None
+    assert trees.sample_size == RFFNewton.pool_size
 
 
 @pytest.mark.parametrize(
@@ -72,7 +79,7 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
         ({"n_iter_no_change": 5}, 49, False, 0.3, 8),
         ({"quality": "fast"}, 60, False, 0.3, 5),
         ({"quality": "fast"}, 49, False, 0.3, 4),
-        ({}, 101, False, 0.1, 2),
+        ({}, 101, False, 0.1, 3),
         ({}, 60, True, 0.1, 3),
         ({}, 49, True, 0.1, 2),
         ({"n_folds": 3}, 49, False, 0.3, 6),
@@ -84,7 +91,7 @@ def test_kernel_machines_have_more_frequencies_for_more_features(params, n, d, e
         ({"quality": "high", "n_folds": 3}, 49, False, 0.3, 6),
         ({"quality": "high", "learning_rate": 0.3}, 49, False, 0.3, 10),
         ({"quality": "high", "learner": "mixture"}, 60, False, 0.1, 15),
-        ({"quality": "high"}, 101, False, 0.1, 10),
+        ({"quality": "high"}, 101, False, 0.1, 15),
         ({"learner": "mixture"}, 60, False, 0.1, 4),
         ({"learner": "mixture", "quality": "fast"}, 60, False, 0.1, 4),
         ({"learning_rate": 0.2}, 60, False, 0.2, 15),
@@ -128,7 +135,7 @@ def test_longer_steps_have_less_patience(make, quality: str, n: int, d: int) -> 
         (MEDIUM - 1, MANY_FEATURES, 0.1, 4, 3),
         (FEW, MANY_FEATURES - 1, 0.3, 5, 3),
         (FEW, MANY_FEATURES, 0.1, 5, 3),
-        (FEW + 1, MANY_FEATURES, 0.1, 1, 2),
+        (FEW + 1, MANY_FEATURES, 0.1, 1, 3),
     ],
 )
 def test_many_features_have_shorter_steps(n: int, d: int, rate: float, n_folds: int, n_members: int) -> None:

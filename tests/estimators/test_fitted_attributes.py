@@ -13,6 +13,7 @@ from rffboost_ext import (
     RFFBoostRegressor,
     RFFNewton,
     RFFRidge,
+    SymmetricTree,
     average,
     compress,
     load_model,
@@ -29,7 +30,7 @@ TOLD = "n_folds_", "learners_", "learner_weights_"
     [
         (300, 0.3, 4, {Mixture, RFFRidge}),
         (1_200, 0.3, 5, {Mixture, RFFRidge, RFFNewton}),
-        (3_400, 0.1, 1, {Mixture, RFFNewton}),
+        (3_400, 0.1, 1, {Mixture, RFFNewton, SymmetricTree}),
     ],
 )
 def test_the_choice_by_the_number_of_rows(n, rate, n_folds, kinds, tmp_path):
