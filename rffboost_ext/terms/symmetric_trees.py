@@ -40,7 +40,7 @@ class SymmetricTrees(Term):
     slope : ndarray of shape (T, 2**D, C, D), float64, optional
         The slopes of the features of the levels in each leaf, s; by default leaves are constant.
     low, high, center : ndarray of shape (T, D), float64, optional
-        The range of each feature in training and its center, a, b and m; required with `slope`.
+        The range of each feature and its center, a, b and m; required with `slope`.
     subset : ndarray of shape (T, D), int32, optional
         The row of `members` with the set that a level tests; -1 for a threshold. By default all are thresholds.
     members : ndarray of shape (S, B), uint8, optional

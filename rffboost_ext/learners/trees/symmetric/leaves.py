@@ -9,6 +9,8 @@ from ....utils.typing import Array
 
 # Leaves of a smaller weight than this, for each coefficient, are constant.
 ROWS_PER_COEFFICIENT = 3
+# Share of the rows at either end of a feature at which lines are constant.
+TAIL = 0.005
 # The least penalty of slopes, as a share of the hessian of a leaf.
 LEAST_RIDGE = 1e-12
 
@@ -117,9 +119,10 @@ def standardised_levels(X: Array, feature: Array, low: Array, high: Array, cente
 
 
 def column_ranges(X: Array, weight: Array) -> Array:
-    """Least and largest value, weighted mean and standard deviation of each column, (4, d).
+    """Range, weighted mean and standard deviation in it of each column, (4, d).
 
-    Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
+    The range leaves out a share of :data:`TAIL` of the rows at both ends, which would be far from the others where
+    tails are heavy, and lines with them. Rows of weight 0 do not count. A column without values has 0, 0, 0 and 1.
     """
     return np.stack([column_range(values.astype(np.float64), weight) for values in X.T], axis=1)
 
@@ -130,6 +133,9 @@ def column_range(values: Array, weight: Array) -> tuple[float, float, float, flo
     if not counted.any():
         return 0.0, 0.0, 0.0, 1.0
     values, weight = values[counted], weight[counted] / weight.max()
+    unequal = None if weight.min() == weight.max() else weight
+    low, high = np.quantile(values, (TAIL, 1.0 - TAIL), weights=unequal, method="inverted_cdf")
+    values = np.clip(values, low, high)
     center = float(np.average(values, weights=weight))
     deviation = float(np.average(np.square(values - center), weights=weight)) ** 0.5
-    return float(values.min()), float(values.max()), center, deviation or 1.0
+    return float(low), float(high), center, deviation or 1.0
