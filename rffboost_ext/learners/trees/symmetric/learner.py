@@ -97,7 +97,8 @@ class SymmetricTree(Learner):
     that the tree is not fitted to, so that the target of a row has no influence on the place of its own level.
     With such categories a refit trains new rounds, in place of fitting leaves to all rows. Rows of any weight are
     in one of both parts as a whole. Several outputs share the splits of one tree, whose leaves have a value for
-    each.
+    each. Linear leaves are constant beyond the range of a feature that has 99 % of the rows, because a line would
+    follow a few far values.
 
     References
     ----------
