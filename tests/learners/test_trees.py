@@ -8,22 +8,16 @@ import xgboost as xgb
 
 from rffboost_ext import (
     Design,
-    Learner,
     Mixture,
     RFFBoostClassifier,
     RFFBoostRegressor,
     Shrunk,
-    Term,
     Tree,
     Trees,
     boost,
 )
 from rffboost_ext.boosting.steps import Unit
-from rffboost_ext.learners.trees import binning as matrices
-from rffboost_ext.learners.trees import incremental_forest as grown
-from rffboost_ext.learners.trees import xgboost_c_api as native
 from rffboost_ext.learners.trees.xgboost_model import parse_model, read_rounds
-from rffboost_ext.terms import outputs_of_each
 
 from ..cases import LOSS_CASES, as_targets, make_data
 
@@ -284,161 +278,3 @@ def test_constraints_that_make_no_sense_are_named(params, error, words):
     X, y = np.random.default_rng(0).standard_normal((30, 3)), np.arange(30.0)[:, None]
     with pytest.raises(error, match=words):
         boost(X, y, loss="squared_error", learner=Tree(**params), n_estimators=1)
-
-
-def test_thresholds_in_float64_tell_neighbours_apart():
-    one = {"roots": np.zeros(1, dtype=np.int64), "missing_left": np.zeros(3, dtype=bool)}
-    one |= {
-        name: np.array(value, dtype=np.int32) for name, value in (("left", [1, -1, -1]), ("right", [2, -1, -1]))
-    }
-    one |= {"feature": np.zeros(3, dtype=np.int32), "value": np.array([[0.0], [1.0], [2.0]])}
-    near = 1.0 + 1e-12
-    exact, rounded = (Trees(threshold=np.array([near, 0.0, 0.0], dtype=t), **one) for t in (float, np.float32))
-    X = np.array([[1.0], [near]])
-    assert exact(X).ravel().tolist() == [1.0, 2.0]
-    assert rounded(X).ravel().tolist() == [2.0, 2.0]
-    assert exact.family != rounded.family
-
-
-def test_reading_trees_out_while_they_grow():
-    X, y = make_data(LOSS_CASES[0], n=200)
-    read = []
-    fitted = boost(
-        X,
-        y[:, None].astype(float),
-        loss="log_loss",
-        learner=Tree(3),
-        n_estimators=9,
-        random_state=0,
-        callbacks=[
-            lambda progress: read.append(progress.term.materialized()) if progress.round.index % 4 == 1 else None
-        ],
-    )
-    for early, late in zip(read, fitted.terms[1::4], strict=True):
-        np.testing.assert_array_equal(early(X), late(X))
-
-
-class Alternating(Learner):
-    """Trees of two kinds, each of which grows in a booster of its own."""
-
-    multi_output = True
-
-    def fit(self, round):
-        return Tree(3, colsample_bytree=(0.5, 1.0)[round.rng.integers(2)]).fit(round)
-
-
-@pytest.mark.parametrize("learner", [Tree(3), Alternating()], ids=repr)
-@pytest.mark.parametrize("targets", [1, 3])
-def test_new_trees_are_evaluated_before_they_are_taken_apart(targets, learner, monkeypatch):
-    rng = np.random.default_rng(2)
-    X, early, parted = rng.normal(size=(150, 4)), [], []
-    y = np.sin(X[:, [0]] + 0.5 * np.arange(targets))
-    one = grown.IncrementalForest.round
-    monkeypatch.setattr(
-        grown.IncrementalForest, "round", lambda self, index: parted.append(index) or one(self, index)
-    )
-
-    def look(progress):
-        terms.append(progress.term)
-        if len(terms) == 3:
-            early.append(outputs_of_each(terms, X))
-            terms.clear()
-
-    terms: list[Term] = []
-    fit = {"loss": "squared_error", "learner": learner, "random_state": 0, "n_estimators": 36}
-    fitted = boost(X, y, callbacks=[look, lambda progress: bool(parted)], **fit)
-    # Until the fit ends no round is asked for on its own.
-    assert len(fitted) == 36
-    assert len(early) == 12
-    np.testing.assert_array_equal(np.concatenate(early), [term(X) for term in fitted.terms])
-
-
-@pytest.mark.parametrize("kind", ["numbers", "gaps", "weights"])
-def test_trees_do_not_depend_on_the_matrix_that_they_grow_on(kind, monkeypatch):
-    rng = np.random.default_rng(3)
-    X, weight = rng.normal(size=(700, 5)), rng.uniform(0.5, 2.0, 700) if kind == "weights" else None
-    y = np.sin(3.0 * X[:, 0]) + X[:, 1] * (X[:, 2] > 0.0)
-    X[rng.uniform(size=X.shape) < (0.1 if kind == "gaps" else 0.0)] = np.nan
-    found = []
-    for copied in (0, len(X)):
-        monkeypatch.setattr(matrices, "MAX_COPIED_ROWS", copied)
-        model = RFFBoostRegressor(learner=Tree(5, max_bin=64), n_estimators=20, early_stopping=False)
-        found.append(model.fit(X, y, weight).predict(X))
-    np.testing.assert_array_equal(*found)
-
-
-def test_trees_that_differ_in_a_long_constraint_have_boosters_of_their_own():
-    X = np.random.default_rng(0).standard_normal((60, 1_200))
-    y = X[:, [600]] + 0.1 * X[:, [0]]
-    signs = np.zeros(1_200, dtype=int)
-    against = signs.copy()
-    against[600] = -1
-
-    class Turns(Learner):
-        """First a tree that may rise with a feature, then one that may not."""
-
-        step = "unit"
-
-        def fit(self, round):
-            return Tree(2, monotone_constraints=signs if round.index == 0 else against).fit(round)
-
-    terms = boost(X, y, loss="squared_error", learner=Turns(), n_estimators=2).terms
-    assert [600 in term.feature for term in terms] == [True, False]
-
-
-def test_trees_that_grow_are_equal_to_themselves_alone():
-    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(80.0).reshape(40, 2)
-    found = []
-    callbacks = [lambda progress: found.append(progress.round.design) or found.append(progress.term)]
-    boost(Design(X), y, loss="squared_error", learner=Tree(2), n_estimators=2, callbacks=callbacks)
-    one, other = found[1::2]
-    assert one == one
-    assert one != other
-    assert len({one, other, one}) == 2
-
-
-@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
-@pytest.mark.parametrize("targets", [1, 3])
-def test_calls_of_the_library_are_those_of_its_package(targets, layout):
-    rng = np.random.default_rng(4)
-    X, several = rng.normal(size=(80, 4)), {"num_class": targets, "objective": "multi:softprob"}
-    params = {"base_score": 0.0, "colsample_bytree": 0.5, "seed_per_iteration": True}
-    ours, theirs = (xgb.DMatrix(X) for _ in range(2))
-    one, other = (xgb.Booster(params | (several if targets > 1 else {}), [X]) for X in (ours, theirs))
-    found, wanted = [], []
-    for iteration in range(6):
-        gradient, hessian = (layout(rng.uniform(0.1, 1.0, (80, targets))) for _ in range(2))
-        weight = rng.permutation(np.array([1e6, 1e6, 1e-6, 1e-6], dtype=np.float32))
-        native.set_column_weights(ours, weight)
-        theirs.set_info(feature_weights=weight)
-        native.train_iteration(one, ours, iteration, gradient, hessian)
-        other.boost(theirs, iteration, grad=gradient, hess=hessian)
-        found.append(native.training_scores(one, ours, (80, targets)))
-        wanted.append(other.predict(theirs, output_margin=True).reshape(80, targets))
-    # Of each round, though the library has one place for all.
-    np.testing.assert_array_equal(found, wanted)
-    assert len(np.unique(found, axis=0)) == 6
-
-
-def test_what_the_library_cannot_do_is_left_to_the_package(monkeypatch):
-    X, y = make_data(LOSS_CASES[0], n=200)
-    model = RFFBoostClassifier(
-        learner=Tree(3, colsample_bytree=0.5), n_estimators=9, early_stopping=False, random_state=0
-    )
-    wanted = model.fit(X, y).decision_function(X)
-    monkeypatch.setattr(native, "c_function", lambda name: lambda *given: -1)
-    np.testing.assert_array_equal(model.fit(X, y).decision_function(X), wanted)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda booster, X: native.training_scores(booster, X, (5, 1)),
-        lambda booster, X: native.train_iteration(booster, X, 0, np.ones((5, 1)), np.ones((5, 1))),
-        lambda booster, X: native.set_column_weights(X, np.full(2, -1.0, dtype=np.float32)),
-    ],
-)
-def test_what_xgboost_refuses_it_names_itself(call):
-    matrix = xgb.DMatrix(np.ones((5, 2)))
-    with pytest.raises(xgb.core.XGBoostError, match="Check failed"):
-        call(xgb.Booster({}, []), matrix)
