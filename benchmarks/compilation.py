@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PREPARE = """
 import json, time
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_classification
 from rffboost_ext import RFFBoostClassifier, RFFBoostRegressor, load_model, presets
 
 def seconds(call):
@@ -38,6 +38,9 @@ print(json.dumps([first, warm]))
 """
 CALLS = {
     "default classifier, 569 x 30": "RFFBoostClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))",
+    "default classifier, 4,000 x 20": (
+        "RFFBoostClassifier(random_state=0).fit(*make_classification(4_000, random_state=1))"
+    ),
     "default regressor, 442 x 10": "RFFBoostRegressor(random_state=0).fit(*load_diabetes(return_X_y=True))",
     "default classifier of 3 classes, 178 x 13": (
         "RFFBoostClassifier(random_state=0).fit(*load_wine(return_X_y=True))"
