@@ -18,7 +18,7 @@ from ..core import Learner, Step
 from ..data.copies import MIN_DISTINCT
 from ..data.dataset import Dataset
 from ..learners import RFFIRLS, Mixture, RFFNewton, RFFRidge, SymmetricTree
-from ..learners.base import SecondOrderLearner
+from ..learners.base import POOL_SIZE
 from ..terms.ensemble import Ensemble
 from ..utils.param_validation import is_auto
 from ..utils.typing import Array
@@ -124,7 +124,7 @@ def members(
         stack.append(further(alone, refits=len(data) <= FEW or not is_auto(estimator.refit)))
     # In rankings the mixture has such trees already.
     if row.symmetric_trees and is_auto(estimator.learner) and data.rows != "groups":
-        stack.append(further(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=SecondOrderLearner.pool_size))
+        stack.append(further(SymmetricTree(leaf="constant"), TREES_LIMIT, pool_size=POOL_SIZE))
     if row.kernel is not None and row.irls is not None and estimator.task == "classification":
         stack.append(further(RFFIRLS(**row.kernel), IRLS_LIMIT, condition=row.irls))
     return stack

@@ -109,19 +109,11 @@ class FewLevels(Column):
 
 
 class ManyLevels(Column):
-    r"""A category of many levels, ordered anew for each tree.
+    r"""A category of many levels, ordered anew for each tree; parameters are those of :class:`FewLevels`.
 
-    The order is by :math:`\sum_i g_i / (\sum_i h_i + a)` over the rows of a level that the tree is not fitted to,
-    so that no row has an influence on the place of its own level. With more levels than codes, neighbours share
-    one.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (n,), int32
-        The level of each row; -1 for a missing one.
-    n_levels : int
-    codes : ndarray of shape (n,), uint8
-        Where the codes are written.
+    The order is by :math:`(\sum_i g_i + a m) / (\sum_i h_i + a)` over the rows of a level that the tree is not
+    fitted to, so that no row has an influence on the place of its own level; m is that quotient, without a, over
+    all such rows. With more levels than codes, neighbours share one.
     """
 
     def __init__(self, levels: Array, n_levels: int, codes: Array) -> None:

@@ -74,10 +74,8 @@ class Histograms:
         start, stop = np.zeros((2, 2**self.max_depth), dtype=np.int64)
         stop[0] = len(rows)
         spare = np.empty_like(rows), np.empty_like(sums)
-        kernels, options = (
-            compiled("symmetric_trees"),
-            (self.n_codes[columns], self.one_hot[columns], penalty, least),
-        )
+        kernels = compiled("symmetric_trees")
+        options = self.n_codes[columns], self.one_hot[columns], penalty, least
         memory, gains = self.sums[: len(columns)], self.gains[: len(columns)]
         splits: list[tuple[int, int, bool]] = []
         for level in range(self.max_depth):
