@@ -10,7 +10,6 @@ import numpy as np
 
 from ...core import Loss
 from ...data.dataset import Dataset, Index
-from ...data.interpolation import find_parents, observed_rows
 from ...utils.typing import Array
 
 # Minimum and maximum size of the validation set.
@@ -123,23 +122,6 @@ def validation_splits(
     data: Dataset, n_folds: int, fraction: float, seed: int, loss: Loss
 ) -> list[tuple[Index, Dataset]]:
     """One division of the rows: for each model the rows to fit to, and its validation set."""
-    free = loss.task == "classification" and data.group is None and not data.is_coupled
-    parents = find_parents(data, seed) if free else None
-    if parents is None:
-        return split_rows(data, n_folds, fraction, seed, loss)
-    observed, is_observed = observed_rows(data, parents), parents[:, 0] < 0
-    place = np.cumsum(is_observed) - 1
-    splits: list[tuple[Index, Dataset]] = []
-    for kept, held in split_rows(observed, n_folds, fraction, seed, loss):
-        known = np.zeros(len(observed), dtype=bool)
-        known[kept] = True
-        of_known = np.where(is_observed, known[place], known[place[parents]].all(axis=1))
-        splits.append((np.flatnonzero(of_known), held))
-    return splits
-
-
-def split_rows(data: Dataset, n_folds: int, fraction: float, seed: int, loss: Loss) -> list[tuple[Index, Dataset]]:
-    """As :func:`validation_splits`, whether rows were interpolated or not."""
     if n_folds == 1:
         fold = np.where(holdout_mask(data, fraction, seed), 0, -1)
     else:
