@@ -75,7 +75,7 @@ class EvalMetricCheck(Check):
         return value is None or self._is_metric(value)
 
     def accepts(self, value: object) -> bool:
-        return True
+        return self.fits(value)
 
     def __str__(self) -> str:
         return "None, a name, a Loss, a function of (y, prediction), or a list of these that is not empty"

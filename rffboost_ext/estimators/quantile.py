@@ -34,6 +34,8 @@ class QuantileLevelsCheck(Check):
         return isinstance(value, Sequence) and not isinstance(value, str) and all(map(inside.fits, value))
 
     def accepts(self, value: object) -> bool:
+        if not self.fits(value):
+            return False
         levels = np.asarray(value, dtype=np.float64)
         within = bool(((levels > 0.0) & (levels < 1.0)).all())
         return len(levels) > 0 and within and bool((np.diff(levels) > 0.0).all())

@@ -55,7 +55,7 @@ def compute_baseline(loss: Loss, y: Array, weight: Array) -> Array:
 def count_scores(loss: Loss, y: Array, n_classes: int | None = None) -> int:
     """``loss.n_scores(y, n_classes)``, or a ValueError unless it is a positive integer."""
     n_scores = loss.n_scores(y, n_classes)
-    if not POSITIVE_INTEGER.fits(n_scores) or not POSITIVE_INTEGER.accepts(n_scores):
+    if not POSITIVE_INTEGER.accepts(n_scores):
         raise ValueError(f"loss {loss!r}: n_scores must return {POSITIVE_INTEGER}, got {n_scores!r}")
     return int(n_scores)
 

@@ -19,8 +19,8 @@ class ClassWeightCheck(Check):
 
     def accepts(self, value: object) -> bool:
         if isinstance(value, Mapping):
-            return all(POSITIVE.fits(weight) and POSITIVE.accepts(weight) for weight in value.values())
-        return value is None or value == "balanced"
+            return all(map(POSITIVE.accepts, value.values()))
+        return value is None or (isinstance(value, str) and value == "balanced")
 
     def __str__(self) -> str:
         return "None, 'balanced', or a mapping of class labels to numbers > 0"

@@ -25,7 +25,7 @@ class Check(ABC):
 
     @abstractmethod
     def accepts(self, value: object) -> bool:
-        """Whether a `value` of an allowed type is allowed; otherwise the error is a ValueError."""
+        """Whether a `value` of any type is allowed; otherwise, if its type is, the error is a ValueError."""
 
     @abstractmethod
     def __str__(self) -> str:
@@ -46,7 +46,8 @@ class Integer(Check):
         return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
     def accepts(self, value: object) -> bool:
-        return self.low <= int(value) <= self.high  # type: ignore[call-overload]
+        is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return is_integer and self.low <= int(value) <= self.high  # type: ignore[call-overload]
 
     def __str__(self) -> str:
         return f"an integer >= {self.low}" + ("" if math.isinf(self.high) else f" and <= {self.high}")
@@ -64,7 +65,9 @@ class Real(Check):
         return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
     def accepts(self, value: object) -> bool:
-        number = float(value)  # type: ignore[arg-type]
+        if not isinstance(value, numbers.Real) or isinstance(value, bool):
+            return False
+        number = float(value)
         above = number >= self.low if self.inclusive else number > self.low
         return above and number <= self.high and math.isfinite(number)
 
@@ -84,7 +87,7 @@ class OpenInterval(Check):
         return Real(self.low).fits(value)
 
     def accepts(self, value: object) -> bool:
-        return self.low < float(value) < self.high  # type: ignore[arg-type]
+        return self.fits(value) and self.low < float(value) < self.high  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return f"a number > {self.low:g} and < {self.high:g}"
@@ -100,9 +103,7 @@ class Range(Check):
 
     def accepts(self, value: object) -> bool:
         ends: Any = value
-        low, high = ends
-        number = Real(0.0)
-        return number.accepts(low) and number.accepts(high) and low <= high
+        return self.fits(value) and all(map(Real(0.0).accepts, ends)) and ends[0] <= ends[1]
 
     def __str__(self) -> str:
         return "a pair of positive numbers, the first not above the second"
@@ -120,7 +121,7 @@ class SequenceOf(Check):
         return is_sequence and all(map(self.item.fits, value))  # type: ignore[call-overload]
 
     def accepts(self, value: object) -> bool:
-        return all(map(self.item.accepts, value))  # type: ignore[call-overload]
+        return self.fits(value) and all(map(self.item.accepts, value))  # type: ignore[call-overload]
 
     def __str__(self) -> str:
         return f"a sequence of {self.items}"
@@ -133,11 +134,13 @@ class OneOf(Check):
     values: tuple[object, ...]
 
     def fits(self, value: object) -> bool:
-        return any(type(python_value(value)) is type(allowed) for allowed in self.values)
+        kind = type(value.item() if isinstance(value, np.generic) else value)
+        return kind in map(type, self.values)
 
     def accepts(self, value: object) -> bool:
-        found = python_value(value)
-        return any(type(found) is type(allowed) and found == allowed for allowed in self.values)
+        if isinstance(value, np.generic):
+            value = value.item()
+        return any(type(value) is type(allowed) and value == allowed for allowed in self.values)
 
     def __str__(self) -> str:
         return " or ".join(repr(value) for value in self.values)
@@ -153,7 +156,7 @@ class Instance(Check):
         return isinstance(value, self.kind)
 
     def accepts(self, value: object) -> bool:
-        return True
+        return isinstance(value, self.kind)
 
     def __str__(self) -> str:
         return f"an instance of {self.kind.__name__}"
@@ -172,7 +175,7 @@ class Function(Check):
         # Parts validate their own hyperparameters.
         if hasattr(value, "validate"):
             value.validate()
-        return True
+        return self.fits(value)
 
     def __str__(self) -> str:
         return f"a function of {self.of}"
@@ -191,15 +194,10 @@ class AnyOf(Check):
         return any(option.fits(value) for option in self.options)
 
     def accepts(self, value: object) -> bool:
-        return any(option.fits(value) and option.accepts(value) for option in self.options)
+        return any(option.accepts(value) for option in self.options)
 
     def __str__(self) -> str:
         return " or ".join(str(option) for option in self.options)
-
-
-def python_value(value: object) -> object:
-    """The Python value of a NumPy scalar; other values are returned unchanged."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def accepts_arguments(function: Callable[..., object], count: int) -> bool:
@@ -240,16 +238,21 @@ def require(owner: str, name: str, value: object, check: Check) -> None:
     ValueError
         If the type is allowed and the value is not.
     """
+    if check.accepts(value):
+        return
     if not check.fits(value):
         raise TypeError(f"{owner}: {name} must be {check}, got {value!r} of type {type(value).__name__}")
-    if not check.accepts(value):
-        raise ValueError(f"{owner}: {name} must be {check}, got {value!r}")
+    raise ValueError(f"{owner}: {name} must be {check}, got {value!r}")
 
 
 def require_all(owner: object, checks: Mapping[str, Check]) -> None:
-    """Apply `checks` to the attributes of `owner` with the same names."""
+    """Apply `checks` to the attributes of `owner` with the same names, unless they are its defaults."""
+    cls = type(owner)
+    defaults = parameter_defaults(cls.__init__)
     for name, check in checks.items():
-        require(type(owner).__name__, name, getattr(owner, name), check)
+        value = getattr(owner, name)
+        if name not in defaults or value is not defaults[name]:
+            require(cls.__name__, name, value, check)
 
 
 def allows_auto(owner: type, name: str) -> bool:
