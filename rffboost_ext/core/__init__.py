@@ -8,9 +8,9 @@ arrays. Parts must not change arrays passed to them.
 
 from .learner import Learner
 from .loss import Link, Loss
-from .round import Round
+from .round import Fitted, Round
 from .spec import Spec
 from .step import Optimizer, Step
 from .term import Term
 
-__all__ = ["Learner", "Link", "Loss", "Optimizer", "Round", "Spec", "Step", "Term"]
+__all__ = ["Fitted", "Learner", "Link", "Loss", "Optimizer", "Round", "Spec", "Step", "Term"]

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from ..utils.typing import DesignLike
-from .round import Round
+from .round import Fitted, Round
 from .spec import Spec
 from .term import Term
 
@@ -50,12 +50,17 @@ class Learner(Spec, ABC):
         return (self,)
 
     @abstractmethod
-    def fit(self, round: Round) -> Term:
-        """The term of this round."""
+    def fit(self, round: Round) -> Fitted:
+        """The term of this round, or a pair of the term and its outputs on the rows of the round, (n, C).
 
-    def refit(self, term: Term, round: Round) -> Term:
+        A learner that has the outputs anyway returns them, so that the term is not evaluated on these rows;
+        :meth:`Round.evaluated` yields the pair in either case.
+        """
+
+    def refit(self, term: Term, round: Round) -> Fitted:
         """The term for this round that has the structure of `term`, which was fitted to other rows.
 
+        The result is a term or a pair, as that of :meth:`fit`.
         Of trees, for example, the splits stay and the leaves are fitted again. A refit of an estimator with one
         held-out part replays the rounds by this method if ``refits`` is true.
         """

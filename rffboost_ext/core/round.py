@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..utils.typing import Array, DesignLike
 from .loss import Loss
+from .term import Term
+
+Fitted: TypeAlias = Term | tuple[Term, Array]
+"""What a learner returns: a term, or a term and its outputs on the rows of the round, (n, C)."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +82,9 @@ class Round:
     def inner(self, *factors: Array) -> float:
         """The weighted sum over rows and outputs of the product of arrays of shape (n, C)."""
         return float(np.einsum("i" + ",ic" * len(factors) + "->", self.weight, *factors))
+
+    def evaluated(self, fitted: Fitted) -> tuple[Term, Array]:
+        """The term that a learner returned, and its outputs on the rows of this round, (n, C)."""
+        if isinstance(fitted, tuple):
+            return fitted
+        return fitted, self.design.restore(fitted)(self.design.original)

@@ -66,7 +66,6 @@ class Design:
         self.scale = np.ones(self.n_features) if is_scaled and scale is None else scale
         self._cache: dict[Hashable, Any] = {}
         self._learner_state: dict[Hashable, Any] = {} if learner_state is None else learner_state
-        self._output: tuple[Term, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without the cache: a binned matrix cannot be pickled, and the cache is rebuilt on demand."""
@@ -125,17 +124,6 @@ class Design:
         if key not in self._learner_state:
             self._learner_state[key] = build()
         return cast(V, self._learner_state[key])
-
-    def cache_output(self, term: Term, output: Array) -> None:
-        """Cache the output of the newest term on these rows for the next call of :meth:`output`."""
-        self._output = term, output
-
-    def output(self, term: Term) -> Array:
-        """Outputs of `term` on these rows, (n, C)."""
-        cached, self._output = self._output, None
-        if cached is not None and cached[0] is term:
-            return cached[1]
-        return self.restore(term)(self.original)
 
     def restore(self, term: Term) -> Term:
         """The same function as a term of the original features.

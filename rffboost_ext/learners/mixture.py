@@ -124,20 +124,18 @@ class Mixture(SecondOrderLearner):
         """What both learners promise."""
         return LEARNERS.make(self.cosines).active_constraints
 
-    def fit(self, round: Round) -> Term:
-        """The term of the drawn learner."""
+    def fit(self, round: Round) -> tuple[Term, Array]:
+        """The term of the drawn learner, and its outputs."""
         # Nested mixtures have separate averages. The cache keeps a reference to self, so that its id stays unique.
         _, description = round.design.cache((Mixture, id(self)), lambda: (self, describe_part(self)))
         gains = round.design.learner_state((Mixture, description, "books"), lambda: np.full(2, np.nan))
         learners = LEARNERS.make(self.cosines), self._draw_tree(round)
         index = self._draw_learner(round, gains)
         sample, left_out = sample_rows(round, self.subsample)
-        term = learners[index].fit(sample)
-        output = round.design.output(term)
-        round.design.cache_output(term, output)
+        term, output = round.evaluated(learners[index].fit(sample))
         if left_out.any():
             update_average(gains, index, relative_gain(round, output, left_out), self.memory)
-        return term
+        return term, output
 
     def _draw_learner(self, round: Round, gains: Array) -> int:
         """0 for cosines, 1 for trees."""

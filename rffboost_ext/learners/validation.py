@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import Learner, Round, Term
+from ..core import Fitted, Learner, Round, Term
 from ..losses.validation import describe_returned, is_finite, require_unchanged
 from ..terms.validation import check_term
 from ..utils.typing import Array
@@ -30,7 +30,7 @@ def require_same_features(learner: Learner, round: Round) -> None:
 def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tuple[Term, Array]:
     """Fit the learner, or an earlier term again; return the term and its outputs on the training rows, checked."""
 
-    def fit() -> Term:
+    def fit() -> Fitted:
         return learner.fit(round) if earlier is None else learner.refit(earlier, round)
 
     if round.index:
@@ -41,14 +41,16 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
         owned["design.original"] = round.design.original
         fitted = require_unchanged("learner {!r}: fit", learner, fit, **owned)
         require_same_features(learner, round)
-    if not isinstance(fitted, Term):
-        raise TypeError(f"learner {learner!r}: fit must return a Term, got {describe_returned(fitted)}")
-    design = round.design
+    term = fitted[0] if isinstance(fitted, tuple) and len(fitted) == 2 else fitted
+    if not isinstance(term, Term):
+        raise TypeError(
+            f"learner {learner!r}: fit must return a Term or a pair (Term, outputs), got {describe_returned(term)}"
+        )
     try:
-        check_term(fitted, design.n_features, round.raw.shape[1])
+        check_term(term, round.design.n_features, round.raw.shape[1])
     except ValueError as error:
-        raise ValueError(f"learner {learner!r}: its {type(fitted).__name__}: {error}") from error
-    output = design.output(fitted)
+        raise ValueError(f"learner {learner!r}: its {type(term).__name__}: {error}") from error
+    _, output = round.evaluated(fitted)
     if not isinstance(output, np.ndarray) or output.dtype.kind not in "fiu":
         actual = f"an array of {output.dtype}" if isinstance(output, np.ndarray) else f"a {type(output).__name__}"
         raise TypeError(f"learner {learner!r}: its term must yield an array of real numbers, got {actual}")
@@ -59,4 +61,4 @@ def fit_term(learner: Learner, round: Round, earlier: Term | None = None) -> tup
             f"learner {learner!r}: its term must yield finite numbers, got NaN or infinity in round {round.index}"
         )
     # Steps and scores are in double precision.
-    return fitted, output.astype(np.float64, copy=False)
+    return term, output.astype(np.float64, copy=False)

@@ -50,14 +50,14 @@ def check_laws(terms: Sequence[Term], X: Array, output: Array | None = None) -> 
     X : ndarray of shape (n, d)
         Its rows.
     output : ndarray of shape (n, C), optional
-        What the fit takes as the outputs of the last term on these rows, such as those that its learner cached.
+        What the fit takes as the outputs of the last term on these rows, such as those that its learner returned.
     """
     rows = spread(len(X), N_ROWS)
     for family in group_by_family([term for term in terms if not is_package_term(term)]).values():
         check = LawCheck(type(innermost_term(family[0])).__name__, rows, X[rows])
         check_family(family, check)
         if output is not None and family[-1] is terms[-1]:
-            law = "the outputs that the learner has cached must be term(X)"
+            law = "the outputs that the learner returned must be term(X)"
             check.require_close(law, output[rows], check.outputs(law, terms[-1]), np.abs(output).max(axis=0))
 
 

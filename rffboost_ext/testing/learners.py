@@ -121,29 +121,33 @@ def sample_round(loss: Loss, n_targets: int, seed: int = 0) -> Round:
     return Round(design, loss, y, raw, *derivatives, weight, 0, np.random.default_rng(seed))
 
 
-def fit_unchanged(learner: Learner, round: Round) -> Term:
-    """The term of a round; an AssertionError unless the fit leaves the round and the learner as they are."""
+def fit_unchanged(learner: Learner, round: Round) -> tuple[Term, Array]:
+    """The term of a round and its outputs.
+
+    Raises an AssertionError unless the fit leaves the round and the learner as they are.
+    """
     arrays = {name: getattr(round, name) for name in ARRAYS} | {"design.X": round.design.X}
     before, params = {name: values.copy() for name, values in arrays.items()}, full_repr(learner)
-    term = learner.fit(round)
+    fitted = learner.fit(round)
     for name, values in arrays.items():
         require(np.array_equal(values, before[name]), f"learner {learner!r}: fit must not change round.{name}")
     require(full_repr(learner) == params, f"learner {learner!r}: fit must not change its parameters")
+    term = fitted[0] if isinstance(fitted, tuple) else fitted
     require(isinstance(term, Term), f"learner {learner!r}: fit must return a Term, got a {type(term).__name__}")
-    return term
+    return round.evaluated(fitted)
 
 
 def check_fit(learner: Learner, loss: Loss, n_targets: int) -> None:
     """A fit returns a valid term, the same one again, whatever the global state of random numbers."""
     round = sample_round(loss, n_targets)
-    term = fit_unchanged(learner, round)
+    term, outputs = fit_unchanged(learner, round)
     name, design, rows = f"learner {learner!r}", round.design, round.design.original
-    outputs, restored = design.output(term), design.restore(term)
+    restored = design.restore(term)
     require_shape(f"{name}: outputs of its term", outputs, round.raw.shape)
     state = np.random.get_state()  # noqa: NPY002 - the global state must not matter
     np.random.seed(1)  # noqa: NPY002
     again = sample_round(loss, n_targets)
-    repeated = again.design.output(learner.fit(again))
+    _, repeated = again.evaluated(learner.fit(again))
     np.random.set_state(state)  # noqa: NPY002
     require_close(
         f"{name}: outputs of a second fit must be the same, as random numbers are round.rng's",
@@ -160,7 +164,7 @@ def check_fit(learner: Learner, loss: Loss, n_targets: int) -> None:
     what = f"{name}: outputs of its term on the rows in their own units"
     require_close(what, restored(rows), outputs, rtol=1e-5, atol=SINGLE_PRECISION * max(1.0, largest))
     other = sample_round(loss, n_targets, seed=1)
-    check_term(restored, rows, other.design.restore(learner.fit(other)))
+    check_term(restored, rows, other.design.restore(other.evaluated(learner.fit(other))[0]))
 
 
 def check_weights(learner: Learner, loss: Loss, n_targets: int) -> None:
@@ -172,7 +176,7 @@ def check_weights(learner: Learner, loss: Loss, n_targets: int) -> None:
         for values in (round.gradient, round.raw):
             values[rows] += shift
         round.weight[rows] = 0.0
-        outputs.append(round.design.output(learner.fit(round)))
+        outputs.append(round.evaluated(learner.fit(round))[1])
     what = f"learner {learner!r}: outputs must not depend on the derivatives of rows whose weight is 0"
     require_close(what, outputs[1], outputs[0], 1e-6, 1e-6 * float(np.abs(outputs[0]).max()))
 

@@ -44,11 +44,5 @@ class DesignLike(Protocol):
     def learner_state(self, key: Hashable, build: Callable[[], V]) -> V:
         """The value of `key` for all rows of a fit, built on first use."""
 
-    def cache_output(self, term: Any, output: Array) -> None:
-        """Cache the output of the latest term on these rows."""
-
-    def output(self, term: Any) -> Array:
-        """Outputs of `term` on these rows, (n, C)."""
-
     def restore(self, term: Any) -> Any:
         """The term as a function of the original features."""

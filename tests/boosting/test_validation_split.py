@@ -20,7 +20,7 @@ from rffboost_ext.boosting.early_stopping.validation_split import (
 from rffboost_ext.boosting.fit_plan import EXTRA_ROUNDS, FitPlan, StoppingPlan
 from rffboost_ext.boosting.steps import Shrunk
 from rffboost_ext.boosting.training import EarlyStoppedModel, Member, Trainer
-from rffboost_ext.core import Round, Term
+from rffboost_ext.core import Fitted, Round
 from rffboost_ext.data.dataset import Dataset
 from rffboost_ext.estimators import base, defaults, planning
 from rffboost_ext.estimators.composition import compose
@@ -77,7 +77,7 @@ def test_models_of_folds_draw_from_streams_of_their_own() -> None:
         step, stops_early = "unit", True
         seen: list[float] = []
 
-        def fit(self, round: Round) -> Term:
+        def fit(self, round: Round) -> Fitted:
             self.seen.append(float(round.rng.random()))
             return LEARNERS.create("rff_newton").fit(round)
 

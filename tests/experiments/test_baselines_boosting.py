@@ -159,7 +159,7 @@ def test_mkboost_picks_the_least_weighted_error():
     learner = BestSVC(0.05, KERNEL_SET, subsample=None)
     weight = np.exp(-S * round.raw)[:, 0]
     errors = [weight[(term(Z) != S)[:, 0]].sum() for term, _ in learner.candidates(round)]
-    chosen = learner.fit(round)
+    chosen, _ = learner.fit(round)
     assert weight[(chosen(Z) != S)[:, 0]].sum() == pytest.approx(min(errors))
     assert min(errors) < max(errors)
 

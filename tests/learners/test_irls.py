@@ -39,7 +39,7 @@ def test_a_round_minimises_the_penalised_expansion(case, n_components, first, la
     round, index = make_round(case), later - first
     learner = RFFIRLS(n_components, gamma=(0.7, 0.7), l2=(0.01, 0.4))
     learner.fit(replace(round, index=first))
-    term = learner.fit(replace(round, index=later))
+    term, _ = learner.fit(replace(round, index=later))
     curvature = CurvatureBounds.from_round(round)
     h = curvature.bounded(round.gradient, round.hessian)
     z, omega = round.design.X, term.omega[1:][:n_components]

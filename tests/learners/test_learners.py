@@ -47,8 +47,7 @@ class Probe(Optimizer):
 @pairs
 def test_output_on_the_training_rows_is_the_terms(loss, learner):
     round = make_round(loss)
-    term = learner.make().fit(round)
-    seen = round.design.output(term)
+    term, seen = round.evaluated(learner.make().fit(round))
     anew = round.design.restore(term).materialized()(round.design.original)
     assert seen.shape == anew.shape == round.raw.shape
     assert np.ptp(seen) > 0.0
@@ -118,7 +117,7 @@ def test_objectives_are_those_of_the_papers(loss, fit_criterion):
         )
     learner = RFF1(l2=0.3, spectrum=Fixed())
     of_frequency = searched(learner, fit_criterion, round, values)
-    phase = clone(learner).set_params(fit_criterion=fit_criterion, optimizer=Probe()).fit(round).phase[0]
+    phase = clone(learner).set_params(fit_criterion=fit_criterion, optimizer=Probe()).fit(round)[0].phase[0]
     for value, w in zip(of_frequency, around(omega[0]), strict=True):
         expected = np.average(made(round, np.cos(X @ w - phase))[0], weights=round.weight) + 0.3 * w @ w
         assert value == pytest.approx(expected)
@@ -127,7 +126,7 @@ def test_objectives_are_those_of_the_papers(loss, fit_criterion):
 def test_frequency_is_penalised():
     norms = []
     for l2 in (0.0, 0.1, 10.0):
-        term = RFF1(l2=l2).fit(make_round(LOSS_CASES[0]))
+        term, _ = RFF1(l2=l2).fit(make_round(LOSS_CASES[0]))
         norms.append(np.linalg.norm(term.omega))
     assert norms[0] > norms[1] > norms[2]
 
@@ -135,7 +134,7 @@ def test_frequency_is_penalised():
 @matches
 def test_phase_is_a_minimum_to_a_hundredth_of_a_turn(fit_criterion):
     round, made = make_round(LOSS_CASES[0]), FIT_CRITERIA.create(fit_criterion)
-    term = RFF1(learn_frequency=False, fit_criterion=fit_criterion).fit(round)
+    term, _ = RFF1(learn_frequency=False, fit_criterion=fit_criterion).fit(round)
     z, found = round.design.X @ term.omega[0], float(term.phase[0])
     near = found + np.linspace(-0.3, 0.3, 601)
     value = [round.mean(made(round, np.cos(z - phase))[0]) for phase in near]
@@ -195,7 +194,7 @@ def test_learned_landmark_is_better_than_the_origin():
     def value(optimizer):
         learner = RFFK(n_components=5, weighting="uniform", optimizer=optimizer)
         round.rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
-        return round.mean(fit_criterion(round, round.design.output(learner.fit(round))[:, 0])[0])
+        return round.mean(fit_criterion(round, learner.fit(round)[1][:, 0])[0])
 
     assert value("lbfgs") < value(Probe()) - 1e-3
 

@@ -20,7 +20,7 @@ from rffboost_ext import (
     Trees,
     boost,
 )
-from rffboost_ext.core import Learner, Round, Term
+from rffboost_ext.core import Fitted, Learner, Round, Term
 from rffboost_ext.learners import mixture
 from rffboost_ext.learners.design import Design
 from rffboost_ext.learners.mixture import MANY_FEATURES, describe_part, tree_variants
@@ -218,7 +218,7 @@ class Recorder(Learner):
     def __init__(self, inner: Learner) -> None:
         self.inner = inner
 
-    def fit(self, round: Round) -> Term:
+    def fit(self, round: Round) -> Fitted:
         self.seen.append(round)
         return self.inner.fit(round)
 

@@ -163,7 +163,7 @@ def test_the_search_starts_on_the_part_and_ends_on_all_rows(l2):
     (rough, rough_slope), (value, slope), omega = seen["rough"], seen["fun"], seen["start"]
     phase = (
         RFF1(l2=l2, fit_criterion=made, optimizer=Look(), start_rows=3 * ROWS_PER_TILE)
-        .fit(problem("exponential")[0])
+        .fit(problem("exponential")[0])[0]
         .phase[0]
     )
     tiled.project(omega[None])

@@ -84,7 +84,7 @@ def test_gradients_count_where_the_hessian_is_zero():
     far, sign = np.arange(40) < 20, 2.0 * rows - 1.0
     gradient, hessian = np.where(far, 5.0 * sign[:, 1], 0.1 * sign[:, 0]), 1.0 * ~far
     state = Design(rows), SquaredError(), gradient[:, None], np.zeros((40, 1)), gradient[:, None], hessian[:, None]
-    tree = SymmetricTree(1, "constant").fit(Round(*state, np.ones(40), 0, np.random.default_rng(0)))
+    tree, _ = SymmetricTree(1, "constant").fit(Round(*state, np.ones(40), 0, np.random.default_rng(0)))
     assert tree.feature[0, 0] == 1
 
 

@@ -284,7 +284,7 @@ class OfWaves(RFFNewton):
     """A learner that inherits what its base promises of its terms, and does not keep it."""
 
     def fit(self, round):
-        return Wave(super().fit(round))
+        return Wave(super().fit(round)[0])
 
 
 def test_terms_that_know_no_bends_are_refused(skewed):

@@ -163,17 +163,16 @@ def test_terms_that_keep_the_laws_are_fitted(kind):
     np.testing.assert_allclose(ensemble.raw(X), last, atol=1e-5)
 
 
-def test_outputs_that_a_learner_caches_are_those_of_its_term():
-    class Cached(Bumps):
-        """Caches the outputs of the term before it."""
+def test_outputs_that_a_learner_returns_are_those_of_its_term():
+    class Late(Bumps):
+        """Returns the outputs of the first term."""
 
         def fit(self, round):
             term = super().fit(round)
-            round.design.cache_output(term, round.design.cache("last", lambda: term)(round.design.original))
-            return term
+            return term, round.design.cache("first", lambda: term)(round.design.original)
 
-    with pytest.raises(ValueError, match=r"term Bump: the outputs that the learner has cached must be term\(X\)"):
-        fit(Cached())
+    with pytest.raises(ValueError, match=r"term Bump: the outputs that the learner returned must be term\(X\)"):
+        fit(Late())
 
 
 def test_a_fit_that_continues_is_checked_across_its_start():

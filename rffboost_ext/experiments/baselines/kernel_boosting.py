@@ -52,11 +52,9 @@ class BestKernel(Learner):
         """Always: a solver that stops early treats a weight of 2 and a repeated row differently."""
         return True
 
-    def fit(self, round: Round) -> Term:
-        """The term of the best kernel; the first of equals."""
-        term, output = min(self.candidates(round), key=lambda candidate: self.error(round, candidate[1]))
-        round.design.cache_output(term, output)
-        return term
+    def fit(self, round: Round) -> tuple[Term, Array]:
+        """The term of the best kernel, the first of equals, and its outputs."""
+        return min(self.candidates(round), key=lambda candidate: self.error(round, candidate[1]))
 
     @abstractmethod
     def candidates(self, round: Round) -> Iterator[tuple[Term, Array]]:

@@ -92,7 +92,7 @@ class RFFK(Learner):
         """Always true: the search for the landmark amplifies rounding errors."""
         return True
 
-    def fit(self, round: Round) -> Cosines:
+    def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The K cosines of this round."""
         d = round.design.n_features
         spectrum = SPECTRA.make(self.spectrum)
@@ -103,9 +103,7 @@ class RFFK(Learner):
         phase = omega @ PLACEMENTS.make(self.placement).place(round, omega, objective, optimizer)
         risk = objective.component_risks(phase)
         weight = WEIGHTINGS.make(self.weighting).weigh(risk, self.beta, round.total_weight)
-        term = Cosines(omega, phase, weight[:, None])
-        round.design.cache_output(term, objective.weighted_sum(weight)[:, None])
-        return term
+        return Cosines(omega, phase, weight[:, None]), objective.weighted_sum(weight)[:, None]
 
 
 @LEARNERS.register("rff_1")
@@ -171,7 +169,7 @@ class RFF1(Learner):
         """Always true: the search for the frequency amplifies rounding errors."""
         return True
 
-    def fit(self, round: Round) -> Cosines:
+    def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The cosine of this round."""
         d = round.design.n_features
         omega = SPECTRA.make(self.spectrum).sample(round, 1, bandwidth(self.gamma, d))[0]
@@ -181,8 +179,7 @@ class RFF1(Learner):
         if self.learn_frequency:
             omega = self._search_frequency(objective, omega, phase, round.design.precision)
         term = Cosines(omega[None], np.array([phase]), np.ones((1, 1)))
-        round.design.cache_output(term, objective.output(omega, phase)[:, None])
-        return term
+        return term, objective.output(omega, phase)[:, None]
 
     def _search_frequency(self, objective: EmpiricalRisk, start: Array, phase: float, precision: str) -> Array:
         optimizer, fun = OPTIMIZERS.make(self.optimizer), self._with_penalty(objective.frequency_objective(phase))

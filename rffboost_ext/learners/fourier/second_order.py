@@ -115,7 +115,7 @@ class RFFNewton(SecondOrderLearner):
         self.optimizer = optimizer
         self.relative_rate = relative_rate
 
-    def fit(self, round: Round) -> Cosines:
+    def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The frequency of this round as one cosine, or two if there are several outputs."""
         d, output_weights = round.design.n_features, round.output_weights
         # Weighting an output by v is scaling it by sqrt(v).
@@ -143,9 +143,7 @@ class RFFNewton(SecondOrderLearner):
             pairs /= root[:, None]
         full = np.zeros((1, d))
         full[:, features] = omega
-        term = cosine_term(full, pairs)
-        round.design.cache_output(term, self._output(round, features, omega, pairs))
-        return term
+        return cosine_term(full, pairs), self._output(round, features, omega, pairs)
 
     def _hessian_floor(self, round: Round) -> Array | None:
         """The lower bound on hessians, (C,); None without one."""

@@ -86,7 +86,7 @@ class RFFIRLS(KernelMachine):
         self.per_degree = per_degree
         self.relative_rate = relative_rate
 
-    def fit(self, round: Round) -> Cosines:
+    def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The cosines of this round."""
         with SINGLE_BLAS:
             omega, mean, max_step, first_round = round.design.learner_state(
@@ -109,8 +109,7 @@ class RFFIRLS(KernelMachine):
                 output = predict_rows(round, omega, coefficients * norms, projection)
         rate = cap_relative_rate(self.relative_rate, round)
         term = cosine_term_with_intercept(omega, rate * coefficients * norms, projection)
-        round.design.cache_output(term, rate * output)
-        return term
+        return term, rate * output
 
     def _select_kernel(self, round: Round) -> tuple[Array, Array, Array, int]:
         """The frequencies (K, d), the fields of :class:`CurvatureBounds`, and the index of this round."""

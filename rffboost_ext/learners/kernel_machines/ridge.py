@@ -78,7 +78,7 @@ class RFFRidge(KernelMachine):
     .. [2] Sinha and Duchi, Learning kernels with random features, NIPS 2016.
     """
 
-    def fit(self, round: Round) -> Cosines:
+    def fit(self, round: Round) -> tuple[Cosines, Array]:
         """The cosines of this round."""
         target, size = newton_target(round)
         with SINGLE_BLAS:
@@ -94,8 +94,7 @@ class RFFRidge(KernelMachine):
                 output = predict_rows(round, omega, amplitudes, projection)
         rate = size * cap_relative_rate(self.relative_rate, round)
         term = cosine_term_with_intercept(omega, rate * amplitudes, projection)
-        round.design.cache_output(term, rate * output)
-        return term
+        return term, rate * output
 
     def _select_kernel(self, round: Round, target: Array) -> tuple[Array, float]:
         """The frequencies (K, d) and the penalty of least leave-one-out error."""

@@ -136,7 +136,7 @@ class Tree(Learner):
         """Whether each value has its own bin; otherwise XGBoost's bins depend on the weights of rows."""
         return n_samples <= self.max_bin
 
-    def fit(self, round: Round) -> Term:
+    def fit(self, round: Round) -> tuple[Term, Array]:
         """The tree of this round, or one tree per output."""
         # The key holds values: a learner that is recreated in each round continues the booster of an equal one.
         grower = round.design.cache((type(self), pickle.dumps(vars(self))), lambda: TreeGrower(self, round))
@@ -196,8 +196,8 @@ class TreeGrower:
         self.config_of_seed = seed_configuration(self.booster.save_config()) if learner.draws_in_xgboost else None
 
     @defer_signals()
-    def grow(self, round: Round) -> GrownTree:
-        """Grow the trees of a round; their output on the training rows is cached in the design."""
+    def grow(self, round: Round) -> tuple[GrownTree, Array]:
+        """The trees of a round, and their outputs on the training rows."""
         iteration = self.n_rounds
         if self.config_of_seed is not None:
             iteration = int(round.rng.integers(2**31))
@@ -210,9 +210,9 @@ class TreeGrower:
         train_iteration(self.booster, self.matrix, iteration, gradient, hessian)
         scores = training_scores(self.booster, self.matrix, round.raw.shape)
         term = GrownTree(self.forest, self.n_rounds, self.unit)
-        round.design.cache_output(term, self.unit * np.subtract(scores, self.scores, dtype=np.float64))
+        output = self.unit * np.subtract(scores, self.scores, dtype=np.float64)
         self.scores, self.n_rounds = scores, self.n_rounds + 1
-        return term
+        return term, output
 
 
 def weighted_derivatives(round: Round) -> tuple[Array, Array]:

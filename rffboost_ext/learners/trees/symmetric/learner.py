@@ -184,11 +184,11 @@ class SymmetricTree(Learner):
         """True: slopes amplify rounding errors, and copies of a row would be in both parts of a tree's rows."""
         return True
 
-    def fit(self, round: Round) -> Term:
+    def fit(self, round: Round) -> tuple[Term, Array]:
         """The tree of this round."""
         return self._grower(round).grow(round)
 
-    def refit(self, term: Term, round: Round) -> Term:
+    def refit(self, term: Term, round: Round) -> tuple[Term, Array]:
         """The tree with the splits of `term`, and leaves for this round."""
         if not isinstance(term, SymmetricTrees) or term.n_trees != 1:
             raise ValueError(
@@ -220,7 +220,7 @@ class SymmetricGrower:
         size = learner.max_depth, 2 * (n_gradients // 2 + 1)
         self.histograms = design.cache((*bins, size), lambda: Histograms(self.features, *size, design.n_jobs))
 
-    def grow(self, round: Round) -> Term:
+    def grow(self, round: Round) -> tuple[Term, Array]:
         """The tree of a round."""
         learner = self.learner
         sample, left_out = self._divided(round)
@@ -236,7 +236,7 @@ class SymmetricGrower:
         )
         return self._finished(sample, structure, derivatives)
 
-    def refit(self, tree: SymmetricTrees, round: Round) -> Term:
+    def refit(self, tree: SymmetricTrees, round: Round) -> tuple[Term, Array]:
         """A tree with the splits of another one, and leaves for a round."""
         sample, _ = self._divided(round)
         return self._finished(sample, Structure.of_tree(tree, round.design.original), exact_derivatives(sample))
@@ -269,9 +269,11 @@ class SymmetricGrower:
             gains = np.where(sampled, gains, -np.inf)
         return gains
 
-    def _finished(self, round: Round, structure: Structure, derivatives: tuple[Array, Array]) -> Term:
-        """The tree of given splits; its output on the training rows is cached in the design."""
-        learner, leaf, design = self.learner, structure.leaf, round.design
+    def _finished(
+        self, round: Round, structure: Structure, derivatives: tuple[Array, Array]
+    ) -> tuple[Term, Array]:
+        """The tree of given splits, and its outputs on the training rows."""
+        learner, leaf = self.learner, structure.leaf
         sums = leaf_sums(leaf, structure.depth, *derivatives)
         value = constant_leaves(sums, learner.reg_lambda, learner.min_child_weight)
         parts: dict[str, Array] = {}
@@ -290,8 +292,7 @@ class SymmetricGrower:
         term = SymmetricTrees(
             **structure.fields, value=value[None], **{name: x[None] for name, x in parts.items()}
         )
-        design.cache_output(term, output)
-        return term
+        return term, output
 
     def _factors(self, round: Round, structure: Structure) -> tuple[Array, dict[str, Array]]:
         """Standardised features of the levels and ones, (n, D + 1), and their ranges, centers and scales."""
